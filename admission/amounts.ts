@@ -7,33 +7,35 @@ export type Amounts = Readonly<Record<string, string>>
 export function total (all: ReadonlyArray<Amounts | undefined>): Amounts {
   const [first, ...others] = all
   const shared = Object.keys(first ?? {})
-    .filter(name => others.every(one => one !== undefined && Object.hasOwn(one, name)))
+    .filter(name => others.every(amounts => amounts !== undefined && Object.hasOwn(amounts, name)))
   return Object.fromEntries(shared.map(name =>
-    [name, decimalQuantity(all.map(one => one?.[name] ?? '0').reduce((sum, amount) => sumQuantities(sum, amount)))]))
+    [name, decimalQuantity(
+      all.map(amounts => amounts?.[name] ?? '0').reduce((sum, amount) => sumQuantities(sum, amount))
+    )]))
 }
 
 /** The maximum of each resource. */
 export function largest (all: readonly Amounts[]): Amounts {
-  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  const totals: Record<string, string> = Object.create(null) as Record<string, string>
   for (const amounts of all) {
     for (const [name, amount] of Object.entries(amounts)) {
-      const before = found[name]
-      if (before === undefined || compareQuantities(amount, before) > 0) found[name] = amount
+      const before = totals[name]
+      if (before === undefined || compareQuantities(amount, before) > 0) totals[name] = amount
     }
   }
-  return { ...found }
+  return { ...totals }
 }
 
 /** The sum of each resource. */
 export function sumOf (all: readonly Amounts[]): Amounts {
-  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  const totals: Record<string, string> = Object.create(null) as Record<string, string>
   for (const amounts of all) {
     for (const [name, amount] of Object.entries(amounts)) {
-      const before = found[name]
-      found[name] = before === undefined ? amount : sumQuantities(before, amount)
+      const before = totals[name]
+      totals[name] = before === undefined ? amount : sumQuantities(before, amount)
     }
   }
-  return { ...found }
+  return { ...totals }
 }
 
 /** The sum of each resource. */

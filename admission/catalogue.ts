@@ -132,7 +132,7 @@ export async function checkConfiguration (options: AdmissionOptions): Promise<vo
     if (isOn(entry, options) && !Object.hasOwn(configuration, entry.name)) await entry.check?.(undefined)
   }
   for (const [name, given] of Object.entries(configuration)) {
-    const entry = CATALOGUE.find(one => one.name === name)
+    const entry = CATALOGUE.find(candidate => candidate.name === name)
     if (entry === undefined) throw new ConfigurationError(name, given, 'there is no such plugin')
     if (entry.check === undefined) throw new ConfigurationError(name, given, 'the plugin takes none; leave it out')
     await entry.check(given)

@@ -11,8 +11,8 @@ const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted ===
 function resourceAmong (wanted: AdmissionRule['resources'], resource: string, subresource: string): boolean {
   if (wanted === '*') return subresource === ''
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
-  return wanted.some(one => one === whole || one === '*/*' || (one === '*' && subresource === '') ||
-    (subresource !== '' && (one === `${resource}/*` || one === `*/${subresource}`)))
+  return wanted.some(pattern => pattern === whole || pattern === '*/*' || (pattern === '*' && subresource === '') ||
+    (subresource !== '' && (pattern === `${resource}/*` || pattern === `*/${subresource}`)))
 }
 
 /** Whether a plugin handles a request. */
@@ -79,14 +79,14 @@ export class AdmissionChain implements Admission {
   #pluginsFor (request: AdmissionRequest): readonly AdmissionPlugin[] {
     const { operation, group, resource, subresource } = request
     const key = `${operation} ${group}/${resource}/${subresource}`
-    let found = this.#pluginsByKey.get(key)
-    if (found === undefined) {
+    let plugins = this.#pluginsByKey.get(key)
+    if (plugins === undefined) {
       if (this.#pluginsByKey.size >= MAX_CACHED) this.#pluginsByKey.clear()
       this.#pluginsByKey.set(
-        key, found = this.#plugins.filter(plugin => typeof plugin.handles === 'function' || handles(plugin, request))
+        key, plugins = this.#plugins.filter(plugin => typeof plugin.handles === 'function' || handles(plugin, request))
       )
     }
-    return found
+    return plugins
   }
 
   async #mutate (request: AdmissionRequest): Promise<void> {

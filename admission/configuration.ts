@@ -45,12 +45,13 @@ export function readConfiguration<T extends object> (
   const { value } = given
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not an object')
   const { kind = '', apiVersion = '' } = value as { kind?: unknown, apiVersion?: unknown }
-  const message = messages.find(one => {
-    const { type } = one[Facts]
+  const message = messages.find(candidate => {
+    const { type } = candidate[Facts]
     return type === undefined || (type.kind === kind && type.apiVersion === apiVersion)
   })
   if (message === undefined) {
-    const known = messages.map(one => `${one[Facts].type?.kind ?? ''} of ${one[Facts].type?.apiVersion ?? ''}`)
+    const known = messages.map(candidate =>
+      `${candidate[Facts].type?.kind ?? ''} of ${candidate[Facts].type?.apiVersion ?? ''}`)
     return refuse(kind === '' || apiVersion === ''
       ? `it needs kind and apiVersion: ${known.join(' or ')}`
       : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)

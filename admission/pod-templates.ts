@@ -29,8 +29,8 @@ export function podSpecPath (group: string, resource: string): string | undefine
 export function podIn (group: string, resource: string, object: unknown): PodLike | undefined {
   const path = podPath(group, resource)
   if (path === undefined) return undefined
-  let found = object
-  for (const part of path === '' ? [] : path.split('.')) found = (found as Record<string, unknown> | undefined)?.[part]
-  const { metadata, spec } = (found ?? {}) as Partial<PodLike> // as the resource's message declares
+  let value = object
+  for (const part of path === '' ? [] : path.split('.')) value = (value as Record<string, unknown> | undefined)?.[part]
+  const { metadata, spec } = (value ?? {}) as Partial<PodLike> // as the resource's message declares
   return spec === undefined ? undefined : { metadata: metadata ?? {}, spec }
 }

@@ -21,22 +21,22 @@ export const privilegedContainers: AdmissionPlugin = {
 }
 
 function findingsIn (spec: PodSpec | undefined, path: string): FieldError[] {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   for (const [list, suffix] of [['initContainers', ''], ['containers', ''], ['ephemeralContainers', '[0]']] as const) {
     for (const [index, { securityContext }] of (spec?.[list] ?? []).entries()) {
       if (securityContext?.privileged !== true) continue
-      found.push({
+      findings.push({
         type: 'FieldValueForbidden', field: `${path}.${list}[${index}]${suffix}.securityContext.privileged`,
         detail: 'disallowed by cluster policy'
       })
     }
   }
   if (spec !== undefined && hasHostProcess(spec)) {
-    found.push({
+    findings.push({
       type: 'FieldValueForbidden', field: path, detail: 'hostProcess containers are disallowed by cluster policy'
     })
   }
-  return found
+  return findings
 }
 
 function hasHostProcess (

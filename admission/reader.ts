@@ -19,17 +19,17 @@ export function admissionReader (resources: () => ResourceRegistry): AdmissionRe
       const store = resources().find(group, resource)
       if (store === undefined) return []
       const { start, end } = store.keys.range(namespace)
-      const found: ApiObject[] = []
+      const listed: ApiObject[] = []
       if (store.cache === undefined) {
         const { kvs } = await store.backend.list({ start, end })
         return kvs.map(kv => store.entries.decode(kv, kv.modRevision).object)
       }
       await store.cache.ready()
       store.cache.snapshot.map.forEach(start, end, entry => {
-        found.push(entry.object)
+        listed.push(entry.object)
         return true
       })
-      return found
+      return listed
     }
   }
 }

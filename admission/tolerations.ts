@@ -25,10 +25,10 @@ const textOf = ({ key = '', operator = '', effect = '', value = '', tolerationSe
 function coveringKeys (toleration: Toleration): string[] {
   const { key = '', effect = '', value = '' } = toleration
   const places: string[] = []
-  for (const one of effect === ANY ? [ANY] : [effect, ANY]) {
-    places.push(bucketKey(key, one, undefined))
-    if (key !== ANY) places.push(bucketKey(ANY, one, undefined))
-    if (!matchesAnyValue(toleration)) places.push(bucketKey(key, one, value))
+  for (const wanted of effect === ANY ? [ANY] : [effect, ANY]) {
+    places.push(bucketKey(key, wanted, undefined))
+    if (key !== ANY) places.push(bucketKey(ANY, wanted, undefined))
+    if (!matchesAnyValue(toleration)) places.push(bucketKey(key, wanted, value))
   }
   return places
 }
@@ -40,7 +40,7 @@ export class Tolerated {
   /** Per key the two longest distinct tolerations. */
   readonly #longest = new Map<string, readonly Duration[]>()
 
-  constructor (tolerations: readonly Toleration[] = []) { for (const one of tolerations) this.add(one) }
+  constructor (tolerations: readonly Toleration[] = []) { for (const toleration of tolerations) this.add(toleration) }
 
   add (toleration: Toleration): void {
     const { key = '', effect = '', value = '', tolerationSeconds = Infinity } = toleration
@@ -49,7 +49,7 @@ export class Tolerated {
     const seconds = LIMITED.has(effect) ? tolerationSeconds : Infinity
     const existing = this.#longest.get(at)
     if (existing === undefined) this.#longest.set(at, [{ text, seconds }])
-    else if (!existing.some(one => one.text === text)) {
+    else if (!existing.some(duration => duration.text === text)) {
       this.#longest.set(at, [...existing, { text, seconds }].sort((one, other) =>
         one.seconds > other.seconds ? -1 : one.seconds < other.seconds ? 1 : 0).slice(0, 2))
     }
@@ -60,7 +60,8 @@ export class Tolerated {
     const { tolerationSeconds = Infinity } = toleration
     const text = others ? textOf(toleration) : undefined
     return coveringKeys(toleration)
-      .some(at => this.#longest.get(at)?.some(one => one.seconds >= tolerationSeconds && one.text !== text) === true)
+      .some(at => this.#longest.get(at)?.some(duration => duration.seconds >= tolerationSeconds &&
+        duration.text !== text) === true)
   }
 }
 
@@ -68,15 +69,15 @@ export class Tolerated {
 export function mergeTolerations (first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second]
   const later = new Tolerated()
-  const redundant = all.toReversed().map(one => {
-    const isCovered = later.covers(one, true)
-    later.add(one)
+  const redundant = all.toReversed().map(toleration => {
+    const isCovered = later.covers(toleration, true)
+    later.add(toleration)
     return isCovered
   }).reverse()
   const merged = new Tolerated()
-  return all.filter((one, index) => {
-    if (redundant[index] === true || merged.covers(one)) return false
-    merged.add(one)
+  return all.filter((toleration, index) => {
+    if (redundant[index] === true || merged.covers(toleration)) return false
+    merged.add(toleration)
     return true
   })
 }

@@ -24,10 +24,10 @@ import { viewOf } from './view.js'
 const ALLOWANCE_PER_ITEM_MS = 0.1
 /** Resolves when it is written. */
 export async function sendList (
-  request: ServedRequest, reply: FastifyReply, { store, list: found }: ListAnswer
+  request: ServedRequest, reply: FastifyReply, { store, list: objects }: ListAnswer
 ): Promise<void> {
   const { trace, accept } = request.orch
-  const list = accept?.as === 'Table' ? await sortedByRank(store, found) : found
+  const list = accept?.as === 'Table' ? await sortedByRank(store, objects) : objects
   const count = list.entries.length
   trace.allowance = count * ALLOWANCE_PER_ITEM_MS
   await withSpan(trace, 'SerializeObject', () => writeList(request, reply, store, list), { count })

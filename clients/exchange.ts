@@ -129,11 +129,11 @@ const isLost = (error: Error): boolean => 'code' in error && CONNECTION_ERRORS.h
 
 /** By lower-case name; repeated headers are arrays. */
 function headersOf (raw: readonly Buffer[]): Headers {
-  const found: Record<string, string | string[] | undefined> = Object.create(null) as Record<string, undefined>
+  const headers: Record<string, string | string[] | undefined> = Object.create(null) as Record<string, undefined>
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name, value] = [String(raw[at]).toLowerCase(), (raw[at + 1] as Buffer).toString('latin1')] // within bounds
-    const known = found[name]
-    found[name] = known === undefined ? value : [known, value].flat()
+    const known = headers[name]
+    headers[name] = known === undefined ? value : [known, value].flat()
   }
-  return found
+  return headers
 }

@@ -217,16 +217,16 @@ function text (fields: Fields, field: string, path: string, where: string): stri
 
 /** Entries of a list of `{name, MEMBER}`. */
 function named (fields: Fields, list: string, member: string, path: string): Map<string, Fields> {
-  const found = new Map<string, Fields>()
+  const byName = new Map<string, Fields>()
   const entries = fields[list] ?? []
   if (!Array.isArray(entries)) throw wrong(path, `${list} is not a list`)
   for (const entry of entries) {
     if (!isFields(entry) || typeof entry['name'] !== 'string') throw wrong(path, `an entry of ${list} has no name`)
     const value = entry[member] ?? {}
     if (!isFields(value)) throw wrong(path, `${member} ${JSON.stringify(entry['name'])} is not an object`)
-    if (!found.has(entry['name'])) found.set(entry['name'], value)
+    if (!byName.has(entry['name'])) byName.set(entry['name'], value)
   }
-  return found
+  return byName
 }
 
 const wrong = (path: string, why: string, cause?: unknown): ClientError =>

@@ -213,7 +213,7 @@ export class Transport {
       const address = dial?.() ?? Promise
         .resolve({ host: withoutBrackets(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
       // only used with a tunnel
-      over(address.then(found => (tunnel as Tunnel)({ ...found, timeout: connectTimeout, call })))(options, callback)
+      over(address.then(target => (tunnel as Tunnel)({ ...target, timeout: connectTimeout, call })))(options, callback)
     }
     const dialled: Undici.buildConnector.connector = (options, callback) => {
       (dial as Dial)().then( // only used with dial

@@ -144,8 +144,8 @@ export class WatchedFiles {
     const desired = new Map<string, string>()
     for (const path of this.#options.paths) {
       for (const folder of await foldersOf(path)) {
-        const found = await stat(folder, { bigint: true }).catch(() => undefined)
-        if (found !== undefined) desired.set(folder, `${found.dev}/${found.ino}`)
+        const folderStat = await stat(folder, { bigint: true }).catch(() => undefined)
+        if (folderStat !== undefined) desired.set(folder, `${folderStat.dev}/${folderStat.ino}`)
       }
     }
     if (this.#closed) return

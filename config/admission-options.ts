@@ -67,7 +67,7 @@ export function admissionWarnings (options: AdmissionOptions): string[] {
 
 function pluginsIn (source: Source): Record<string, PluginConfiguration> {
   const { path } = source
-  const found: Record<string, PluginConfiguration> = {}
+  const configurations: Record<string, PluginConfiguration> = {}
   const seen = new Set<string>()
   const document = documentIn(FLAG, path)
   const kindless = hasOtherNames(source, document)
@@ -86,7 +86,9 @@ function pluginsIn (source: Source): Record<string, PluginConfiguration> {
     const what = `the configuration of admission plugin ${name}`
     const sent = file === '' ? configuration : documentIn(FLAG, path, named, what)
     const own = ownDocument(source, sent, kindless)
-    Object.defineProperty(found, name, { value: { value: own, file: named, folder: dirname(named) }, enumerable: true })
+    Object.defineProperty(configurations, name, {
+      value: { value: own, file: named, folder: dirname(named) }, enumerable: true
+    })
   }
-  return found
+  return configurations
 }

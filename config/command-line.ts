@@ -121,7 +121,7 @@ const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknow
 type OnFlag = (name: string, text: string, value: unknown) => void
 
 function command (
-  { name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: OnFlag = () => {}
+  { name, usage, description, sections }: CommandForm, args: readonly string[] = [], onFlag: OnFlag = () => {}
 ): Command {
   const made = new Command(name)
     .usage(usage)
@@ -138,7 +138,7 @@ function command (
     })
   for (const [section, flags] of Object.entries(sections)) {
     for (const [flagName, flag] of Object.entries(flags)) {
-      made.addOption(option(flagName, flag, args, found).helpGroup(`${section}:\n`))
+      made.addOption(option(flagName, flag, args, onFlag).helpGroup(`${section}:\n`))
     }
   }
   return made
@@ -148,7 +148,7 @@ function command (
 const emptiness = ({ default: value, emptyText }: Flag<unknown>): string =>
   emptyText ?? (Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : '')
 
-function option (name: string, flag: Flag<unknown>, args: readonly string[], found: OnFlag): Option {
+function option (name: string, flag: Flag<unknown>, args: readonly string[], onFlag: OnFlag): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
   const initial = flag.defaultText === '' ? emptiness(flag) : flag.defaultText
   const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
@@ -163,7 +163,7 @@ function option (name: string, flag: Flag<unknown>, args: readonly string[], fou
     }
     try {
       const value = flag.parse(text, before)
-      found(name, text, value)
+      onFlag(name, text, value)
       return value
     } catch (error) {
       throw error instanceof Problem ? new FlagError(name, text, error.message) : error

@@ -104,9 +104,9 @@ export const path = (help: string, initial = ''): Flag<string> => ({
 /** One of a closed set. */
 export function choice<const V extends string> (values: readonly V[], initial: V, help: string): Flag<V> {
   const read = (value: unknown): V => {
-    const found = values.find(known => known === value)
-    if (found === undefined) throw new Problem(notAmong(value, values.filter(known => known !== '')))
-    return found
+    const match = values.find(known => known === value)
+    if (match === undefined) throw new Problem(notAmong(value, values.filter(known => known !== '')))
+    return match
   }
   return scalar(
     values.filter(value => value !== '').join('|'), { default: initial, help, defaultText: initial }, read, read
@@ -212,7 +212,7 @@ export const list = (initial: readonly string[], help: string, check?: Check): F
   parse: (value, before = []) => {
     const items = value.trim() === '' ? [] : value.split(',').map(item => item.trim())
     if (items.includes('')) throw new Problem('has an empty value between its commas')
-    return [...before, ...items.map(item => checked(item, check && (one => quoted(one, check(one)))))]
+    return [...before, ...items.map(item => checked(item, check && (single => quoted(single, check(single)))))]
   },
   accept: strings(check)
 })

@@ -46,7 +46,7 @@ export const option = <T>(accept: (value: unknown) => void, show: (value: unknow
   }
 })
 
-export const required = <T>(one: Option<T>): Option<T> & { readonly required: true } => ({ ...one, required: true })
+export const required = <T>(inner: Option<T>): Option<T> & { readonly required: true } => ({ ...inner, required: true })
 
 export const wholeNumber = (range: Range = { min: 0 }): Option<number> => fromFlag(int(0, '', range))
 export const number = (range: Range = { min: 0 }): Option<number> => fromFlag(float(0, '', range))
@@ -54,10 +54,10 @@ export const milliseconds = (range: DurationRange = {}): Option<number> => fromF
 export const string = (check?: Check): Option<string> => fromFlag(text('', '', check))
 
 /** Errors never quote the value. */
-export const secret = <T>(one: Option<T>): Option<T> => ({
+export const secret = <T>(inner: Option<T>): Option<T> => ({
   check: (value, path) => {
     try {
-      one.check(value, path)
+      inner.check(value, path)
     } catch {
       throw new OptionError(path, kindOf(value), 'must be a string')
     }
@@ -98,22 +98,22 @@ export const either = <A, B>(one: Option<A>, other: Option<B>): Option<A | B> =>
   }
 })
 
-export const each = <T>(one: Option<T>): Option<readonly T[]> => ({
+export const each = <T>(inner: Option<T>): Option<readonly T[]> => ({
   check: (value, path) => {
     option(list => { eachItem(list, () => {}) }, kindOf).check(value, path)
-    for (const [index, item] of (value as unknown[]).entries()) one.check(item, `${path}[${index}]`)
+    for (const [index, item] of (value as unknown[]).entries()) inner.check(item, `${path}[${index}]`)
   }
 })
 
 /** Arbitrary names with values of one type. */
 export const record = <T>(
-  one: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined
+  inner: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined
 ): Option<Readonly<Record<string, T>>> => ({
     check: (value, path) => {
       object().check(value, path)
       for (const [name, member] of Object.entries(value as object) as Array<[string, unknown]>) {
         const at = join(path, name)
-        one.check(member, at)
+        inner.check(member, at)
         const problem = check(name, member)
         if (problem !== undefined) throw new OptionError(at, undefined, problem)
       }

@@ -78,12 +78,14 @@ export function conditionsOf (
     { type: 'NamespaceContentRemaining', ...content },
     { type: 'NamespaceFinalizersRemaining', ...finalizing }
   ]
-  const others = before.filter(({ type }) => !desired.some(one => one.type === type))
-  return [...others, ...desired.map(one => ({ ...one, lastTransitionTime: timeOf(one, before) ?? now }))]
+  const others = before.filter(({ type }) => !desired.some(condition => condition.type === type))
+  return [
+    ...others, ...desired.map(condition => ({ ...condition, lastTransitionTime: timeOf(condition, before) ?? now }))
+  ]
 }
 
 /** The time of a condition that has not changed. */
 const timeOf = ({ type, status }: Condition, before: readonly Condition[]): string | undefined => {
-  const old = before.find(one => one.type === type)
+  const old = before.find(condition => condition.type === type)
   return old?.status === status ? old.lastTransitionTime : undefined
 }

@@ -97,8 +97,8 @@ export class NamespaceDefaults implements Controller {
   async #reconcile (namespace: string, context: WriteContext): Promise<Verdict> {
     const { resources, rootCA } = this.#options
     const store = resources.find('', 'namespaces')
-    const found = store === undefined ? undefined : await current(store, store.keys.of('', namespace))
-    if (found === undefined || found.object.metadata.deletionTimestamp !== undefined) {
+    const entry = store === undefined ? undefined : await current(store, store.keys.of('', namespace))
+    if (entry === undefined || entry.object.metadata.deletionTimestamp !== undefined) {
       this.#bundleChangedAt.delete(namespace)
       return 'done'
     }
@@ -115,10 +115,10 @@ export class NamespaceDefaults implements Controller {
   }
 
   async #publish (store: ResourceStore, rootCA: RootCA, namespace: string, context: WriteContext): Promise<Verdict> {
-    const found = await current(store, store.keys.of(namespace, ROOT_CA))
-    const desired = desiredRootCA(rootCA, found?.object, store.clock.wall())
+    const entry = await current(store, store.keys.of(namespace, ROOT_CA))
+    const desired = desiredRootCA(rootCA, entry?.object, store.clock.wall())
     if (desired === undefined) return 'done'
-    if (found === undefined) {
+    if (entry === undefined) {
       await this.#createIfMissing(
         store,
         { kind: 'ConfigMap', apiVersion: 'v1', ...desired, metadata: { ...desired.metadata, namespace } } as ApiObject,
@@ -126,7 +126,7 @@ export class NamespaceDefaults implements Controller {
       )
       return 'done'
     }
-    if (found.object.metadata.deletionTimestamp !== undefined) return 'done'
+    if (entry.object.metadata.deletionTimestamp !== undefined) return 'done'
     const now = (this.#options.clock ?? systemClock).elapsed()
     const last = this.#bundleChangedAt.get(namespace)
     if (last !== undefined && now - last < MIN_UPDATE_INTERVAL_MS) return 'later'

@@ -92,11 +92,11 @@ export class NamespaceController implements Controller {
   /** One step for a namespace. */
   async #reconcile (name: string, context: WriteContext, signal: AbortSignal): Promise<Verdict> {
     const store = this.#namespaces
-    const found = store === undefined ? undefined : await current(store, store.keys.of('', name))
-    if (store === undefined || found === undefined) return 'done'
-    if (found.object.metadata.deletionTimestamp === undefined) return 'done'
-    if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
-    const { uid } = found.object.metadata
+    const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
+    if (store === undefined || entry === undefined) return 'done'
+    if (entry.object.metadata.deletionTimestamp === undefined) return 'done'
+    if (!finalizersOf(entry.object).includes(NAMESPACE_FINALIZER)) return 'done'
+    const { uid } = entry.object.metadata
     const counts = nothingRemaining()
     const isCurrent = async (): Promise<boolean> =>
       isTerminating((await current(store, store.keys.of('', name)))?.object, uid)

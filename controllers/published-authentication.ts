@@ -53,7 +53,7 @@ function joinLists (existing: string | undefined, own: readonly string[]): strin
   } catch {
     known = []
   }
-  const texts = Array.isArray(known) ? known.filter(one => typeof one === 'string') : []
+  const texts = Array.isArray(known) ? known.filter(text => typeof text === 'string') : []
   return JSON.stringify([...new Set([...texts, ...own])])
 }
 
@@ -133,8 +133,8 @@ export class AuthenticationPublisher implements Controller {
     const context = serverContext(this.#closing.signal)
     const desiredData = (existing: ConfigMap): Record<string, string> =>
       published(this.#authentication, existing.data ?? {}, this.#clock.wall())
-    const found = await current(store, store.keys.of(TARGET.namespace, TARGET.name))
-    if (found === undefined) {
+    const entry = await current(store, store.keys.of(TARGET.namespace, TARGET.name))
+    if (entry === undefined) {
       const made: ConfigMap = {
         kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET },
         data: published(this.#authentication, {}, this.#clock.wall())
@@ -144,7 +144,7 @@ export class AuthenticationPublisher implements Controller {
       })
       return
     }
-    const existing = store.readStored(found) as ConfigMap // of the store's type
+    const existing = store.readStored(entry) as ConfigMap // of the store's type
     if (same(desiredData(existing), existing.data ?? {})) return
     await change(store, TARGET, context, base => {
       const object = base.copy() as ConfigMap

@@ -139,8 +139,8 @@ export class ResourceQuotas implements Controller {
     if (store === undefined || entry === undefined) return 'done'
     const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)
-    for (const one of counted) {
-      await this.#follow(one, {
+    for (const counter of counted) {
+      await this.#follow(counter, {
         changed: changed => { this.#enqueueNamespace(changed.fields[1] ?? '') },
         removed: deleted => { this.#enqueueNamespace(deleted.namespace) }
       })

@@ -15,7 +15,9 @@ export function withServer (
 ): StorageVersion['status'] {
   const { storageVersions: before = [], commonEncodingVersion, conditions = [] } = status
   const known = before.some(({ apiServerID }) => apiServerID === own.apiServerID)
-  const storageVersions = known ? before.map(one => one.apiServerID === own.apiServerID ? own : one) : [...before, own]
+  const storageVersions = known
+    ? before.map(version => version.apiServerID === own.apiServerID ? own : version)
+    : [...before, own]
   const common = storageVersions.every(({ encodingVersion }) => encodingVersion === own.encodingVersion)
     ? own.encodingVersion
     : undefined
@@ -34,6 +36,6 @@ export function withServer (
     ...common === undefined ? {} : { commonEncodingVersion: common },
     conditions: previous === undefined
       ? [...conditions, condition]
-      : conditions.map(one => one === previous ? condition : one)
+      : conditions.map(each => each === previous ? condition : each)
   }
 }

@@ -103,9 +103,9 @@ export class TokenSecrets implements Controller {
     const { resources } = this.#options
     const secrets = resources.find('', 'secrets')
     const accounts = resources.find('', 'serviceaccounts')
-    const found = secrets === undefined ? undefined : await current(secrets, secrets.keys.of(namespace, name))
-    if (secrets === undefined || accounts === undefined || found === undefined) return
-    const secret: Secret = secrets.readStored(found)
+    const entry = secrets === undefined ? undefined : await current(secrets, secrets.keys.of(namespace, name))
+    if (secrets === undefined || accounts === undefined || entry === undefined) return
+    const secret: Secret = secrets.readStored(entry)
     const reference = accountOf(secret)
     if (secret.type !== TYPE || reference === undefined || secret.metadata.deletionTimestamp !== undefined) return
     const owning = await current(accounts, accounts.keys.of(namespace, reference.name))

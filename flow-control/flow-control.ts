@@ -73,7 +73,7 @@ export class FlowControl {
       if (level.queues?.idle === false) level.quiescing = true
       else this.#drop(level)
     }
-    for (const one of desired.values()) this.#ensure(one)
+    for (const level of desired.values()) this.#ensure(level)
     this.#distributeSeats(desired)
     const flows = new Map<string, Flow>()
     for (const { metadata: { name = '', uid = '' }, spec } of [...MANDATORY_SCHEMAS, ...schemas]) {

@@ -100,10 +100,10 @@ export class Matcher<T extends Ordered> {
       ? `${info.verb} ${info.group} ${info.resource} ${info.subresource} ${info.namespace}`
       : `${info.verb} ${info.path}`
     if (answers.has(key)) return answers.get(key)
-    const found = first(rules, info)
+    const result = first(rules, info)
     if (answers.size >= MAX_CACHED_RESULTS) answers.clear()
-    answers.set(key, found)
-    return found
+    answers.set(key, result)
+    return result
   }
 
   #index (subject: Subject, rule: Rule<T>): void {
@@ -121,13 +121,13 @@ export class Matcher<T extends Ordered> {
   }
 
   #about ({ username, groups }: UserInfo): Candidates<T> {
-    const found = [this.#users.get(username), this.#users.get(ALL), this.#groups.get(ALL)]
-    for (const group of groups) found.push(this.#groups.get(group))
+    const lists = [this.#users.get(username), this.#users.get(ALL), this.#groups.get(ALL)]
+    for (const group of groups) lists.push(this.#groups.get(group))
     const account = accountOf(username)
     if (account !== undefined) {
-      found.push(this.#accounts.get(account), this.#accounts.get(`${account.slice(0, account.indexOf('/'))}/${ALL}`))
+      lists.push(this.#accounts.get(account), this.#accounts.get(`${account.slice(0, account.indexOf('/'))}/${ALL}`))
     }
-    const subjects = found.filter(about => about !== undefined)
+    const subjects = lists.filter(about => about !== undefined)
     const key = subjects.map(({ id }) => id).join(' ')
     let candidates = this.#ofSubjects.get(key)
     if (candidates === undefined) {

@@ -89,12 +89,12 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     } catch (error) {
       return done(error as Error) // a StatusError
     }
-    const one = { request, reply, until: clock.elapsed() + allowed, at: 0 }
+    const pending = { request, reply, until: clock.elapsed() + allowed, at: 0 }
     const list = allowed < longest ? timed : running
-    list.add(one)
-    orch.onClosed(() => { list.remove(one) })
+    list.add(pending)
+    orch.onClosed(() => { list.remove(pending) })
     if (list === timed) {
-      orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
+      orch.onClosed(clock.after(Math.min(pending.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(pending) }))
     }
     done()
   })

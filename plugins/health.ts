@@ -83,7 +83,7 @@ export function report (endpoint: HealthEndpoint, results: readonly CheckResult[
 
 /** Names in the `exclude` query parameter, repeated or comma-separated. Bounded, because clients control it. */
 export function excludedNames (values: readonly string[]): ReadonlySet<string> {
-  const names = values.flatMap(one => one.split(',')).filter(name => name !== '')
+  const names = values.flatMap(value => value.split(',')).filter(name => name !== '')
   return new Set(names.slice(0, 100).map(name => name.slice(0, 200)))
 }
 

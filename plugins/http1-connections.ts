@@ -47,7 +47,7 @@ function attach (server: Served, prefix: string): void {
     if (server.listenerCount('checkContinue') > 1) return
     const { url = '' } = request
     let mostBytes = Infinity
-    for (const one of prefixes) if (isBelow(one, url)) mostBytes = MAX_BODY_BYTES
+    for (const below of prefixes) if (isBelow(below, url)) mostBytes = MAX_BODY_BYTES
     continueInTurn(request, response, mostBytes)
     server.emit('request', request, response)
   })

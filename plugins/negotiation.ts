@@ -37,8 +37,8 @@ export default fp(async fastify => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
     if (known !== undefined) return known ?? undefined
-    const found = negotiate(header, available)
-    const made = found === undefined || !pretty ? found : { ...found, pretty: true }
+    const choice = negotiate(header, available)
+    const made = choice === undefined || !pretty ? choice : { ...choice, pretty: true }
     if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
     return made
   }

@@ -217,7 +217,8 @@ export class ResourceRegistry {
       return false
     }
     return info.subresource === '' ||
-      store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates))
+      store.representation.subresources.some(subresource => subresource.name === info.subresource &&
+        isServed(subresource, store.gates))
   }
 
   /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */
@@ -244,7 +245,7 @@ export class ResourceRegistry {
    * Subresources that requests can reach: those of the object itself, views, connections, and those with an operation.
    */
   subresourcesOf ({ representation, type, gates }: ResourceStore): readonly Subresource[] {
-    const served = representation.subresources.filter(one => isServed(one, gates))
+    const served = representation.subresources.filter(subresource => isServed(subresource, gates))
     return served.filter(({ name, kind, view, connects }) => view !== undefined || connects === true ||
       kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
   }

@@ -172,14 +172,14 @@ export class ResourceStore {
   untrackUncached (subscriber: Subscriber): void { this.#uncached.delete(subscriber) }
 
   /** Adds a listener that each write waits for before it is acknowledged. @returns a function that removes it */
-  onCommitted (one: CommitListener): () => void {
-    this.#commitListeners.add(one)
-    return () => { this.#commitListeners.delete(one) }
+  onCommitted (listener: CommitListener): () => void {
+    this.#commitListeners.add(listener)
+    return () => { this.#commitListeners.delete(listener) }
   }
 
   /** Resolves when a write of this server at that revision may be acknowledged. */
   async acknowledge (revision: Revision): Promise<void> {
-    for (const one of this.#commitListeners) await one(revision)
+    for (const listener of this.#commitListeners) await listener(revision)
   }
 
   /** The same store for another representation of its type. */

@@ -99,13 +99,13 @@ function * decodeText<T> (
   request: VerbRequest, type: string, body: Uint8Array, message: Message<T>
 ): WaitingSteps<Decoded<T> & BodyFindings> {
   const explain = (why: string): string => unrecognized(message, why)
-  const { value, ...found } = yield * waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
+  const { value, ...defects } = yield * waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
   yield
   const { naming } = request.orch
   naming.value(message, value)
   const decoded = withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
     decode(naming.message(message), value))
-  return { ...decoded, ...found }
+  return { ...decoded, ...defects }
 }
 
 interface BodyFindings {

@@ -97,9 +97,9 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     group: string, version: string, request: ServedRequest, reply: FastifyReply
   ): FastifyReply | Promise<FastifyReply> => {
     const { info } = request.orch
-    const found = resources.served().filter(({ representation }) => representation.group === group &&
+    const stores = resources.served().filter(({ representation }) => representation.group === group &&
       representation.version === version)
-    if (found.length === 0) {
+    if (stores.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)
       return sendRelayed(reply, aggregation.proxy(service, request))
@@ -108,7 +108,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     return send(request, reply, {
       kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }),
       groupVersion: group === '' ? version : `${group}/${version}`,
-      resources: apiResources(found, store => resources.subresourcesOf(store))
+      resources: apiResources(stores, store => resources.subresourcesOf(store))
     })
   }
   route('/api/:version', (request, reply) => list('', (request.params as { version: string }).version, request, reply))

@@ -47,8 +47,10 @@ class HandlerTables {
     const { verbs, subresources } = store.representation
     if (store.type.virtual) return new Map([['', this.#virtual(store)]])
     const object = this.#answering(verbs, this.#stored(store))
-    const below = subresources.filter(one => isServed(one, store.gates))
-    return new Map([['', object], ...below.map(one => [one.name, this.#subresource(store, one)] as const)])
+    const below = subresources.filter(subresource => isServed(subresource, store.gates))
+    return new Map([
+      ['', object], ...below.map(subresource => [subresource.name, this.#subresource(store, subresource)] as const)
+    ])
   }
 
   #answering (names: readonly string[], verbs: Verbs): Handlers {

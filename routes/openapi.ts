@@ -125,17 +125,17 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, enums: gates.enabled('OpenAPIEnums')
   }
   const currentGeneration = async ({ orch: { naming } }: ServedRequest): Promise<Generation> => {
-    const found = await aggregation.documents()
-    if (generation !== resources.generation || remote !== found) {
+    const documents = await aggregation.documents()
+    if (generation !== resources.generation || remote !== documents) {
       generation = resources.generation
-      remote = found
+      remote = documents
       current.clear()
     }
     let generated = current.get(naming)
     if (generated === undefined) {
       current.set(naming, generated = new Generation(
         resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
-        settings, found, naming
+        settings, documents, naming
       ))
     }
     return generated

@@ -18,9 +18,9 @@ export function fieldValidation ({ method, orch: { query }, server }: VerbReques
   const value = query.get('fieldValidation') ?? ''
   const isOn = server.orchSettings.featureGates.enabled('ServerSideFieldValidation')
   if (value === '') return isOn ? 'Warn' : 'Ignore'
-  const known = VALIDATIONS.find(one => one === value) ?? refuseOption(method, {
+  const known = VALIDATIONS.find(candidate => candidate === value) ?? refuseOption(method, {
     type: 'FieldValueNotSupported', field: 'fieldValidation', value,
-    detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}`
+    detail: `supported values: ${['', ...VALIDATIONS].sort().map(choice => JSON.stringify(choice)).join(', ')}`
   })
   return isOn ? known : 'Ignore'
 }

@@ -97,9 +97,9 @@ export function featureGates (settings: Settings = {}, publicGroup?: Gates['publ
     publicGroup,
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
-      const found = on.get(name)
-      if (found === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
-      return found
+      const value = on.get(name)
+      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
+      return value
     }
   }
 }

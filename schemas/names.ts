@@ -15,8 +15,8 @@ const NONE: readonly string[] = Object.freeze([])
 
 /** The messages of all checks that failed. */
 function findings (...all: ReadonlyArray<readonly [wrong: boolean, sentence: string]>): readonly string[] {
-  const found = all.filter(([wrong]) => wrong)
-  return found.length === 0 ? NONE : found.map(([, sentence]) => sentence)
+  const problems = all.filter(([wrong]) => wrong)
+  return problems.length === 0 ? NONE : problems.map(([, sentence]) => sentence)
 }
 
 function whole (form: string): RegExp {

@@ -85,7 +85,8 @@ export const types: readonly ResourceType[] = [
 export const representations: readonly Representation[] = types.flatMap(type => type.representations)
 
 export function findResource (group: string, version: string, plural: string): Representation | undefined {
-  return representations.find(one => one.group === group && one.version === version && one.plural === plural)
+  return representations.find(representation => representation.group === group && representation.version === version &&
+    representation.plural === plural)
 }
 
 const GROUPS: ReadonlySet<string> = new Set(representations.map(({ group }) => group))
@@ -94,9 +95,11 @@ const GROUPS: ReadonlySet<string> = new Set(representations.map(({ group }) => g
 export const isBuiltInGroup = (group: string): boolean => GROUPS.has(group)
 
 /** Every built-in apiVersion, in discovery order. */
-export const API_VERSIONS: readonly string[] = [...new Map(representations.map(one => [one.apiVersion, one])).values()]
-  .sort((one, other) => compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
-  .map(({ apiVersion }) => apiVersion)
+export const API_VERSIONS: readonly string[] =
+  [...new Map(representations.map(representation => [representation.apiVersion, representation])).values()]
+    .sort((one, other) => compareGroups(one.group, other.group) ||
+      compareVersions(one.group, one.version, other.version))
+    .map(({ apiVersion }) => apiVersion)
 
 /** Versions that are disabled by default. */
 export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha')

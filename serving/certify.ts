@@ -88,7 +88,7 @@ const distinguished = (
   commonName: string, organizations: readonly string[] = [], earlier: readonly string[] = []
 ): Buffer =>
   der(SEQUENCE, ...organizations
-    .map(one => attribute('2.5.4.10', one)), ...[...earlier, commonName].map(one => attribute('2.5.4.3', one)))
+    .map(text => attribute('2.5.4.10', text)), ...[...earlier, commonName].map(name => attribute('2.5.4.3', name)))
 
 /** ECDSA with each digest. */
 const SIGNATURES = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' }
@@ -105,8 +105,8 @@ export function certify (request: CertificateRequest): Pair {
   const algorithm = der(SEQUENCE, oid(SIGNATURES[digest]))
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive and of full length
-  const alternatives = names.map(one =>
-    isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
+  const alternatives = names.map(name =>
+    isIP(name) === 0 ? tagged(2, Buffer.from(name, 'latin1'), false) : tagged(7, addressBytes(name), false))
   const body = der(SEQUENCE,
     tagged(0, der(INTEGER, Buffer.from([2]))),
     der(INTEGER, serial),

@@ -239,7 +239,7 @@ function put (headers: OutgoingHttpHeaders, given: string, value: OutgoingHttpHe
   }
   if (value === undefined) throw coded(TypeError, 'ERR_HTTP_INVALID_HEADER_VALUE', `the header ${name} has no value`)
   if (typeof value === 'string') check(name, value)
-  else if (typeof value === 'object') for (const one of value) check(name, one)
+  else if (typeof value === 'object') for (const element of value) check(name, element)
   headers[name] = value
 }
 

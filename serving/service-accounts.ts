@@ -126,5 +126,5 @@ export function authorityOf (chain: string, others = ''): string | undefined {
   if (last === undefined) return undefined
   if (last.checkIssued(last)) return last.toString()
   const known = others === '' ? [] : parseCertificates(others)
-  return known.find(one => last.checkIssued(one) && last.verify(one.publicKey))?.toString()
+  return known.find(candidate => last.checkIssued(candidate) && last.verify(candidate.publicKey))?.toString()
 }

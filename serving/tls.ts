@@ -217,8 +217,8 @@ export function choose (pairs: readonly NamedPair[], serverName: string): Secure
   const wildcard = name.replace(/^[^.]+/, '*')
   for (const candidate of [name, wildcard]) {
     for (const explicit of [true, false]) {
-      const found = pairs.find(pair => pair.explicit === explicit && pair.names.includes(candidate))
-      if (found !== undefined) return found.context
+      const match = pairs.find(pair => pair.explicit === explicit && pair.names.includes(candidate))
+      if (match !== undefined) return match.context
     }
   }
   return undefined

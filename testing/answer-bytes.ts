@@ -55,7 +55,7 @@ export function intercept (raw: ServerResponse, pass: Pass): void {
   }
   const replaced = (name: 'write' | 'end'): Write => (data, encoding, done) => {
     if (broken) return true
-    const then = [data, encoding, done].find(one => typeof one === 'function')
+    const then = [data, encoding, done].find(argument => typeof argument === 'function')
     if (data === undefined || typeof data === 'function') return originals[name](then)
     const bytes = passed(bytesOf(data, encoding))
     return broken

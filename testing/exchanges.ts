@@ -105,12 +105,12 @@ export class ExchangeLog implements Exchanges {
   [Symbol.iterator] (): Iterator<Exchange> { return this.find()[Symbol.iterator]() }
 
   find (match: ExchangeMatch = {}): readonly Exchange[] {
-    return this.#all.filter(one => isMatch(match, one)).map(({ exchange }) => exchange)
+    return this.#all.filter(exchange => isMatch(match, exchange)).map(({ exchange }) => exchange)
   }
 
   async next (match: ExchangeMatch = {}): Promise<Exchange> {
-    const found = this.#all.find(one => isComplete(one) && isMatch(match, one))
-    return found?.exchange ??
+    const first = this.#all.find(recorded => isComplete(recorded) && isMatch(match, recorded))
+    return first?.exchange ??
       await new Promise<Exchange>((resolve, reject) => { this.#waiting.add({ match, resolve, reject }) })
   }
 
@@ -203,10 +203,10 @@ function isMatch (match: ExchangeMatch, { exchange, request }: RecordedExchange)
 }
 
 /** True if `wanted` is equal, or an object whose members are all contained. */
-function contains (found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isDeepStrictEqual(found, wanted)
-  return typeof found === 'object' && found !== null &&
-    Object.entries(wanted).every(([name, value]) => contains((found as Record<string, unknown>)[name], value))
+function contains (actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isDeepStrictEqual(actual, wanted)
+  return typeof actual === 'object' && actual !== null &&
+    Object.entries(wanted).every(([name, value]) => contains((actual as Record<string, unknown>)[name], value))
 }
 
 function read (body: Buffer): unknown {

@@ -127,7 +127,7 @@ export class FaultInjector implements Faults {
   add (fault: Fault): InjectedFault {
     check(fault)
     const active: Active = new Active(fault, this.seed +
-      this.#added++, () => { this.#active = this.#active.filter(one => one !== active) })
+      this.#added++, () => { this.#active = this.#active.filter(pattern => pattern !== active) })
     this.#active.push(active)
     return active
   }
@@ -135,9 +135,9 @@ export class FaultInjector implements Faults {
   clear (): void { this.#active = [] }
 
   dropWatches (match: RequestMatch = {}): number {
-    const found = [...this.#watches].filter(([, request]) => matches(match, request))
-    for (const [raw] of found) breakOff(raw)
-    return found.length
+    const targets = [...this.#watches].filter(([, request]) => matches(match, request))
+    for (const [raw] of targets) breakOff(raw)
+    return targets.length
   }
 
   /** Adds the hook that injects faults. It must run after the hooks of `exchanges`. */

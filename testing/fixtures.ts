@@ -29,7 +29,7 @@ const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 export function readFixtures (fixture: Fixture, source = 'an object'): SourcedObject[] {
   if (Array.isArray(fixture)) {
     return (fixture as readonly Fixture[])
-      .flatMap((one, at) => readFixtures(one, source === 'an object' ? `object ${at}` : source))
+      .flatMap((given, at) => readFixtures(given, source === 'an object' ? `object ${at}` : source))
   }
   if (fixture instanceof URL) return readPath(fileURLToPath(fixture))
   if (typeof fixture === 'string') return fixture.includes('\n') ? readText(fixture, 'a text') : readPath(fixture)

@@ -21,10 +21,10 @@ export async function load (all: readonly SourcedObject[], send: Sender, resourc
   const isDefinition = ({ object: { kind, apiVersion } }: SourcedObject): boolean =>
     kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
   const definitions = all.filter(isDefinition)
-  for (const one of definitions) await create(one, send, resources)
-  for (const one of definitions) await served(one, send, resources)
+  for (const definition of definitions) await create(definition, send, resources)
+  for (const definition of definitions) await served(definition, send, resources)
 
-  const others = all.filter(one => !isDefinition(one))
+  const others = all.filter(object => !isDefinition(object))
   const isNamespace = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'Namespace' &&
     apiVersion === 'v1'
   const namespaces = others.filter(isNamespace)
@@ -34,23 +34,27 @@ export async function load (all: readonly SourcedObject[], send: Sender, resourc
     known.add(namespace)
     namespaces.push({ object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, source })
   }
-  for (const one of [...namespaces, ...others.filter(one => !isNamespace(one))]) await create(one, send, resources)
+  for (const object of [...namespaces, ...others.filter(sourced => !isNamespace(sourced))]) {
+    await create(object, send, resources)
+  }
 }
 
 const describe = ({ object: { kind, metadata: { namespace, name } }, source }: SourcedObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
 
-function storeOf (one: SourcedObject, resources: ResourceRegistry): ResourceStore {
-  const { object: { apiVersion, kind } } = one
-  const found = resources.served().find(({ representation }) => representation.apiVersion === apiVersion &&
+function storeOf (fixture: SourcedObject, resources: ResourceRegistry): ResourceStore {
+  const { object: { apiVersion, kind } } = fixture
+  const store = resources.served().find(({ representation }) => representation.apiVersion === apiVersion &&
     representation.kind === kind)
-  if (found === undefined) throw new Error(`fixture ${describe(one)}: the server has no kind ${kind} in ${apiVersion}`)
-  return found
+  if (store === undefined) {
+    throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}`)
+  }
+  return store
 }
 
-async function create (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
-  const { representation: { group, version, plural, subresources }, type: { namespaced } } = storeOf(one, resources)
-  const { object } = one
+async function create (fixture: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
+  const { representation: { group, version, plural, subresources }, type: { namespaced } } = storeOf(fixture, resources)
+  const { object } = fixture
   const { name, namespace = 'default' } = object.metadata
   const collection =
     `${group === '' ? '/api' : `/apis/${group}`}/${version}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
@@ -66,7 +70,9 @@ async function create (one: SourcedObject, send: Sender, resources: ResourceRegi
     })
   }
   if (answer.code >= 300) {
-    throw new Error(`fixture ${describe(one)}: ${answer.code} ${answer.reason}: ${String(answer.object['message'])}`)
+    throw new Error(
+      `fixture ${describe(fixture)}: ${answer.code} ${answer.reason}: ${String(answer.object['message'])}`
+    )
   }
 }
 
@@ -75,8 +81,9 @@ const isBare = ({ kind, metadata, ...rest }: FixtureObject): boolean => kind ===
   Object.keys(metadata).length === 1 && Object.keys(rest).length === 1
 
 /** Resolves once each version of the definition is served. */
-async function served (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
-  const { group, names: { plural }, versions = [] } = one.object['spec'] as Definition // the server has validated it
+async function served (fixture: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
+  // the server has validated it
+  const { group, names: { plural }, versions = [] } = fixture.object['spec'] as Definition
   const isServed = (): boolean => versions.every(({ name, served }) => !served ||
     resources.lookup({ group, version: name, resource: plural }) !== undefined)
   let stop = (): void => {}
@@ -86,14 +93,14 @@ async function served (one: SourcedObject, send: Sender, resources: ResourceRegi
       const check = (): void => { if (isServed()) resolve() }
       stop = resources.onChange(check)
       timer = setTimeout(
-        () => { reject(new Error(`fixture ${describe(one)}: it is not served after ${SERVED_WITHIN / 1000} s`)) },
+        () => { reject(new Error(`fixture ${describe(fixture)}: it is not served after ${SERVED_WITHIN / 1000} s`)) },
         SERVED_WITHIN
       )
       check()
     })
   } catch (error) {
     const { object } = await send(
-      'GET', `/apis/${one.object.apiVersion}/customresourcedefinitions/${one.object.metadata.name ?? ''}`
+      'GET', `/apis/${fixture.object.apiVersion}/customresourcedefinitions/${fixture.object.metadata.name ?? ''}`
     )
     const { conditions = [] } = (object.status ?? {}) as { conditions?: Array<{ status: string, message?: string }> }
     const [refusal] = conditions.filter(({ status }) => status === 'False')

@@ -39,8 +39,8 @@ export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
 const isBelow = (path: string, url: string): boolean => url === path || url.startsWith(`${path.replace(/\/$/, '')}/`)
 
 export function matches (match: RequestMatch, { method, url, info, user }: MatchedRequest): boolean {
-  const same = (wanted: string | undefined, found: string | undefined): boolean => wanted === undefined ||
-    wanted === found
+  const same = (wanted: string | undefined, actual: string | undefined): boolean => wanted === undefined ||
+    wanted === actual
   if (!same(match.method?.toUpperCase(), method) || !same(match.verb, info.verb) || !same(match.user, user)) {
     return false
   }

@@ -26,7 +26,7 @@ export interface SnapshotState {
 export function takeSnapshot (store: MemoryStore, clock: MovableClock, resources: ResourceRegistry): Snapshot {
   const contents = store.contents()
   const values = new Map(contents.versions.map(version => [version.key, version]))
-  for (const one of resources.all()) one.shareDecoded(values)
+  for (const kept of resources.all()) kept.shareDecoded(values)
   const snapshot = { resourceVersion: String(contents.revision) }
   STATES.set(snapshot, { contents, time: clock.wall(), held: clock.held })
   return snapshot

@@ -66,9 +66,9 @@ function olderRevision (
 function isPlainObject (
   { orch: { info } }: ServedRequest, { type: { namespaced }, representation: { kind, subresources } }: ResourceStore
 ): boolean {
-  const found = subresources.find(({ name }) => name === info.subresource)
-  const isOwn = info.subresource === '' || (found !== undefined && found.verbs.includes('get') &&
-    (found.kind ?? kind) === kind && found.view === undefined && found.connects !== true)
+  const subresource = subresources.find(({ name }) => name === info.subresource)
+  const isOwn = info.subresource === '' || (subresource !== undefined && subresource.verbs.includes('get') &&
+    (subresource.kind ?? kind) === kind && subresource.view === undefined && subresource.connects !== true)
   return isOwn && (namespaced ? info.namespace !== '' : info.namespace === '' || info.namespace === info.name)
 }
 

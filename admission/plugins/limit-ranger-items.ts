@@ -25,12 +25,12 @@ function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string,
 function collectFindings (
   amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined
 ): string[] {
-  const found: string[] = []
+  const problems: string[] = []
   for (const [resource, amount] of amounts === undefined ? [] : entriesOf(amounts)) {
     const finding = find(resource, amount)
-    if (finding !== undefined && found.push(finding) === MAX_FINDINGS) break
+    if (finding !== undefined && problems.push(finding) === MAX_FINDINGS) break
   }
-  return found
+  return problems
 }
 
 const amountIn = (amounts: Amounts | undefined, resource: string): string | undefined =>
@@ -75,12 +75,12 @@ function numberOf (quantity: string): number {
 export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeItem[]): string[] {
   if (pod === undefined) return []
   const { containers = [], initContainers = [] } = pod.spec
-  const found: string[] = []
+  const problems: string[] = []
   for (const item of limits) {
     if (item.type === 'Container') {
       for (const { resources } of [...containers, ...initContainers]) {
-        found.push(...findings(item, resources))
-        if (found.length >= MAX_FINDINGS) return found.slice(0, MAX_FINDINGS)
+        problems.push(...findings(item, resources))
+        if (problems.length >= MAX_FINDINGS) return problems.slice(0, MAX_FINDINGS)
       }
     }
     if (item.type !== 'Pod') continue
@@ -88,9 +88,9 @@ export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeIt
       total(containers.map(({ resources }) => resources[member])),
       ...initContainers.map(({ resources }) => resources[member] ?? {})
     ])
-    found.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
+    problems.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
   }
-  return found.slice(0, MAX_FINDINGS)
+  return problems.slice(0, MAX_FINDINGS)
 }
 
 /** Claims have no limits: their request is also their maximum. */

@@ -54,7 +54,7 @@ function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitR
     ['container', spec.containers], ['init container', spec.initContainers]
   ] as const) {
     for (const { name, resources } of containers) {
-      for (const [member, one] of [['requests', 'request'], ['limits', 'limit']] as const) {
+      for (const [member, singular] of [['requests', 'request'], ['limits', 'limit']] as const) {
         const own = resources[member] ?? {}
         const missing = names[member].filter(resource => !Object.hasOwn(own, resource))
         if (missing.length === 0) continue
@@ -63,7 +63,7 @@ function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitR
           throw tooLarge(`the defaults of LimitRanges make more than ${MAX_VALUES} values of the pod's resources`)
         }
         resources[member] = { ...defaults[member], ...own }
-        descriptions.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
+        descriptions.push(`${missing.join(', ')} ${singular} for ${what} ${name}`)
       }
     }
   }

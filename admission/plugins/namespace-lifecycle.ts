@@ -24,23 +24,23 @@ export function namespaceLifecycle (resources: ResourceRegistry): AdmissionPlugi
         : operation === 'CREATE' && namespace !== '' && !isReview(group, resource),
     async mutate (request) {
       if (request.operation === 'DELETE') return refuseProtected(request)
-      const found = await request.reader.get('', 'namespaces', '', request.namespace)
-      if (found === undefined) throw notFound(NAMESPACES, request.namespace)
-      if (found.metadata.deletionTimestamp !== undefined) throw terminating(request)
+      const object = await request.reader.get('', 'namespaces', '', request.namespace)
+      if (object === undefined) throw notFound(NAMESPACES, request.namespace)
+      if (object.metadata.deletionTimestamp !== undefined) throw terminating(request)
     },
     async validate (request) {
       if (request.operation === 'DELETE') return undefined
       const store = resources.find('', 'namespaces')
       if (store === undefined) return undefined
       const key = store.keys.of('', request.namespace)
-      const found = await current(store, key)
-      if (found === undefined) throw notFound(NAMESPACES, request.namespace)
-      const { uid, deletionTimestamp } = found.object.metadata
+      const entry = await current(store, key)
+      if (entry === undefined) throw notFound(NAMESPACES, request.namespace)
+      const { uid, deletionTimestamp } = entry.object.metadata
       if (deletionTimestamp !== undefined) throw terminating(request)
       return {
         backend: store.backend,
         key,
-        revision: found.revision,
+        revision: entry.revision,
         holds: async () => {
           const { uid: currentUid, deletionTimestamp: currentDeletion } =
             (await current(store, key))?.object.metadata ?? {}

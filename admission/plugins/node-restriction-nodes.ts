@@ -22,7 +22,7 @@ const isIn = (domain: string, parent: string): boolean => domain === parent || d
 function isForbidden (label: string, { labelDomains: { system, nodes } }: Naming): boolean {
   const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   if (isIn(domain, RESTRICTED)) return true
-  if (system.some(one => isIn(domain, one))) return !nodes.some(one => isIn(domain, one))
+  if (system.some(parent => isIn(domain, parent))) return !nodes.some(parent => isIn(domain, parent))
   return isIn(domain, SYSTEM) && !OWN_LABELS.has(label) && !OWN_DOMAINS.some(own => isIn(domain, own))
 }
 

@@ -83,14 +83,14 @@ function newlyBlocking (owners: Owners, old: Owners): Owners {
 function typesOf (
   resources: ResourceRegistry, request: AdmissionRequest, { apiVersion, kind }: Owners[number]
 ): ResourceType[] {
-  const found = resources.all().map(({ type }) => type).filter(({ representations }) =>
-    representations.some(one => one.apiVersion === apiVersion && one.kind === kind))
-  if (found.length === 0) {
+  const types = resources.all().map(({ type }) => type).filter(({ representations }) =>
+    representations.some(representation => representation.apiVersion === apiVersion && representation.kind === kind))
+  if (types.length === 0) {
     throw refusal(
       request,
       `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ` +
         `${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`
     )
   }
-  return found
+  return types
 }

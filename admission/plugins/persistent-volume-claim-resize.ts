@@ -34,6 +34,6 @@ async function mayGrow (
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
   // the resource's type
-  const found = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined
-  return found?.allowVolumeExpansion === true
+  const storageClass = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined
+  return storageClass?.allowVolumeExpansion === true
 }

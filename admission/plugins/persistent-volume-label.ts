@@ -45,7 +45,7 @@ function setAffinity (
   request: TypedRequest<PersistentVolume>, spec: PersistentVolume['spec'], labels: Readonly<Record<string, string>>,
   [zone, region]: typeof LABELS[number]
 ): void {
-  const zones = (labels[zone] ?? '').split(BETWEEN).map(one => one.trim())
+  const zones = (labels[zone] ?? '').split(BETWEEN).map(zoneName => zoneName.trim())
   if (zones.includes('')) {
     throw refusal(request, `failed to convert label string for Zone: ${labels[zone] ?? ''} to a Set`)
   }

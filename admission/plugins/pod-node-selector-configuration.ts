@@ -16,15 +16,15 @@ const Configuration = message('Configuration', 'Labels of nodes, by namespace.',
 
 /** Parses `a=b,c=d`. @returns an error message as a string */
 export function parseSelector (text: string): Readonly<Record<string, string>> | string {
-  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  const labels: Record<string, string> = Object.create(null) as Record<string, string>
   for (const part of text === '' ? [] : text.split(',')) {
-    const [label = '', value, ...rest] = part.split('=').map(one => one.trim())
+    const [label = '', value, ...rest] = part.split('=').map(side => side.trim())
     if (value === undefined || rest.length > 0 || qualifiedName(label).length > 0 || labelValue(value).length > 0) {
       return `invalid selector: ${part}`
     }
-    found[label] = value
+    labels[label] = value
   }
-  return found
+  return labels
 }
 
 /** @throws ConfigurationError */

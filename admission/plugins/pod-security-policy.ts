@@ -33,10 +33,10 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
           username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace),
           extra: {}
         }]]
-    for (const one of users) {
+    for (const holder of users) {
       const resource = 'podsecuritypolicies'
       const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource, namespace, name })
-      if (allows(await authorize({ user: one, info }))) return true
+      if (allows(await authorize({ user: holder, info }))) return true
     }
     return false
   }
@@ -73,21 +73,21 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     subresources: ['', 'ephemeralcontainers'],
     mutate: async request => {
       if (request.object === undefined || request.operation !== 'CREATE') return
-      const found = await fit(request, request.object, undefined)
-      if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to admit pod: ${show(found)}`)
-      Object.assign(request.object, found.pod)
+      const outcome = await fit(request, request.object, undefined)
+      if (!('policy' in outcome)) throw refusal(request, `PodSecurityPolicy: unable to admit pod: ${show(outcome)}`)
+      Object.assign(request.object, outcome.pod)
       const { metadata } = request.object
-      metadata.annotations = { ...metadata.annotations, [ANNOTATION]: found.policy }
-      request.annotate(`${AUDIT}admit-policy`, found.policy)
+      metadata.annotations = { ...metadata.annotations, [ANNOTATION]: outcome.policy }
+      request.annotate(`${AUDIT}admit-policy`, outcome.policy)
     },
     validate: async request => {
       const { object, oldObject: old } = request
       // Terminating pods start nothing new.
       if (object === undefined || old?.metadata.deletionTimestamp !== undefined ||
         onlyForCollection(request as unknown as AdmissionRequest)) return
-      const found = await fit(request, object, object.metadata.annotations?.[ANNOTATION] ?? '')
-      if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to validate pod: ${show(found)}`)
-      request.annotate(`${AUDIT}validate-policy`, found.policy)
+      const outcome = await fit(request, object, object.metadata.annotations?.[ANNOTATION] ?? '')
+      if (!('policy' in outcome)) throw refusal(request, `PodSecurityPolicy: unable to validate pod: ${show(outcome)}`)
+      request.annotate(`${AUDIT}validate-policy`, outcome.policy)
     }
   })
 }
@@ -97,4 +97,4 @@ const policyFields = ({ metadata: { annotations = {} }, spec: { securityContext 
   ({ annotations, securityContext, spec })
 
 const show = (findings: readonly FieldError[]): string =>
-  `[${findings.map(one => `${one.field}: ${describe(one)}`).join(' ')}]`
+  `[${findings.map(finding => `${finding.field}: ${describe(finding)}`).join(' ')}]`

@@ -75,7 +75,8 @@ export function podSecurity (
       observer.failed(request, false)
       annotate(
         `${ANNOTATION}error`,
-        `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`
+        'Failed to parse policy: ' +
+          `${listed([...new Set(findings.map(finding => `${finding.field}: ${describe(finding)}`))])}`
       )
     }
 
@@ -89,10 +90,12 @@ export function podSecurity (
     }
     if (isPod) {
       annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
-      const found = violations(policy.enforce, pod)
-      observer.evaluated(request, 'enforce', policy.enforce, found.length === 0)
-      if (found.length > 0) {
-        throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(found)}`)
+      const broken = violations(policy.enforce, pod)
+      observer.evaluated(request, 'enforce', policy.enforce, broken.length === 0)
+      if (broken.length > 0) {
+        throw refusal(
+          request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(broken)}`
+        )
       }
     }
     const warned = violations(policy.warn, pod)

@@ -28,7 +28,7 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
       if (!Array.isArray(value)) {
         throw refusal(request, `the annotation ${annotation} of its namespace is no list of tolerations`)
       }
-      return value.map(one => decode(Toleration, one).object)
+      return value.map(item => decode(Toleration, item).object)
     } catch (error) {
       if (!isDecodeError(error)) throw error
       throw refusal(request, `the annotation ${annotation} of its namespace cannot be understood: ${error.message}`)
@@ -41,7 +41,7 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     const ofNamespace = await tolerationsIn(request, ALLOWED)
     const list = ofNamespace ?? allowed
     const tolerated = new Tolerated(list)
-    if (list.length === 0 || own.every(one => tolerated.covers(one))) return
+    if (list.length === 0 || own.every(toleration => tolerated.covers(toleration))) return
     throw refusal(
       request,
       'pod tolerations (possibly merged with namespace default tolerations) conflict with its ' +

@@ -39,12 +39,12 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
   const { spec } = request.object
   const { priorityClassName: name = '' } = spec
   // the resource's type
-  const found = name === ''
+  const priorityClass = name === ''
     ? await defaultClass(request.reader)
     : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined
-  if (name !== '' && found === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
-  if (name === '' && found?.metadata.name !== undefined) spec.priorityClassName = found.metadata.name
-  const value = found?.value ?? 0
+  if (name !== '' && priorityClass === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
+  if (name === '' && priorityClass?.metadata.name !== undefined) spec.priorityClassName = priorityClass.metadata.name
+  const value = priorityClass?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== value) {
     throw refusal(
       request,
@@ -53,7 +53,7 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
     )
   }
   spec.priority = value
-  const policy = found === undefined ? 'PreemptLowerPriority' : found.preemptionPolicy
+  const policy = priorityClass === undefined ? 'PreemptLowerPriority' : priorityClass.preemptionPolicy
   if (policy === undefined) return
   if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
     throw refusal(

@@ -114,8 +114,9 @@ export function resourceQuota (
       if (object === undefined || paid.has(object)) return
       // the resource's type
       const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[]
-      const found = await quotas()
-      if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) {
+      const quotasHere = await quotas()
+      if ((quotasHere.length === 0 && limited.length === 0) || chargesFor(request, quotasHere).length === 0 ||
+        request.dryRun) {
         return
       }
       await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })

@@ -15,10 +15,10 @@ export const runtimeClass = pluginFor<Pod>(pods, {
   name: 'RuntimeClass',
   operations: ['CREATE'],
   mutate: async request => {
-    const found = await classOf(request)
-    if (found === undefined || request.object === undefined) return
+    const resolved = await classOf(request)
+    if (resolved === undefined || request.object === undefined) return
     const { spec } = request.object
-    const { overhead, scheduling } = found
+    const { overhead, scheduling } = resolved
     if (overhead !== undefined) {
       if (spec.overhead !== undefined && !equal(spec.overhead, overhead.podFixed ?? {})) {
         throw refusal(request, OTHER_OVERHEAD)
@@ -57,7 +57,7 @@ async function classOf (request: TypedRequest<Pod>): Promise<RuntimeClass | unde
   const name = request.object?.spec.runtimeClassName
   if (name === undefined) return undefined
   // the resource's type
-  const found = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined
-  if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
-  return found
+  const resolved = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined
+  if (resolved === undefined) throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+  return resolved
 }

@@ -73,8 +73,8 @@ async function accountOf (request: TypedRequest<Pod>, name: string): Promise<Ser
   const { reader, namespace } = request
   for (let attempt = 1; ; attempt++) {
     // the resource's type
-    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined
-    if (found !== undefined) return found
+    const account = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined
+    if (account !== undefined) return account
     if (name !== DEFAULT || attempt === MAX_ATTEMPTS || request.signal.aborted) {
       throw refusal(
         request,

@@ -35,9 +35,9 @@ export function securityContextsWhere (
 ): string | undefined {
   const names = containersWhere(pod, context => context !== undefined && predicate(context))
   const { securityContext } = pod.spec
-  const found = [
+  const places = [
     ...securityContext !== undefined && predicate(securityContext) ? ['pod'] : [],
     ...names.length > 0 ? [containersNamed(names)] : []
   ]
-  return found.length > 0 ? found.join(' and ') : undefined
+  return places.length > 0 ? places.join(' and ') : undefined
 }

@@ -58,14 +58,14 @@ export function podSecuritySettings (given: PluginConfiguration | undefined): Po
   const names = (
     member: 'usernames' | 'namespaces' | 'runtimeClasses', problems: (name: string) => readonly string[]
   ): ReadonlySet<string> => {
-    const found = new Set<string>()
+    const seen = new Set<string>()
     for (const [index, name] of (exemptions[member] ?? []).entries()) {
       const [problem] = problems(name)
       if (problem !== undefined) refuse(`exemptions.${member}[${index}]`, name, problem)
-      if (found.has(name)) refuse(`exemptions.${member}[${index}]`, name, 'it is there already')
-      found.add(name)
+      if (seen.has(name)) refuse(`exemptions.${member}[${index}]`, name, 'it is there already')
+      seen.add(name)
     }
-    return found
+    return seen
   }
   return {
     defaults: { enforce, audit, warn },

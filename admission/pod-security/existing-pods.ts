@@ -19,13 +19,13 @@ export async function warningsOf (
     if (performance.now() > until) break
     if (turnIsOver()) await nextTurn()
     checked++
-    const found = inShort(violations(enforce, pod))
-    if (found !== '') podsByViolation.set(found, [...podsByViolation.get(found) ?? [], pod.metadata.name ?? ''])
+    const reasons = inShort(violations(enforce, pod))
+    if (reasons !== '') podsByViolation.set(reasons, [...podsByViolation.get(reasons) ?? [], pod.metadata.name ?? ''])
   }
-  const lines = [...podsByViolation].map(([found, names]) => {
+  const lines = [...podsByViolation].map(([reasons, names]) => {
     const [first = ''] = names.sort()
     const others = names.length - 1
-    return `${first}${others === 0 ? '' : ` (and ${others} other ${others === 1 ? 'pod' : 'pods'})`}: ${found}`
+    return `${first}${others === 0 ? '' : ` (and ${others} other ${others === 1 ? 'pod' : 'pods'})`}: ${reasons}`
   }).sort()
   return [
     ...checked < all.length

@@ -2,17 +2,17 @@
 import { sorted, plural, containersNamed, quoted, containersOf, securityContextsWhere, type CheckPod } from './check.js'
 
 export const hostNamespaces: CheckPod = ({ spec }) => {
-  const found = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(name => spec[name] === true)
-  return found.length === 0
+  const offenders = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(name => spec[name] === true)
+  return offenders.length === 0
     ? undefined
-    : { reason: 'host namespaces', detail: found.map(name => `${name}=true`).join(', ') }
+    : { reason: 'host namespaces', detail: offenders.map(name => `${name}=true`).join(', ') }
 }
 
 export const hostPathVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
-  const found = volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name)
-  return found.length === 0
+  const offenders = volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name)
+  return offenders.length === 0
     ? undefined
-    : { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', found.length)} ${quoted(found)}` }
+    : { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', offenders.length)} ${quoted(offenders)}` }
 }
 
 export const hostPorts: CheckPod = pod => {
@@ -31,10 +31,10 @@ export const hostPorts: CheckPod = pod => {
 }
 
 export const windowsHostProcess: CheckPod = pod => {
-  const found = securityContextsWhere(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
-  return found === undefined
+  const offenders = securityContextsWhere(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
+  return offenders === undefined
     ? undefined
-    : { reason: 'hostProcess', detail: `${found} must not set securityContext.windowsOptions.hostProcess=true` }
+    : { reason: 'hostProcess', detail: `${offenders} must not set securityContext.windowsOptions.hostProcess=true` }
 }
 
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
@@ -43,6 +43,7 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
 ])
 
 export const sysctls: CheckPod = ({ spec }) => {
-  const found = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter(name => !SAFE_SYSCTLS.has(name))
-  return found.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: found.join(', ') }
+  const offenders = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter(name =>
+    !SAFE_SYSCTLS.has(name))
+  return offenders.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: offenders.join(', ') }
 }

@@ -38,7 +38,7 @@ export function policyOf (labels: Readonly<Record<string, string>> | undefined, 
 } {
   const findings: FieldError[] = []
   if (labels === undefined) return { policy: defaults, findings }
-  const found: Record<typeof MODES[number], LevelVersion> = { ...defaults }
+  const levels: Record<typeof MODES[number], LevelVersion> = { ...defaults }
   const label = (name: string): string | undefined =>
     Object.hasOwn(labels, PREFIX + name) ? labels[PREFIX + name] : undefined
   const finding = (name: string, value: string, detail: string): void => {
@@ -49,13 +49,13 @@ export function policyOf (labels: Readonly<Record<string, string>> | undefined, 
     if (level !== undefined) {
       const parsed = parseLevel(level)
       if (parsed === undefined) finding(mode, level, LEVEL_RULE)
-      found[mode] = { ...found[mode], level: parsed ?? (mode === 'enforce' ? 'restricted' : 'privileged') }
+      levels[mode] = { ...levels[mode], level: parsed ?? (mode === 'enforce' ? 'restricted' : 'privileged') }
     }
     const version = label(`${mode}-version`)
     if (version === undefined) continue
     const parsed = parseVersion(version)
     if (parsed === undefined) finding(`${mode}-version`, version, VERSION_RULE)
-    found[mode] = { ...found[mode], minor: parsed ?? Infinity }
+    levels[mode] = { ...levels[mode], minor: parsed ?? Infinity }
   }
-  return { policy: found, findings }
+  return { policy: levels, findings }
 }

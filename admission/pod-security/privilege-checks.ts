@@ -20,7 +20,7 @@ const DEFAULT_CAPABILITIES: ReadonlySet<string> = new Set([
 export function addedBeyond (pod: Parameters<CheckPod>[0], allowed: ReadonlySet<string>): string | undefined {
   const bad = containersOf(pod)
     .map(({ name, securityContext }) =>
-      ({ name, added: (securityContext?.capabilities?.add ?? []).filter(one => !allowed.has(one)) }))
+      ({ name, added: (securityContext?.capabilities?.add ?? []).filter(capability => !allowed.has(capability)) }))
     .filter(({ added }) =>
       added.length > 0)
   if (bad.length === 0) return undefined
@@ -53,15 +53,15 @@ const APP_ARMOR = 'container.apparmor.security.beta.orch.io/'
 export const appArmor: CheckPod = ({ metadata }) => {
   const isAllowed = (profile: string): boolean => profile === '' || profile === 'runtime/default' ||
     profile.startsWith('localhost/')
-  const found = Object.entries(metadata.annotations ?? {})
+  const offenders = Object.entries(metadata.annotations ?? {})
     .filter(([name, profile]) => name.startsWith(APP_ARMOR) && !isAllowed(profile))
     .map(([name, profile]) => `${name}=${JSON.stringify(profile)}`)
     .sort()
-  return found.length === 0
+  return offenders.length === 0
     ? undefined
     : {
-        reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', found.length),
-        detail: found.join(', ')
+        reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', offenders.length),
+        detail: offenders.join(', ')
       }
 }
 
@@ -69,12 +69,12 @@ const SELINUX_TYPES: ReadonlySet<string> = new Set(['', 'container_t', 'containe
 
 export const seLinux: CheckPod = pod => {
   const all: SELinuxOptions[] = []
-  const found = securityContextsWhere(pod, ({ seLinuxOptions: options }) => {
+  const offenders = securityContextsWhere(pod, ({ seLinuxOptions: options }) => {
     if (options === undefined || (SELINUX_TYPES.has(options.type ?? '') && !options.user && !options.role)) return false
     all.push(options)
     return true
   })
-  if (found === undefined) return undefined
+  if (offenders === undefined) return undefined
   const types = sorted(all.map(({ type = '' }) => type).filter(type => !SELINUX_TYPES.has(type)))
   const what = [
     ...types.length > 0 ? [`${plural('type', 'types', types.length)} ${quoted(types)}`] : [],
@@ -82,6 +82,6 @@ export const seLinux: CheckPod = pod => {
     ...all.some(({ role }) => role) ? ['role may not be set'] : []
   ]
   return {
-    reason: 'seLinuxOptions', detail: `${found} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}`
+    reason: 'seLinuxOptions', detail: `${offenders} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}`
   }
 }

@@ -20,11 +20,11 @@ const BINDING: ReadonlySet<string> = new Set(['NET_BIND_SERVICE'])
 export const fewCapabilities: CheckPod = pod => {
   const kept = containersWhere(pod, context => context?.capabilities?.drop?.includes('ALL') !== true)
   const added = addedBeyond(pod, BINDING)
-  const found = [
+  const offenders = [
     ...kept.length > 0 ? [`${containersNamed(kept)} must set securityContext.capabilities.drop=["ALL"]`] : [],
     ...added === undefined ? [] : [added]
   ]
-  return found.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: found.join('; ') }
+  return offenders.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: offenders.join('; ') }
 }
 
 const VOLUMES: ReadonlySet<string> = new Set([
@@ -49,8 +49,8 @@ export const fewVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
 
 export const notRoot: CheckPod = pod => {
   const reason = 'runAsNonRoot != true'
-  const found = securityContextsWhere(pod, ({ runAsNonRoot }) => runAsNonRoot === false)
-  if (found !== undefined) return { reason, detail: `${found} must not set securityContext.runAsNonRoot=false` }
+  const offenders = securityContextsWhere(pod, ({ runAsNonRoot }) => runAsNonRoot === false)
+  if (offenders !== undefined) return { reason, detail: `${offenders} must not set securityContext.runAsNonRoot=false` }
   if (pod.spec.securityContext?.runAsNonRoot === true) return undefined
   const silent = containersWhere(pod, context => context?.runAsNonRoot === undefined)
   return silent.length === 0
@@ -59,6 +59,8 @@ export const notRoot: CheckPod = pod => {
 }
 
 export const notRootsUser: CheckPod = pod => {
-  const found = securityContextsWhere(pod, ({ runAsUser }) => runAsUser === 0)
-  return found === undefined ? undefined : { reason: 'runAsUser=0', detail: `${found} must not set runAsUser=0` }
+  const offenders = securityContextsWhere(pod, ({ runAsUser }) => runAsUser === 0)
+  return offenders === undefined
+    ? undefined
+    : { reason: 'runAsUser=0', detail: `${offenders} must not set runAsUser=0` }
 }

@@ -16,10 +16,13 @@ export const seccompAnnotations: CheckPod = pod => {
     profile.startsWith('localhost/')
   const names = [POD_ANNOTATION, ...containersOf(pod).map(({ name }) => CONTAINER_ANNOTATION + name)]
     .filter(name => Object.hasOwn(annotations, name) && !isAllowed(annotations[name] ?? ''))
-  const found = sorted(names.map(name => `${name}=${JSON.stringify(annotations[name])}`))
-  return found.length === 0
+  const offenders = sorted(names.map(name => `${name}=${JSON.stringify(annotations[name])}`))
+  return offenders.length === 0
     ? undefined
-    : { reason: REASON, detail: `forbidden ${plural('annotation', 'annotations', found.length)} ${found.join(', ')}` }
+    : {
+        reason: REASON,
+        detail: `forbidden ${plural('annotation', 'annotations', offenders.length)} ${offenders.join(', ')}`
+      }
 }
 
 const isValid = (type: string | undefined): boolean => type === 'RuntimeDefault' || type === 'Localhost'
@@ -27,15 +30,16 @@ const isValid = (type: string | undefined): boolean => type === 'RuntimeDefault'
 /** No profile may be Unconfined. */
 export const seccompNotOff: CheckPod = (pod): Violation | undefined => {
   const types: string[] = []
-  const found = securityContextsWhere(pod, ({ seccompProfile: profile }) => {
+  const offenders = securityContextsWhere(pod, ({ seccompProfile: profile }) => {
     if (profile === undefined || isValid(profile.type)) return false
     types.push(profile.type)
     return true
   })
-  return found === undefined
+  return offenders === undefined
     ? undefined
     : {
-        reason: REASON, detail: `${found} must not set securityContext.seccompProfile.type to ${quoted(sorted(types))}`
+        reason: REASON,
+        detail: `${offenders} must not set securityContext.seccompProfile.type to ${quoted(sorted(types))}`
       }
 }
 

@@ -43,6 +43,6 @@ export function violations ({ level, minor }: LevelVersion, pod: PodLike): Viola
 }
 
 /** `privileged (container "a" …), hostPort (…)` */
-export const inDetail = (found: readonly Violation[]): string =>
-  found.map(({ reason, detail }) => detail === '' ? reason : `${reason} (${detail})`).join(', ')
-export const inShort = (found: readonly Violation[]): string => found.map(({ reason }) => reason).join(', ')
+export const inDetail = (list: readonly Violation[]): string =>
+  list.map(({ reason, detail }) => detail === '' ? reason : `${reason} (${detail})`).join(', ')
+export const inShort = (list: readonly Violation[]): string => list.map(({ reason }) => reason).join(', ')

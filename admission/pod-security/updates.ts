@@ -13,7 +13,7 @@ export function isSignificant ({ object, oldObject: old }: TypedRequest<Pod>): b
   const annotation = (pod: Pod, name: string): string => pod.metadata.annotations?.[name] ?? ''
   if (annotation(object, SECCOMP_OF_POD) !== annotation(old, SECCOMP_OF_POD)) return true
   for (const member of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
-    const before = new Map((old.spec[member] ?? []).map(one => [one.name, one]))
+    const before = new Map((old.spec[member] ?? []).map(container => [container.name, container]))
     const now = object.spec[member] ?? []
     if (member !== 'ephemeralContainers' && now.length !== before.size) return true
     for (const { name, image } of now) {

@@ -38,11 +38,11 @@ export function chargeFor (
   const constraint = evaluator.constraint?.(object, names)
   if (constraint !== undefined) return `failed quota: ${name}: ${constraint}`
   const { used = {} } = quota.status
-  if (!names.every(one => Object.hasOwn(used, one))) {
+  if (!names.every(wanted => Object.hasOwn(used, wanted))) {
     return `status unknown for quota: ${name}, resources: ${names.sort().join(',')}`
   }
   const usage = evaluator.usage(object, now)
-  const negative = Object.keys(usage).filter(one => compareQuantities(usage[one], '0') < 0).sort()
+  const negative = Object.keys(usage).filter(resource => compareQuantities(usage[resource], '0') < 0).sort()
   if (negative.length > 0) return `quota usage is negative for resource(s): ${negative.join(',')}`
   const counted = old !== undefined && limitsFor(quota, evaluator, old) !== undefined
   const amounts = nonZero(pick(counted ? minus(usage, evaluator.usage(old, now)) : usage, new Set(names)))

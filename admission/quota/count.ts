@@ -115,10 +115,10 @@ async function entriesOf (store: ResourceStore, namespace: string): Promise<Entr
     return kvs.map(kv => store.entries.decode(kv, kv.modRevision))
   }
   await store.cache.fresh()
-  const found: Entry[] = []
+  const entries: Entry[] = []
   store.cache.snapshot.map.forEach(start, end, entry => {
-    found.push(entry)
+    entries.push(entry)
     return true
   })
-  return found
+  return entries
 }

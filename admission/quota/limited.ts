@@ -51,7 +51,7 @@ export function uncovered (
   limited: readonly LimitedResource[], { group, resource }: { group: string, resource: string },
   { evaluator, object, now }: Evaluated, quotas: readonly ResourceQuota[]
 ): string | undefined {
-  const applicable = limited.filter(one => (one.apiGroup ?? '') === group && one.resource === resource)
+  const applicable = limited.filter(rule => (rule.apiGroup ?? '') === group && rule.resource === resource)
   if (applicable.length === 0) return undefined
   const usage = evaluator.usage(object, now)
   const needs = Object.keys(usage).filter(name => compareQuantities(usage[name], '0') > 0 &&

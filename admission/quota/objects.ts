@@ -65,9 +65,9 @@ export function countEvaluator (group: string, resource: string): Evaluator {
     `count/${resource}${group === '' ? '' : `.${group}`}`,
     ...group === '' && LEGACY_NAMES.has(resource) ? [resource] : []
   ])
-  const one = Object.fromEntries([...names].map(name => [name, '1']))
+  const counts = Object.fromEntries([...names].map(name => [name, '1']))
   return {
     handles: ({ operation, subresource }) => operation === 'CREATE' &&
-    subresource === '', tracks: name => names.has(name), usage: () => one, isIn: NOT_SCOPED, countsOnly: true
+    subresource === '', tracks: name => names.has(name), usage: () => counts, isIn: NOT_SCOPED, countsOnly: true
   }
 }

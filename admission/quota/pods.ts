@@ -17,13 +17,13 @@ const REQUESTS = 'requests.'
 
 /** Converts requests and limits to the names of quotas. */
 function quotaNames (requests: Amounts, limits: Amounts): Amounts {
-  const found: Record<string, string> = {}
+  const fields: Record<string, string> = {}
   for (const [name, amount] of Object.entries(requests)) {
-    if (COMPUTE.includes(name) || isHugePages(name)) found[name] = found[REQUESTS + name] = amount
-    else if (isExtendedResource(name)) found[REQUESTS + name] = amount
+    if (COMPUTE.includes(name) || isHugePages(name)) fields[name] = fields[REQUESTS + name] = amount
+    else if (isExtendedResource(name)) fields[REQUESTS + name] = amount
   }
-  for (const name of COMPUTE) if (Object.hasOwn(limits, name)) found[`limits.${name}`] = limits[name] ?? '0'
-  return found
+  for (const name of COMPUTE) if (Object.hasOwn(limits, name)) fields[`limits.${name}`] = limits[name] ?? '0'
+  return fields
 }
 
 /** Ended pods, and those past their grace period, use nothing. */
@@ -51,7 +51,7 @@ function podConstraint (
   const missing = names.filter(name => REQUIRED.has(name)).sort().flatMap(name => {
     const incomplete = [...containers, ...initContainers]
       .filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(quotaNames(requests, limits), name))
-      .map(one => one.name)
+      .map(container => container.name)
     return incomplete.length === 0 ? [] : [`${name} for: ${[...new Set(incomplete)].sort().join(',')}`]
   })
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`

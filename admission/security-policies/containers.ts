@@ -25,7 +25,7 @@ function findingsOf (
     ...container.securityContext
   }
   const path = `${at}.securityContext`
-  const found: FieldError[] = [
+  const findings: FieldError[] = [
     ...userFindings(spec.runAsUser, context.runAsUser, context.runAsNonRoot, path),
     ...spec.runAsGroup === undefined
       ? []
@@ -35,7 +35,7 @@ function findingsOf (
     ...seccompFindings(pod, container, policy)
   ]
   const invalid = (field: string, value: unknown, detail: string): void => {
-    found.push({ type: 'FieldValueInvalid', field, value, detail })
+    findings.push({ type: 'FieldValueInvalid', field, value, detail })
   }
   if (context.privileged === true && spec.privileged !== true) {
     invalid(`${path}.privileged`, true, 'Privileged containers are not allowed')
@@ -45,7 +45,7 @@ function findingsOf (
   if (!mounts.some(mount => mount === procMount)) {
     invalid(`${path}.procMount`, procMount, 'ProcMountType is not allowed')
   }
-  found.push(...capabilityFindings(context.capabilities, spec, `${path}.capabilities`))
+  findings.push(...capabilityFindings(context.capabilities, spec, `${path}.capabilities`))
   for (const { hostPort = 0 } of container.ports ?? []) {
     const isAllowed = hostPort === 0 ||
       spec.hostPorts?.some(({ min, max }) => hostPort >= min && hostPort <= max) === true
@@ -69,7 +69,7 @@ function findingsOf (
       'Allowing privilege escalation for containers is not allowed'
     )
   }
-  return found
+  return findings
 }
 
 function capabilityFindings (

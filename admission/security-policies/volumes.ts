@@ -6,7 +6,7 @@ import type { FieldError } from '../../schemas/status.js'
 
 /** The volume type in the policy's notation. */
 function typeOf ({ name, ...sources }: Volume): string {
-  const member = Object.keys(sources).find(one => (sources as Record<string, unknown>)[one] != null) ?? ''
+  const member = Object.keys(sources).find(source => (sources as Record<string, unknown>)[source] != null) ?? ''
   return member === 'cephfs' ? 'cephFS' : member
 }
 
@@ -25,9 +25,9 @@ const hasPrefix = (path: string, prefix: string): boolean => {
 export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldError[] {
   let mounts: ReturnType<typeof writableMounts> | undefined // computed on demand
   const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   const invalid = (field: string, value: unknown, detail: string): void => {
-    found.push({ type: 'FieldValueInvalid', field, value, detail })
+    findings.push({ type: 'FieldValueInvalid', field, value, detail })
   }
   for (const [index, volume] of (pod.spec.volumes ?? []).entries()) {
     const at = `spec.volumes[${index}]`
@@ -44,37 +44,38 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
         : allowedHostPaths.filter(({ pathPrefix = '' }) => hasPrefix(path, pathPrefix))
       if (matching.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
       else if (matching.every(({ readOnly }) => readOnly === true)) {
-        found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
+        findings.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
       }
     }
     const driver = volume.flexVolume?.driver
     if (driver !== undefined && allowedFlexVolumes.length > 0 &&
-      !allowedFlexVolumes.some(one => one.driver === driver)) {
+      !allowedFlexVolumes.some(allowed => allowed.driver === driver)) {
       invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
     }
     const inline = volume.csi?.driver
-    if (inline !== undefined && allowedCSIDrivers.length > 0 && !allowedCSIDrivers.some(one => one.name === inline)) {
+    if (inline !== undefined && allowedCSIDrivers.length > 0 &&
+      !allowedCSIDrivers.some(allowed => allowed.name === inline)) {
       invalid(`${at}.csi.driver`, inline, 'Inline CSI driver is not allowed to be used')
     }
   }
-  return found
+  return findings
 }
 
 /** Findings for writable mounts, by volume name. */
 function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError[]> {
-  const found = new Map<string, FieldError[]>()
+  const byVolume = new Map<string, FieldError[]>()
   for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const) {
     for (const [index, { volumeMounts = [] }] of (spec[list] ?? []).entries()) {
       for (const [mount, { name, readOnly = false }] of volumeMounts.entries()) {
         if (readOnly) continue
-        const known = found.get(name) ?? []
+        const known = byVolume.get(name) ?? []
         known.push({
           type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly,
           detail: 'must be read-only'
         })
-        found.set(name, known)
+        byVolume.set(name, known)
       }
     }
   }
-  return found
+  return byVolume
 }

@@ -40,9 +40,9 @@ export class HookSet {
     let byQuestion = this.#known.get(requested)
     if (byQuestion === undefined) this.#known.set(requested, byQuestion = new Map())
     const cacheKey = `${operation} ${namespaced} ${subresource}`
-    let found = byQuestion.get(cacheKey)
-    if (found === undefined) byQuestion.set(cacheKey, found = this.#find(request, namespaced, resources))
-    return found
+    let invocations = byQuestion.get(cacheKey)
+    if (invocations === undefined) byQuestion.set(cacheKey, invocations = this.#find(request, namespaced, resources))
+    return invocations
   }
 
   #find (request: AdmissionRequest, namespaced: boolean, resources: ResourceRegistry): readonly Invocation[] {
@@ -67,8 +67,11 @@ function equivalents (
   { group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry
 ): RequestedKind[] {
   const { type } = resources.find(group, resource) ?? {}
-  return type?.representations.filter(one =>
-    !(one.group === requested.group && one.version === requested.version && one.plural === requested.plural) &&
-    resources.lookup({ group: one.group, version: one.version, resource: one.plural }) !== undefined &&
-    (subresource === '' || one.subresources.some(({ name }) => name === subresource))) ?? []
+  return type?.representations.filter(representation =>
+    !(representation.group === requested.group && representation.version === requested.version &&
+      representation.plural === requested.plural) &&
+    resources.lookup({
+      group: representation.group, version: representation.version, resource: representation.plural
+    }) !== undefined &&
+    (subresource === '' || representation.subresources.some(({ name }) => name === subresource))) ?? []
 }

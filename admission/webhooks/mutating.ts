@@ -107,7 +107,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     },
     mutate: (request, pass) => {
       const set = configurations.current()
-      if (set instanceof Promise) return set.then(found => round(found, request, pass))
+      if (set instanceof Promise) return set.then(hooks => round(hooks, request, pass))
       return set.hooks.length === 0 ? undefined : round(set, request, pass)
     }
   }

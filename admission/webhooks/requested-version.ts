@@ -32,8 +32,8 @@ export function requestedVersionOf (
   request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry
 ): RequestedVersion {
   const store = resources.find(request.group, request.resource)
-  const representation = store?.type.representations.find(one => one.group === spoken.group &&
-    one.version === spoken.version && one.plural === spoken.plural)
+  const representation = store?.type.representations.find(candidate => candidate.group === spoken.group &&
+    candidate.version === spoken.version && candidate.plural === spoken.plural)
   if (store === undefined || representation === undefined) return ofOther(request)
   const view = request.subresource === ''
     ? undefined

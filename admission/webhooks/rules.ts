@@ -15,7 +15,7 @@ export interface Subject {
 
 const ALL = '*'
 const names = (list: readonly string[] | undefined, name: string): boolean =>
-  list?.some(one => one === ALL || one === name) === true
+  list?.some(value => value === ALL || value === name) === true
 
 export function matchesRule (
   { operations, apiGroups, apiVersions, resources, scope = ALL }: RuleWithOperations, subject: Subject
@@ -23,7 +23,7 @@ export function matchesRule (
   return names(operations, subject.operation) && names(apiGroups, subject.group) &&
     names(apiVersions, subject.version) &&
     (scope === ALL || (scope === 'Namespaced') === subject.namespaced) &&
-      resources?.some(one => namesResource(one, subject)) === true
+      resources?.some(resource => namesResource(resource, subject)) === true
 }
 
 /**

@@ -37,7 +37,7 @@ async function namespaceLabels (request: AdmissionRequest, namespace: string): P
   if (isOfNamespaces(request) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) {
     return (object as Labelled)?.metadata?.labels ?? {}
   }
-  const found = await reader.get('', 'namespaces', '', namespace)
-  if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
-  return found.metadata.labels ?? {}
+  const live = await reader.get('', 'namespaces', '', namespace)
+  if (live === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+  return live.metadata.labels ?? {}
 }

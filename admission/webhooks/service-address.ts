@@ -21,7 +21,7 @@ export async function serviceAddress (
     if (endpoints) throw unsupported(type)
     return { host: externalName, port }
   }
-  const servicePort = (ports ?? []).find(one => one.port === port)
+  const servicePort = (ports ?? []).find(candidate => candidate.port === port)
   if (endpoints) return await readyEndpoint(reader, { namespace, name, port }, servicePort)
   if (clusterIP === 'None' || clusterIP === '') {
     throw serviceUnavailable('cannot route to service with ClusterIP "None"')
@@ -38,7 +38,7 @@ async function readyEndpoint (
   const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
   const ready = (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
-    const target = (ports ?? []).find(one => (one.name ?? '') === (servicePort.name ?? ''))
+    const target = (ports ?? []).find(candidate => (candidate.name ?? '') === (servicePort.name ?? ''))
     return target === undefined ? [] : (addresses ?? []).map(({ ip }) => ({ host: ip, port: target.port }))
   })
   const chosen = ready[Math.floor(Math.random() * ready.length)]

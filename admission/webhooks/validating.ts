@@ -42,7 +42,7 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
         }), () => {})
       if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
     }))
-    const refused = results.find(one => one.status === 'rejected')
+    const refused = results.find(result => result.status === 'rejected')
     if (refused !== undefined) throw refused.reason
   }
 
@@ -54,7 +54,7 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
     },
     validate: request => {
       const set = configurations.current()
-      if (set instanceof Promise) return set.then(found => callAll(found, request))
+      if (set instanceof Promise) return set.then(hooks => callAll(hooks, request))
       return set.hooks.length === 0 ? undefined : callAll(set, request)
     }
   }

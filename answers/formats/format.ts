@@ -69,8 +69,8 @@ export function * preceded (items: Iterable<Part>, before: (first: boolean) => s
   return !first
 }
 
-export function * mapped<T, Made> (all: readonly T[], make: (one: T) => Made): Generator<Made> {
-  for (const one of all) yield make(one)
+export function * mapped<T, Made> (all: readonly T[], make: (item: T) => Made): Generator<Made> {
+  for (const item of all) yield make(item)
 }
 
 /** Writes the events of a watch. */

@@ -93,7 +93,7 @@ async function shownBeside (
 
 export const jsonEvents = (view: View): Events => ({
   event: (type, stored) => jsonEvent(type, view.entry(stored)),
-  added: (stored, chunked) => jsonAdded(view.isStored ? stored : stored.map(one => view.entry(one)), chunked),
+  added: (stored, chunked) => jsonAdded(view.isStored ? stored : stored.map(entry => view.entry(entry)), chunked),
   bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(view, revision)),
   failure: status => jsonLine('ERROR', view.naming.status(status))
 })

@@ -118,9 +118,11 @@ function sharedEncoder (
     encodeVersioned (events, show) {
       const pieces: Buffer[] = []
       for (const event of events) {
-        const found = show(event)
-        if (found === undefined) continue
-        pieces.push(found.last ? last(event) : found.type === event.type ? plain(event) : asType[found.type](event))
+        const visible = show(event)
+        if (visible === undefined) continue
+        pieces.push(
+          visible.last ? last(event) : visible.type === event.type ? plain(event) : asType[visible.type](event)
+        )
       }
       return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
     }

@@ -168,9 +168,9 @@ export class WatchStream implements OpenWatch {
       const bytes = this.#unfiltered
         ? this.#encoder.batch(events, id)
         : this.#encoder.encodeVersioned(events, event => {
-          const found = this.#toVersion(event)
-          if (found !== undefined) sent++
-          return found
+          const visible = this.#toVersion(event)
+          if (visible !== undefined) sent++
+          return visible
         })
       if (bytes.length > 0) this.#write(bytes, this.#unfiltered ? events.length : sent)
     }

@@ -189,10 +189,10 @@ const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()
 
 /** The open watches of the server that shuts down with `closing`; the first caller may set the clock. */
 export function openWatches (closing: AbortSignal, clock = systemClock): OpenWatches {
-  let found = watchesByServer.get(closing)
-  if (found === undefined) {
-    watchesByServer.set(closing, found = new OpenWatches(clock))
-    closing.addEventListener('abort', found.finish, { once: true })
+  let watches = watchesByServer.get(closing)
+  if (watches === undefined) {
+    watchesByServer.set(closing, watches = new OpenWatches(clock))
+    closing.addEventListener('abort', watches.finish, { once: true })
   }
-  return found
+  return watches
 }

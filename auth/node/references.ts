@@ -38,10 +38,10 @@ export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
 
 /** Keys of the objects that the pod needs. */
 export function referencesOf ({ metadata, spec }: Pod): Set<string> {
-  const found = new Set<string>()
+  const names = new Set<string>()
   const { namespace = '', name: podName = '' } = metadata
   const add = (resource: ReferredResource, name: string | undefined): void => {
-    if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name))
+    if (name !== undefined && name !== '') names.add(keyOf(resource, namespace, name))
   }
   add('serviceaccounts', spec.serviceAccountName)
   for (const { name } of spec.imagePullSecrets ?? []) add('secrets', name)
@@ -73,7 +73,7 @@ export function referencesOf ({ metadata, spec }: Pod): Set<string> {
       add('secrets', source.nodePublishSecretRef?.name)
     }
   }
-  return found
+  return names
 }
 
 export interface VolumeReferences { readonly claim: string, readonly secrets: ReadonlySet<string> }

@@ -20,29 +20,29 @@ interface Found { readonly text: string, readonly rank: number }
 
 /** `it would be allowed by ClusterRole "view" if it were bound to this user, or by the rule {…}` */
 export function advice (info: RequestInfo, candidates: readonly Candidates[]): string {
-  const found = candidates.flatMap(one => granting(info, one))
+  const grants = candidates.flatMap(candidate => granting(info, candidate))
     .sort((one, other) => one.rank - other.rank).slice(0, MAX_NAMED).map(({ text }) => text)
-  const roles = found.length === 0
+  const roles = grants.length === 0
     ? ''
-    : `${found.length === 1 ? found.join() : `${found.slice(0, -1).join(', ')} or ${found.at(-1)}`} if it were bound ` +
-      'to this user, or by '
+    : `${grants.length === 1 ? grants.join() : `${grants.slice(0, -1).join(', ')} or ${grants.at(-1)}`} ` +
+      'if it were bound to this user, or by '
   return `it would be allowed by ${roles}the rule ${narrowest(info)}`
 }
 
 function granting (info: RequestInfo, { kind, roles }: Candidates): Found[] {
-  const found: Found[] = []
+  const grants: Found[] = []
   let examined = 0
   for (const [name, rules] of roles) {
     for (const rule of rules) {
       examined += sizeOf(rule)
-      if (examined > MAX_EXAMINED) return found
+      if (examined > MAX_EXAMINED) return grants
       if (!ruleAllows(rule, info)) continue
-      found.push({ text: `${kind} ${quote(name)}`, rank: rankOf(name, rule, rules) })
+      grants.push({ text: `${kind} ${quote(name)}`, rank: rankOf(name, rule, rules) })
       break
     }
     if (++examined > MAX_EXAMINED) break
   }
-  return found
+  return grants
 }
 
 /** Small roles first; those of the system, and those that allow everything, last. */
@@ -55,7 +55,7 @@ function rankOf (
 
 /** The smallest rule that allows the request, in YAML for a role. */
 function narrowest ({ isResourceRequest, verb, path, group, resource, subresource, name }: RequestInfo): string {
-  const list = (one: string): string => `[${quote(one)}]`
+  const list = (text: string): string => `[${quote(text)}]`
   if (!isResourceRequest) return `{nonResourceURLs: ${list(path)}, verbs: ${list(verb)}}`
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
   return `{apiGroups: ${list(group)}, resources: ${list(whole)}, ` +

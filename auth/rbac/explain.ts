@@ -30,8 +30,8 @@ export function explanation (
   user: UserInfo, info: RequestInfo, applicable: readonly Resolved[], elsewhere: readonly Resolved[]
 ): string {
   for (const { grant, rules } of applicable) {
-    const found = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(rule, info))
-    if (found !== undefined) return `allowed by ${grantText(grant)}, by the rule ${ruleText(found)}`
+    const granting = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(rule, info))
+    if (granting !== undefined) return `allowed by ${grantText(grant)}, by the rule ${ruleText(granting)}`
   }
   const looked = applicable.length + elsewhere.length === 0
     ? `no binding names User ${quoted(user.username)} or one of the groups ${user.groups.map(quoted).join(', ')}`
@@ -63,8 +63,8 @@ function nearest (
   }
   for (const [lack, widened] of variants(info)) {
     for (const { grant, rules } of applicable) {
-      const found = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(widened(rule), info))
-      if (found !== undefined) return `${grantText(grant)}, whose rule ${ruleText(found)} lacks just ${lack}`
+      const granting = typeof rules === 'string' ? undefined : rules.find(rule => ruleAllows(widened(rule), info))
+      if (granting !== undefined) return `${grantText(grant)}, whose rule ${ruleText(granting)} lacks just ${lack}`
     }
   }
   return undefined

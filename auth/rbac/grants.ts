@@ -124,38 +124,38 @@ export class Grants {
 
   /** Grants of a user in other namespaces, one for each role; only some of them, if the cluster has many namespaces. */
   elsewhere (user: UserInfo, namespace: string): Grant[] {
-    const found: Grant[] = []
+    const grants: Grant[] = []
     let left = MAX_ELSEWHERE
     for (const [other, scope] of this.#scopes) {
       if (left-- === 0) break
-      if (other !== '' && other !== namespace) this.#collect(scope, user, found)
+      if (other !== '' && other !== namespace) this.#collect(scope, user, grants)
     }
-    return found
+    return grants
   }
 
   /** The cluster-wide grants of a user, then those in the namespace, if given: one for each role and subject. */
   of (user: UserInfo, namespace: string): Grant[] {
-    const found: Grant[] = []
-    this.#collect(this.#scopes.get(''), user, found)
-    if (namespace !== '') this.#collect(this.#scopes.get(namespace), user, found)
-    return found
+    const grants: Grant[] = []
+    this.#collect(this.#scopes.get(''), user, grants)
+    if (namespace !== '') this.#collect(this.#scopes.get(namespace), user, grants)
+    return grants
   }
 
-  #collect (scope: Scope | undefined, { username, groups }: UserInfo, found: Grant[]): void {
+  #collect (scope: Scope | undefined, { username, groups }: UserInfo, grants: Grant[]): void {
     if (scope === undefined) return
-    this.#first(scope.users.get(username), found)
+    this.#first(scope.users.get(username), grants)
     // A review may name the same group many times.
     const distinct = groups.length > MANY_GROUPS ? new Set(groups) : groups
-    for (const group of distinct) this.#first(scope.groups.get(group), found)
-    this.#first(scope.unknown.get(''), found)
+    for (const group of distinct) this.#first(scope.groups.get(group), grants)
+    this.#first(scope.unknown.get(''), grants)
   }
 
-  #first (roles: Roles | undefined, found: Grant[]): void {
+  #first (roles: Roles | undefined, grants: Grant[]): void {
     if (roles === undefined) return
     for (const granted of roles.values()) {
       this.looked++
       const [first] = granted instanceof Map ? granted.values() : [granted]
-      if (first !== undefined) found.push(first)
+      if (first !== undefined) grants.push(first)
     }
   }
 }

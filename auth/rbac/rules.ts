@@ -13,13 +13,15 @@ const names = (list: readonly string[] | undefined, requested: string): boolean 
 function namesResource (list: readonly string[] | undefined, resource: string, subresource: string): boolean {
   if (list === undefined) return false
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
-  return list.some(one => one === ALL || one === whole || (subresource !== '' && one === `*/${subresource}`))
+  return list.some(listed => listed === ALL || listed === whole ||
+    (subresource !== '' && listed === `*/${subresource}`))
 }
 
 /** Matches a path exactly or by a prefix that ends in stars. Also tests whether one pattern covers another. */
 const namesPath = (list: readonly string[] | undefined, path: string): boolean =>
   list !== undefined &&
-    list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(withoutStars(one))))
+    list.some(pattern => pattern === ALL || pattern === path ||
+      (pattern.endsWith(ALL) && path.startsWith(withoutStars(pattern))))
 
 function withoutStars (pattern: string): string {
   let end = pattern.length

@@ -29,7 +29,7 @@ export async function copyStore (
   } catch (error) {
     progress.end()
     await writer.discard().catch((failure: unknown) => {
-      const reason = (one: unknown): string => one instanceof Error ? one.message : String(one)
+      const reason = (error: unknown): string => error instanceof Error ? error.message : String(error)
       throw new Error(
         `${reason(error)}; what was written could not be removed (${reason(failure)}), which the next run does`,
         { cause: error }

@@ -12,7 +12,7 @@ function serverProblem (value: string): string | undefined {
 function overrideProblem (value: string): string | undefined {
   const match = /^([a-z0-9.-]*\/[a-z0-9.-]+)#(.+)$/.exec(value)
   if (match === null) return 'must have the form group/resource#server;server, the group empty for the core group'
-  const server = (match[2] ?? '').split(';').find(one => serverProblem(one) !== undefined)
+  const server = (match[2] ?? '').split(';').find(candidate => serverProblem(candidate) !== undefined)
   return server === undefined ? undefined : `has "${server}", which ${serverProblem(server) ?? ''}`
 }
 

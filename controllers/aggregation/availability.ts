@@ -151,5 +151,5 @@ function withFinding (
     type: 'Available', ...finding,
     lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now
   }
-  return before === undefined ? [...conditions, next] : conditions.map(one => one === before ? next : one)
+  return before === undefined ? [...conditions, next] : conditions.map(known => known === before ? next : known)
 }

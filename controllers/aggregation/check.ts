@@ -51,7 +51,7 @@ export async function check (
   if (service === undefined) return missing('ServiceNotFound', `${about} is not present`)
   const { type = 'ClusterIP', ports } = service.spec ?? {}
   if (type === 'ClusterIP') {
-    const servicePort = (ports ?? []).find(one => one.port === port)
+    const servicePort = (ports ?? []).find(candidate => candidate.port === port)
     if (servicePort === undefined) return missing('ServicePortError', `${about} is not listening on port ${port}`)
     let endpoints: Endpoints | undefined
     try {
@@ -65,7 +65,7 @@ export async function check (
     if (endpoints === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
     const portName = servicePort.name ?? ''
     const active = (endpoints.subsets ?? []).some(({ addresses, ports }) => (addresses ?? []).length > 0 &&
-      (ports ?? []).some(one => (one.name ?? '') === portName))
+      (ports ?? []).some(candidate => (candidate.name ?? '') === portName))
     if (!active) {
       return missing(
         'MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`

@@ -27,7 +27,7 @@ export function discoveryOrder (
   const groups = new Map<string, Listed[]>()
   // its own group comes first, whatever priorities others request
   if (inOrder.some(({ group }) => group === GROUP)) groups.set(GROUP, [])
-  for (const one of inOrder) groups.set(one.group, [...groups.get(one.group) ?? [], one])
+  for (const service of inOrder) groups.set(service.group, [...groups.get(service.group) ?? [], service])
   return new Map([...groups].map(([group, versions]) => [group, versions.sort((one, other) =>
     other.versionPriority - one.versionPriority || byStage(one.version, other.version)).map(({ version }) => version)]))
 }

@@ -76,14 +76,14 @@ export class LocalServices implements Controller {
     const store = this.#store
     if (store === undefined) return
     this.#stop()
-    const found = new Set<string>()
+    const services = new Set<string>()
     let listed = false
     this.#informer = new Informer({
       store,
       log,
       handlers: [{
         changed: entry => {
-          if (!listed) found.add(entry.name)
+          if (!listed) services.add(entry.name)
           this.#changed(store.readStored(entry) as APIService, listed) // APIServices only
         },
         deleted: ({ name }) => { if (this.#served.has(name)) this.#queue.add(name) }
@@ -94,7 +94,7 @@ export class LocalServices implements Controller {
     await this.#informer.start()
     listed = true
     this.#unsubscribe = resources.onChange(() => { this.#schedule() })
-    this.#missing = new Set([...this.#served.keys()].filter(name => !found.has(name)))
+    this.#missing = new Set([...this.#served.keys()].filter(name => !services.has(name)))
     for (const name of this.#missing) this.#add(name)
     if (this.#missing.size > 0) await new Promise<void>(resolve => { this.#settled = resolve })
   }

@@ -65,11 +65,12 @@ export class RegisteredServices implements Controller {
   /** The APIService of a group version that another server serves. */
   find (group: string, version: string): RegisteredService | undefined {
     if (this.#remotes === 0 || group === GROUP) return undefined
-    const found = this.#services.get(nameOf(group, version))
-    if (found?.remote === undefined) return undefined
-    return found.managed && this.#options.resources.own().some(one => one.group === group && one.version === version)
+    const service = this.#services.get(nameOf(group, version))
+    if (service?.remote === undefined) return undefined
+    return service.managed && this.#options.resources.own().some(representation => representation.group === group &&
+      representation.version === version)
       ? undefined
-      : found
+      : service
   }
 
   /** Calls `listener` after each change. Register it before the start. */

@@ -101,8 +101,8 @@ async function discovered (ask: Ask, remote: RemoteService, root: string): Promi
   if (status !== 200) throw new Error(status === 503 ? UNAVAILABLE : `the server answered with ${status}`)
   const { resources } = JSON.parse(body.toString()) as { resources?: unknown }
   if (!Array.isArray(resources)) throw new Error('the answer is no APIResourceList')
-  return resources.flatMap((one: Partial<Record<'name' | 'namespaced' | 'verbs', unknown>> | null) => {
-    const { name, namespaced, verbs } = one ?? {}
+  return resources.flatMap((resource: Partial<Record<'name' | 'namespaced' | 'verbs', unknown>> | null) => {
+    const { name, namespaced, verbs } = resource ?? {}
     return typeof name === 'string' && PLURAL.test(name) && namespaced === true && Array.isArray(verbs) &&
       verbs.includes('delete')
       ? [{ name, verbs: verbs as string[] }]
@@ -114,20 +114,20 @@ async function emptyResource (
   ask: Ask, { remote, root, namespace, left, isCurrent }: Task, { name, verbs }: Resource, fullName: string
 ): Promise<DeletionResult> {
   const path = `${root}/namespaces/${namespace}/${name}`
-  const found = verbs.includes('list') ? await listed(ask, remote, path) : undefined
-  if (found?.length === 0) return NOTHING
+  const items = verbs.includes('list') ? await listed(ask, remote, path) : undefined
+  if (items?.length === 0) return NOTHING
   // The namespace may have been removed and recreated: the objects found may belong to the new one.
   if (!await isCurrent()) return { seen: 1, remaining: 1 }
   if (!verbs.includes('deletecollection') || !await deleted(ask, remote, path, undefined)) {
-    for (const { name, uid } of found ?? []) await deleted(ask, remote, `${path}/${encodeURIComponent(name)}`, uid)
+    for (const { name, uid } of items ?? []) await deleted(ask, remote, `${path}/${encodeURIComponent(name)}`, uid)
   }
-  if (found === undefined) return NOTHING
+  if (items === undefined) return NOTHING
   const after = await listed(ask, remote, path)
   for (const { finalizers } of after) {
     count(left.resources, fullName)
     for (const finalizer of finalizers) count(left.finalizers, finalizer)
   }
-  return { seen: found.length, remaining: after.length }
+  return { seen: items.length, remaining: after.length }
 }
 
 /** The first page. */

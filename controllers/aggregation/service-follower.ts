@@ -78,6 +78,6 @@ export class ServiceFollower {
   }
 
   #notify (name: ObjectName): void {
-    for (const one of this.#names.get(keyOf(name)) ?? []) this.#changed(one)
+    for (const service of this.#names.get(keyOf(name)) ?? []) this.#changed(service)
   }
 }

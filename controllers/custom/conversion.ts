@@ -29,7 +29,7 @@ export function webhookConversion (
   { spec: { group, names: { kind }, conversion } }: CustomResourceDefinition, caller: HookCaller, signal: AbortSignal
 ): Convert {
   const { clientConfig, conversionReviewVersions = [] } = conversion?.webhook ?? {}
-  const version = conversionReviewVersions.find(one => VERSIONS.includes(one))
+  const version = conversionReviewVersions.find(candidate => VERSIONS.includes(candidate))
   const target = clientConfig === undefined ? undefined : targetOf(clientConfig)
   const fail = (why: string, from: unknown): never => {
     throw unexplained(`conversion webhook for ${String(from)}, Kind=${kind} failed: ${why}`)
@@ -70,13 +70,13 @@ export function webhookConversion (
 
 function * batches<T extends { readonly object: PlainObject }> (all: readonly T[]): Generator<T[]> {
   let [batch, bytes] = [[] as T[], 0]
-  for (const one of all) {
-    const size = rawJson(one.object).length
+  for (const object of all) {
+    const size = rawJson(object.object).length
     if (batch.length > 0 && (batch.length >= MAX_BATCH_OBJECTS || bytes + size > MAX_BATCH_BYTES)) {
       yield batch
       ;[batch, bytes] = [[], 0]
     }
-    batch.push(one)
+    batch.push(object)
     bytes += size
   }
   if (batch.length > 0) yield batch

@@ -81,7 +81,7 @@ export class InstalledTypes {
     }
     const convert = webhookConversion(definition, this.#caller, this.#closing.signal)
     const siblings: Siblings = {
-      representations: [type, ...converted].map(one => one.stored),
+      representations: [type, ...converted].map(resource => resource.stored),
       convert: (objects, apiVersion) => convert(objects as readonly PlainObject[], apiVersion) // JSON of whole objects
     }
     const versionsFor = (served: string): Required<WebhookVersions> => ({

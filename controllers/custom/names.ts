@@ -29,7 +29,7 @@ const NO_CONFLICTS: Finding = {
 }
 
 export const conditionOf = ({ status }: CustomResourceDefinition, type: string): Condition | undefined =>
-  status.conditions?.find(one => one.type === type)
+  status.conditions?.find(condition => condition.type === type)
 export const isTrue = (definition: CustomResourceDefinition, type: string): boolean =>
   conditionOf(definition, type)?.status === 'True'
 /** Whether the objects of a definition are served. */
@@ -89,5 +89,5 @@ export function withCondition (conditions: readonly Condition[], finding: Findin
   const made: Condition = {
     type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime ?? now : now, reason, message
   }
-  return old === undefined ? [...conditions, made] : conditions.map(one => one === old ? made : one)
+  return old === undefined ? [...conditions, made] : conditions.map(condition => condition === old ? made : condition)
 }

@@ -122,8 +122,8 @@ export class FlowConfiguration implements Controller {
       `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ` +
         `${levelExists ? 'and it exists' : 'but there is no such object'}`
     const before = schema.status.conditions ?? []
-    const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason &&
-      one.message === message)
+    const same = before.some(known => known.type === 'Dangling' && known.status === status && known.reason === reason &&
+      known.message === message)
     if (same) return undefined
     const condition = { type: 'Dangling', status, lastTransitionTime: now(this.#options.resources), reason, message }
     const at = before.findIndex(({ type }) => type === 'Dangling')
@@ -135,7 +135,7 @@ export class FlowConfiguration implements Controller {
     const store = this.#options.resources.find(GROUP, 'flowschemas')
     if (store === undefined || schema === undefined || this.#withStatus(schema) === undefined) return 'done'
     const at = (this.#options.clock ?? systemClock).elapsed()
-    const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
+    const written = (this.#written.get(name) ?? []).filter(time => at - time < MINUTE)
     if (written.length >= MAX_WRITES_PER_MINUTE) return 'later'
     this.#written.set(name, [...written, at])
     await change(inBootstrapVersion(store), {

@@ -104,8 +104,8 @@ export class FlowDefaults extends AtStart {
   async #ensure (store: ResourceStore, desired: Configured, mandatory: boolean): Promise<void> {
     if (this.closing.aborted) return
     const { name = '' } = desired.metadata
-    const found = await current(store, store.keys.of('', name))
-    if (found === undefined) {
+    const entry = await current(store, store.keys.of('', name))
+    if (entry === undefined) {
       const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
       await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context)
         .catch((error: unknown) => {
@@ -113,7 +113,7 @@ export class FlowDefaults extends AtStart {
         })
       return
     }
-    if (corrected(store.readStored(found) as Configured, desired, mandatory) === undefined) return
+    if (corrected(store.readStored(entry) as Configured, desired, mandatory) === undefined) return
     await change(inBootstrapVersion(store), { namespace: '', name }, this.#context, base => {
       const existing = base.copy() as Configured // of the store's type
       return corrected(existing, desired, mandatory) ?? existing
@@ -130,9 +130,9 @@ export class FlowDefaults extends AtStart {
       if (entry.name !== '' && !defaults.has(entry.name)) obsolete.push(store.readStored(entry) as Configured)
       return true
     })
-    for (const one of obsolete) {
-      if (autoupdateAnnotation(one) !== true) continue
-      const { name = '', uid } = one.metadata
+    for (const object of obsolete) {
+      if (autoupdateAnnotation(object) !== true) continue
+      const { name = '', uid } = object.metadata
       await remove(store, { namespace: '', name }, { preconditions: { uid } }, this.#context)
         .catch((error: unknown) => {
           if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error

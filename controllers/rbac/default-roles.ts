@@ -103,7 +103,7 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
   const added = completeMetadata(existing, desired)
   const same = (one: Subject, other: Subject): boolean => one.kind === other.kind && one.name === other.name &&
     (one.namespace ?? '') === (other.namespace ?? '')
-  const missing = (desired.subjects ?? []).filter(subject => !existing.subjects?.some(one => same(one, subject)))
+  const missing = (desired.subjects ?? []).filter(subject => !existing.subjects?.some(known => same(known, subject)))
   if (missing.length === 0) return added
   existing.subjects = [...existing.subjects ?? [], ...missing]
   return true
@@ -149,14 +149,14 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
     if (store === undefined || this.closing.aborted) return
     const { name = '', namespace = '' } = desired.metadata
     const context = serverContext(this.closing)
-    const found = await current(store, store.keys.of(namespace, name))
-    if (found === undefined) {
+    const entry = await current(store, store.keys.of(namespace, name))
+    if (entry === undefined) {
       await create(store, desired, { namespace, name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
       })
       return
     }
-    const existing = found.copy() as T // of the same type
+    const existing = entry.copy() as T // of the same type
     if (existing.metadata.annotations?.[AUTOUPDATE] === 'false') return
     if (await this.#replaceIfNeeded(store, existing, desired)) return
     if (!complete(existing, desired)) return

@@ -22,9 +22,9 @@ const MAX_ATTEMPTS = 5
 
 /** Why an address is invalid for endpoints, or undefined. */
 export function addressProblem (address: string): string | undefined {
-  const found: string[] = []
-  validateNonSpecialAddress(address, '', ({ detail }) => { found.push(detail) })
-  return found[0]
+  const problems: string[] = []
+  validateNonSpecialAddress(address, '', ({ detail }) => { problems.push(detail) })
+  return problems[0]
 }
 
 export function endpointReconciler (
@@ -71,6 +71,6 @@ function byCount (address: string, count: number): EndpointReconciler {
       while (all.length > count) all.splice((all.indexOf(address) + 1) % all.length, 1)
       return all
     },
-    absent: async published => published.filter(one => one !== address)
+    absent: async published => published.filter(known => known !== address)
   }
 }

@@ -40,12 +40,12 @@ export class OwnEndpoints {
   /** The published addresses, if they have the form that servers write. @throws StorageError */
   async published (): Promise<readonly string[]> {
     const store = this.#resources.find('', 'endpoints')
-    const found = store === undefined
+    const entry = store === undefined
       ? undefined
       : await current(store, store.keys.of(this.#place.namespace, this.#place.name))
-    const { subsets = [] }: { subsets?: Subset[] } = store === undefined || found === undefined
+    const { subsets = [] }: { subsets?: Subset[] } = store === undefined || entry === undefined
       ? {}
-      : store.readStored(found) as ApiObject & { subsets?: Subset[] }
+      : store.readStored(entry) as ApiObject & { subsets?: Subset[] }
     return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : []
   }
 
@@ -67,13 +67,13 @@ export class OwnEndpoints {
     const { namespace, name } = this.#place
     const store = this.#resources.find(group, plural)
     if (store === undefined) return
-    const found = await current(store, store.keys.of(namespace, name))
+    const entry = await current(store, store.keys.of(namespace, name))
     const fresh = { kind, apiVersion, metadata: { name, namespace, labels }, ...fields }
-    if (found === undefined) {
+    if (entry === undefined) {
       await create(store, fresh, { namespace, name: '' }, context).catch(ignoring('AlreadyExists', 'NotFound'))
       return
     }
-    if (isUpToDate(store.readStored(found), labels, fields)) return
+    if (isUpToDate(store.readStored(entry), labels, fields)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy()
       return Object.assign(object, fields, {

@@ -137,8 +137,8 @@ export class OwnService implements Controller {
     const ports: ServicePort[] = [{
       name: PORT_NAME, protocol: 'TCP', port: SERVICE_PORT, targetPort: port, ...(nodePort === 0 ? {} : { nodePort })
     }]
-    const found = await this.#currentService(store)
-    if (found === undefined) {
+    const entry = await this.#currentService(store)
+    if (entry === undefined) {
       const spec = {
         type, ports, clusterIP: allocation.firstAddress, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None',
         internalTrafficPolicy: 'Cluster', ...(nodePort === 0 ? {} : { externalTrafficPolicy: 'Cluster' })
@@ -153,7 +153,7 @@ export class OwnService implements Controller {
         })
       return
     }
-    const { spec } = store.readStored(found) as ApiObject & { spec: ServiceSpec }
+    const { spec } = store.readStored(entry) as ApiObject & { spec: ServiceSpec }
     if (spec.type === type && sameValue(spec.ports, ports)) return
     await change(store, target, this.#context, base => {
       const object = base.copy() as ApiObject & { spec: ServiceSpec } // stores of services contain services

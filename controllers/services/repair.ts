@@ -143,7 +143,7 @@ export class ServiceRepair implements Controller {
     if (metadata.uid !== uid) return false
     return pool === this.#options.allocation.nodePorts
       ? nodePortsOf(spec).has(Number(name))
-      : addressesOf(spec).some(one => one.name === name)
+      : addressesOf(spec).some(address => address.name === name)
   }
 
   async #checkServices (store: ResourceStore, entries: readonly Entry[], taken: Map<Pool, Bitmap>): Promise<void> {
@@ -157,7 +157,7 @@ export class ServiceRepair implements Controller {
       // stores of services contain services
       const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service
       const held = [
-        ...addressesOf(spec).map(one => ({ pool: allocation.addresses.get(one.family), name: one.name })),
+        ...addressesOf(spec).map(address => ({ pool: allocation.addresses.get(address.family), name: address.name })),
         ...[...nodePortsOf(spec)].map(port => ({ pool: allocation.nodePorts, name: String(port) }))
       ]
       for (const { pool, name: what } of held) {

@@ -92,13 +92,13 @@ export class Balancer {
   }
 
   #check (target: Target): void {
-    const found = (ready: boolean): void => { if (this.#ready.has(target)) this.#ready.set(target, ready) }
+    const setReady = (ready: boolean): void => { if (this.#ready.has(target)) this.#ready.set(target, ready) }
     const { host, port, ca } = target
     const sent = request({ host, port, ca, path: '/readyz', agent: false, timeout: TIMEOUT_MS }, response => {
       response.resume()
-      found(response.statusCode === 200)
+      setReady(response.statusCode === 200)
     })
-    sent.on('error', () => { found(false) }).on('timeout', () => { sent.destroy(new Error('no answer in time')) })
+    sent.on('error', () => { setReady(false) }).on('timeout', () => { sent.destroy(new Error('no answer in time')) })
     sent.end()
   }
 }

@@ -28,7 +28,7 @@ let ending = false
 
 async function end (signal?: NodeJS.Signals): Promise<void> {
   ending = true
-  for (const kind of [servers, members]) await Promise.all(kind.map(one => one.remove(signal)))
+  for (const kind of [servers, members]) await Promise.all(kind.map(process => process.remove(signal)))
   balancer?.close()
 }
 
@@ -73,12 +73,12 @@ async function run (folder: string, network: string): Promise<void> {
   for (const { name, address } of machines) {
     balancer.add({ host: address, port: PORT, ca: readFileSync(join(folder, name, 'pki/ca.crt'), 'utf8') })
   }
-  for (const kind of [members, servers]) await Promise.all(kind.map(one => one.start()))
+  for (const kind of [members, servers]) await Promise.all(kind.map(process => process.start()))
   if (!ending) console.log(`ready: kubectl --kubeconfig=${join(folder, 'admin.kubeconfig')} get namespaces`)
 }
 
 async function restartAll (): Promise<void> {
-  for (const one of [...servers, ...members]) await one.restart()
+  for (const process of [...servers, ...members]) await process.restart()
   if (!ending) console.log('every server and every member was restarted')
 }
 

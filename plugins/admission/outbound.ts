@@ -74,7 +74,7 @@ export function outboundCallers (
         }
       }
     },
-    close: async () => { await Promise.all(open.map(one => one.close())) }
+    close: async () => { await Promise.all(open.map(caller => caller.close())) }
   }
 }
 

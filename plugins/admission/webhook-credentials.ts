@@ -24,10 +24,10 @@ export async function hookCredentials (
 /** Matches host and port, then the host if the port is 443, then `*`, then the current context's user. */
 function namedIn (config: Kubeconfig, hostPort: string): CallerCredentials | undefined {
   const named = { ...config, users: new Map([...config.users].filter(([name]) => name !== '*')) }
-  const found = credentialsFor(named, hostPort) ?? (hostPort.endsWith(HTTPS)
+  const credentials = credentialsFor(named, hostPort) ?? (hostPort.endsWith(HTTPS)
     ? credentialsFor(named, hostPort.slice(0, -HTTPS.length))
     : undefined)
-  if (found !== undefined) return found
+  if (credentials !== undefined) return credentials
   if (config.users.has('*')) return credentialsOf(config, '*')
   const user = config.contexts.get(config.currentContext)?.['user']
   return typeof user === 'string' && config.users.has(user) ? credentialsOf(config, user) : undefined

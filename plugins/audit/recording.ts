@@ -70,6 +70,6 @@ function withoutManagedFields (json: string): string {
     object, ...Array.isArray(object.items) ? object.items : [],
     ...Array.isArray(object.rows) ? object.rows.map(row => row.object) : []
   ]
-  for (const one of all) delete one?.metadata?.managedFields
+  for (const managed of all) delete managed?.metadata?.managedFields
   return stringify(object) ?? json
 }

@@ -98,8 +98,8 @@ const MAX_CACHED_LENGTH = 200
 
 /** Like `quoted`, with a bounded cache. */
 export function quotedCached (text: string): string {
-  const found = cached.get(text)
-  if (found !== undefined) return found
+  const subject = cached.get(text)
+  if (subject !== undefined) return subject
   const made = quoted(text, MAX_AGENT)
   if (text.length <= MAX_CACHED_LENGTH) {
     if (cached.size >= MAX_CACHED) cached.clear()

@@ -11,23 +11,25 @@ export type Authenticate = (credentials: Credentials) => Found | Promise<Found>
  */
 export function chain (authenticators: readonly Authenticator[], own: readonly string[] = []): Authenticate {
   const methods = authenticators
-    .map(one => one.knowsAudiences === true ? one.authenticate.bind(one) : forThisServer(one, own))
+    .map(authenticator => authenticator.knowsAudiences === true
+      ? authenticator.authenticate.bind(authenticator)
+      : forThisServer(authenticator, own))
   const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
     let failures = before
     for (let at = from; at < methods.length; at++) {
-      let found: Found | Promise<Found>
+      let result: Found | Promise<Found>
       try {
-        found = (methods[at] as Authenticate)(credentials)
+        result = (methods[at] as Authenticate)(credentials)
       } catch (error) {
         failures = [...failures ?? [], error]
         continue
       }
-      if (found instanceof Promise) {
+      if (result instanceof Promise) {
         const known = failures
-        return found.then(user =>
+        return result.then(user =>
           user ?? ask(at + 1, credentials, known), error => ask(at + 1, credentials, [...known ?? [], error]))
       }
-      if (found !== undefined) return found
+      if (result !== undefined) return result
     }
     if (failures !== undefined) throw new StatusError('Unauthorized', 'Unauthorized', { cause: failures[0] })
     return undefined
@@ -43,7 +45,7 @@ function forThisServer (authenticator: Authenticator, own: readonly string[]): A
     const shared = own.filter(audience => audiences.includes(audience))
     if (shared.length === 0) return undefined
     const named = (user: Found): Found => user === undefined ? undefined : { ...user, audiences: shared }
-    const found = authenticator.authenticate(credentials)
-    return found instanceof Promise ? found.then(named) : named(found)
+    const result = authenticator.authenticate(credentials)
+    return result instanceof Promise ? result.then(named) : named(result)
   }
 }

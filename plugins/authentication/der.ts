@@ -18,7 +18,7 @@ interface Element { readonly tag: number, readonly content: Buffer }
 
 /** @throws RangeError for truncated input */
 function elements (der: Buffer): Element[] {
-  const found: Element[] = []
+  const children: Element[] = []
   for (let at = 0; at < der.length;) {
     const tag = der.readUInt8(at)
     let length = der.readUInt8(at + 1)
@@ -29,10 +29,10 @@ function elements (der: Buffer): Element[] {
       at += bytes
     }
     if (at + length > der.length) throw new RangeError('an element of a certificate is longer than the certificate')
-    found.push({ tag, content: der.subarray(at, at + length) })
+    children.push({ tag, content: der.subarray(at, at + length) })
     at += length
   }
-  return found
+  return children
 }
 
 const inner = (element: Element | undefined): Element[] => element === undefined ? [] : elements(element.content)

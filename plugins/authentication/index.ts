@@ -56,12 +56,12 @@ function named (user: Found, { key, ownUser }: Naming): Found {
 }
 
 /** An authenticator whose users may have other names. */
-const external = (one: Authenticator, naming: Naming): Authenticator => ({
-  name: one.name,
-  knowsAudiences: one.knowsAudiences === true,
+const external = (authenticator: Authenticator, naming: Naming): Authenticator => ({
+  name: authenticator.name,
+  knowsAudiences: authenticator.knowsAudiences === true,
   authenticate: credentials => {
-    const found = one.authenticate(credentials)
-    return found instanceof Promise ? found.then(user => named(user, naming)) : named(found, naming)
+    const result = authenticator.authenticate(credentials)
+    return result instanceof Promise ? result.then(user => named(user, naming)) : named(result, naming)
   }
 })
 
@@ -91,12 +91,12 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
     serviceAccounts: accounts.authenticator
   })
   // Tokens of service accounts say by themselves under which names they are.
-  const underOwnNames = (one: Authenticator): Authenticator =>
-    one === accounts.authenticator ? one : external(one, naming)
+  const underOwnNames = (authenticator: Authenticator): Authenticator =>
+    authenticator === accounts.authenticator ? authenticator : external(authenticator, naming)
   const ask = chain(naming.renames ? authenticators.map(underOwnNames) : authenticators, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
-    const found = ask(credentials)
-    return found instanceof Promise ? found.then(completeFound) : completeFound(found)
+    const result = ask(credentials)
+    return result instanceof Promise ? result.then(completeFound) : completeFound(result)
   }
   runParts(fastify, 'authenticator', authenticators)
 
@@ -111,9 +111,9 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
   const attempts = countAttempts(metrics)
 
-  const settle = (request: ServedRequest, found: Found, since: number): Error | undefined => {
+  const settle = (request: ServedRequest, result: Found, since: number): Error | undefined => {
     const mayBeAnonymous = anonymous === 'health' ? HEALTH.test(request.orch.info.path) : anonymous
-    const user = found ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
+    const user = result ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
     if (user === undefined) {
       attempts.failed(since)
       return unauthorized()
@@ -142,9 +142,9 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
         certificate: certificates ? certificateOf(socket, trust()) : undefined,
         annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } }
       }
-      const found = authenticate(credentials)
-      if (!(found instanceof Promise)) return done(settle(request, found, since))
-      found.then(user => { done(settle(request, user, since)) }, error => { done(refuse(error, since)) })
+      const result = authenticate(credentials)
+      if (!(result instanceof Promise)) return done(settle(request, result, since))
+      result.then(user => { done(settle(request, user, since)) }, error => { done(refuse(error, since)) })
     } catch (error) {
       done(refuse(error, since))
     }

@@ -55,13 +55,13 @@ export function issuers (
     authority.ca && usableByClient(authority.keyUsage) && isValidAt(authority, now) && below.checkIssued(authority) &&
       left-- > 0 && below.verify(authority.publicKey)
   const above = (below: X509Certificate, levels: number): X509Certificate[] | undefined => {
-    const anchor = trusted.find(one => hasIssued(one, below))
+    const anchor = trusted.find(issuer => hasIssued(issuer, below))
     if (anchor !== undefined) return [anchor]
     if (levels === 0) return undefined
-    for (const one of intermediates) {
-      if (!hasIssued(one, below)) continue
-      const rest = above(one, levels - 1)
-      if (rest !== undefined) return [one, ...rest]
+    for (const issuer of intermediates) {
+      if (!hasIssued(issuer, below)) continue
+      const rest = above(issuer, levels - 1)
+      if (rest !== undefined) return [issuer, ...rest]
     }
     return undefined
   }

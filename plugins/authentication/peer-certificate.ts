@@ -65,8 +65,8 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | un
   const asProxy = as(trust.proxies)
   const chain = asClient ?? asProxy ?? sent
   const times = [...chain, ...asProxy ?? []]
-  const from = Math.max(...times.map(one => Date.parse(one.validFrom)))
-  const until = Math.min(...times.map(one => Date.parse(one.validTo)))
+  const from = Math.max(...times.map(link => Date.parse(link.validFrom)))
+  const until = Math.min(...times.map(link => Date.parse(link.validTo)))
   const problem = socket.authorizationError
     ? String(socket.authorizationError)
     : 'no authority that is trusted has issued it'
@@ -106,27 +106,28 @@ function chainTo (
       : undefined
   }
   remember(above)
-  if (trusted.some(one => one.raw.equals(leaf.raw))) return [leaf]
-  const found = issuers(leaf, trusted, { intermediates: [...above, ...intermediates.values()] })
-  return found === undefined ? undefined : [leaf, ...found]
+  if (trusted.some(anchor => anchor.raw.equals(leaf.raw))) return [leaf]
+  const path = issuers(leaf, trusted, { intermediates: [...above, ...intermediates.values()] })
+  return path === undefined ? undefined : [leaf, ...path]
 }
 
 /** Only called for chains that TLS verified. */
 function remember (certificates: readonly X509Certificate[]): void {
-  for (const one of certificates) {
-    if (intermediates.has(one.fingerprint256)) continue
+  for (const certificate of certificates) {
+    if (intermediates.has(certificate.fingerprint256)) continue
     const [oldest] = intermediates.keys()
     if (oldest !== undefined && intermediates.size >= MAX_INTERMEDIATES) intermediates.delete(oldest)
-    intermediates.set(one.fingerprint256, one)
+    intermediates.set(certificate.fingerprint256, certificate)
   }
 }
 
 /** The peer's chain including the leaf, as TLS assembled it. */
 function sentWith (leaf: DetailedPeerCertificate): X509Certificate[] {
   const chain = new Map<string, X509Certificate>()
-  for (let one: PeerCertificate & { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; one !==
-    undefined && !chain.has(one.fingerprint256); one = one.issuerCertificate) {
-    chain.set(one.fingerprint256, new X509Certificate(one.raw))
+  for (let certificate: PeerCertificate &
+    { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; certificate !==
+    undefined && !chain.has(certificate.fingerprint256); certificate = certificate.issuerCertificate) {
+    chain.set(certificate.fingerprint256, new X509Certificate(certificate.raw))
   }
   return [...chain.values()]
 }

@@ -66,7 +66,7 @@ function extraOf (rawHeaders: readonly string[], prefixes: readonly string[]): R
   const extra = new Map<string, string[]>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase() // names and values alternate
-    const prefix = prefixes.find(one => name.startsWith(one) && name.length > one.length)
+    const prefix = prefixes.find(candidate => name.startsWith(candidate) && name.length > candidate.length)
     if (prefix === undefined) continue
     const key = extraKey(name.slice(prefix.length))
     extra.set(key, [...extra.get(key) ?? [], headerText(rawHeaders[at + 1] as string, name)])

@@ -64,11 +64,11 @@ export class TokenCache {
     const since = performance.now()
     active.add(1)
     try {
-      const { found, until = Infinity } = await lookup(token, audiences)
+      const { found: result, until = Infinity } = await lookup(token, audiences)
       fetched.add()
-      const positive = found !== undefined
+      const positive = result !== undefined
       return {
-        value: found, positive, keepMs: Math.min(positive ? known : unknown, until - this.#options.clock.wall())
+        value: result, positive, keepMs: Math.min(positive ? known : unknown, until - this.#options.clock.wall())
       }
     } catch (error) {
       failed.add()

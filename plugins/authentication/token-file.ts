@@ -8,7 +8,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 
 /** Parses a CSV line; a doubled quote stands for a quote. */
 function fields (line: string, number: number): string[] {
-  const found: string[] = []
+  const values: string[] = []
   let at = 0
   for (;;) {
     while (line[at] === ' ') at++
@@ -31,8 +31,8 @@ function fields (line: string, number: number): string[] {
       value = line.slice(at, comma < 0 ? line.length : comma)
       at = comma < 0 ? line.length : comma
     }
-    found.push(value)
-    if (at >= line.length) return found
+    values.push(value)
+    if (at >= line.length) return values
     at++
   }
 }

@@ -73,9 +73,9 @@ export function tokenWebhookAuthenticator (
         throw error
       })
     try {
-      const found = readTokenReview(answered, apiVersion, requested, own)
-      if (found === undefined || audiences !== undefined) return { found }
-      const { audiences: _confirmed, ...user } = found // the caller requested no audiences
+      const result = readTokenReview(answered, apiVersion, requested, own)
+      if (result === undefined || audiences !== undefined) return { found: result }
+      const { audiences: _confirmed, ...user } = result // the caller requested no audiences
       return { found: user }
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
@@ -115,11 +115,11 @@ export function readTokenReview (
     if (typeof error === 'string' && error !== '') throw new Error(error.slice(0, MAX_ERROR_LENGTH))
     return undefined
   }
-  const found = userOf(user)
-  if (requested === undefined) return found
+  const identity = userOf(user)
+  if (requested === undefined) return identity
   const named = texts(audiences, 'status.audiences')
   const shared = requested.filter(audience => (named.length === 0 ? own : named).includes(audience))
-  return shared.length === 0 ? undefined : { ...found, audiences: shared }
+  return shared.length === 0 ? undefined : { ...identity, audiences: shared }
 }
 
 const MAX_ERROR_LENGTH = 1000
@@ -142,7 +142,7 @@ function fields (value: unknown, name: string): Readonly<Record<string, unknown>
 
 function texts (value: unknown, name: string): string[] {
   const list: unknown = value ?? []
-  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) {
+  if (!Array.isArray(list) || !list.every(item => typeof item === 'string')) {
     throw new TypeError(`${name} is no list of texts`)
   }
   return list

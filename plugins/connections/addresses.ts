@@ -20,9 +20,9 @@ FORBIDDEN.addSubnet('ff00::', 8, 'ipv6')
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain (address: string): string {
   const mapped = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const found = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(mapped)
-  if (found === null) return address
-  const [high = 0, low = 0] = found.slice(1).map(part => Number.parseInt(part, 16))
+  const match = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(mapped)
+  if (match === null) return address
+  const [high = 0, low = 0] = match.slice(1).map(part => Number.parseInt(part, 16))
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
@@ -53,10 +53,10 @@ export function checkAddress (address: string, { nearby }: AddressPolicy): void 
  */
 export async function resolveHost (host: string, reach: AddressPolicy): Promise<string> {
   if (reach.remote === true && isIP(host) === 0) return host
-  const found = await lookup(host, { all: true })
+  const addresses = await lookup(host, { all: true })
     .catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })
-  for (const { address } of found) checkAddress(address, reach)
-  const [first] = found
+  for (const { address } of addresses) checkAddress(address, reach)
+  const [first] = addresses
   if (first === undefined) throw badRequest('no addresses for hostname')
   return first.address
 }

@@ -61,7 +61,7 @@ export const locateService = ({ resources, reach, random = Math.random }: Destin
     let portName = port
     if (/^[+-]?\d+$/.test(port)) {
       const { spec } = await find(resources, 'services', namespace, name)
-      const known = spec.ports?.find(one => one.port === Number(port))
+      const known = spec.ports?.find(candidate => candidate.port === Number(port))
       if (known === undefined) {
         throw serviceUnavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
       }
@@ -70,7 +70,7 @@ export const locateService = ({ resources, reach, random = Math.random }: Destin
     const { subsets = [] } = await find(resources, 'endpoints', namespace, name)
     if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
     for (const { addresses = [], ports = [] } of fromAny(subsets, random)) {
-      const endpointPort = ports.find(one => (one.name ?? '') === portName)
+      const endpointPort = ports.find(candidate => (candidate.name ?? '') === portName)
       if (endpointPort === undefined) continue
       for (const address of fromAny(addresses, random)) {
         if (!await isOfPod(resources, namespace, address)) continue
@@ -97,7 +97,7 @@ async function isOfPod (
   if (targetRef == null || (targetRef.namespace ?? '') !== namespace) return false
   try {
     const { status } = await find(resources, 'pods', namespace, targetRef.name ?? '')
-    return podAddress(status) === ip || (status.podIPs ?? []).some(one => one.ip === ip)
+    return podAddress(status) === ip || (status.podIPs ?? []).some(address => address.ip === ip)
   } catch (error) {
     if (isStatusError(error, 'NotFound')) return false
     throw error

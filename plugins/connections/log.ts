@@ -94,26 +94,28 @@ async function logOf (
 }
 
 function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   if (tailLines != null && tailLines < 0) {
-    found.push({
+    findings.push({
       type: 'FieldValueInvalid', field: 'tailLines', value: tailLines, detail: 'must be greater than or equal to 0'
     })
   }
   if (limitBytes != null && limitBytes < 1) {
-    found.push({ type: 'FieldValueInvalid', field: 'limitBytes', value: limitBytes, detail: 'must be greater than 0' })
+    findings.push({
+      type: 'FieldValueInvalid', field: 'limitBytes', value: limitBytes, detail: 'must be greater than 0'
+    })
   }
   if (sinceSeconds != null &&
     sinceTime != null) {
-    found.push({
+    findings.push({
       type: 'FieldValueForbidden', field: '', detail: 'at most one of `sinceTime` or `sinceSeconds` may be specified'
     })
   } else if (sinceSeconds != null && sinceSeconds < 1) {
-    found.push({
+    findings.push({
       type: 'FieldValueInvalid', field: 'sinceSeconds', value: sinceSeconds, detail: 'must be greater than 0'
     })
   }
-  return found
+  return findings
 }
 
 /** Parameters of the node agent's API, in order of their names. */

@@ -74,7 +74,8 @@ export class NodeAgents implements Lifecycle {
   async of (nodeName: string): Promise<NodeAgent> {
     const { status } = await find(this.#resources, 'nodes', '', nodeName)
     const addresses = status.addresses ?? []
-    const known = this.#types.map(type => addresses.find(one => one.type === type)).find(one => one !== undefined)
+    const known = this.#types.map(type => addresses.find(address => address.type === type))
+      .find(address => address !== undefined)
     if (known === undefined) {
       throw unexplained('no preferred addresses found; known addresses: ' +
         `[${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)

@@ -194,18 +194,18 @@ export default fp<ControllersOptions>(async (
   fastify.addHook('onReady', done => {
     const hooks = new Map<string, Promise<void>>()
     const awaited: Array<Promise<void>> = []
-    for (const one of all) {
+    for (const controller of all) {
       // With the gate, only the namespaces and the lease are written before the storage versions.
-      const before = [one.after ?? '', STORAGE_VERSIONS_HOOK].flatMap(name => hooks.get(name) ?? [])
-      if (leadership !== undefined && one.everywhere !== true) before.push(leadership.elected)
-      const started = before.length === 0 ? start(one) : Promise.all(before).then(() => start(one))
-      if (one.name === undefined) continue
+      const before = [controller.after ?? '', STORAGE_VERSIONS_HOOK].flatMap(name => hooks.get(name) ?? [])
+      if (leadership !== undefined && controller.everywhere !== true) before.push(leadership.elected)
+      const started = before.length === 0 ? start(controller) : Promise.all(before).then(() => start(controller))
+      if (controller.name === undefined) continue
       awaited.push(started)
-      const finished = leadership === undefined || one.everywhere === true
+      const finished = leadership === undefined || controller.everywhere === true
         ? started
         : Promise.race([started, leadership.led])
-      hooks.set(one.name, finished)
-      health.postStart(one.name, finished)
+      hooks.set(controller.name, finished)
+      health.postStart(controller.name, finished)
     }
     if (leadership !== undefined) {
       void Promise.all(awaited).then(() => { if (!closing.signal.aborted) leadership.lead() })

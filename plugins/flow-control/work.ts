@@ -133,7 +133,7 @@ export function estimate (
 
 const NOTHING = { conversion: undefined }
 const representationOf = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> =>
-  type.representations.find(one => one.version === version) ?? NOTHING
+  type.representations.find(representation => representation.version === version) ?? NOTHING
 
 function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, body: number): Estimate {
   if (store?.cache === undefined) {

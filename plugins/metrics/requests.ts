@@ -114,8 +114,9 @@ export function requestMetrics (own: Metrics, isServed: (request: ServedRequest)
     const subresource = unknown ? '' : probe ? `/${info.path.split('/')[1] ?? ''}` : info.subresource
     const scope = unknown ? '' : scopeLabel(info)
     let known = cache.get(resource)
-    let series = known?.find(one => one.verb === verb && one.scope === scope && one.subresource === subresource &&
-      one.group === group && one.version === version && one.dryRun === dryRun)
+    let series = known?.find(candidate => candidate.verb === verb && candidate.scope === scope &&
+      candidate.subresource === subresource &&
+      candidate.group === group && candidate.version === version && candidate.dryRun === dryRun)
     if (series === undefined) {
       const place = [group, version, resource, subresource, scope]
       const subject = [...place, probe ? '' : 'apiserver']

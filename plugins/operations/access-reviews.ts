@@ -125,20 +125,20 @@ function beyond (
   { spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string
 ): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
-  const found: FieldError[] = []
+  const problems: FieldError[] = []
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
-    found.push({
+    problems.push({
       type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '',
       detail: 'must match metadata.namespace'
     })
   }
   if (nonResourceAttributes !== undefined) {
-    found.push({
+    problems.push({
       type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes,
       detail: 'disallowed on this kind of request'
     })
   }
-  return found
+  return problems
 }
 
 /** @throws StatusError 422 */

@@ -102,5 +102,7 @@ function setExhausted ({ status }: PodDisruptionBudget, time: string): void {
     ...known, type, status: 'False', reason: 'InsufficientPods', message: known?.message ?? '', lastTransitionTime,
     ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration })
   }
-  status.conditions = known === undefined ? [...others, condition] : others.map(one => one === known ? condition : one)
+  status.conditions = known === undefined
+    ? [...others, condition]
+    : others.map(entry => entry === known ? condition : entry)
 }

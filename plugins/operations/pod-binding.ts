@@ -47,14 +47,14 @@ function check (binding: Binding, name: string): void {
 }
 
 function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] {
-  const found: FieldError[] = []
+  const problems: FieldError[] = []
   if (kind !== '' && kind !== 'Node') {
-    found.push({
+    problems.push({
       type: 'FieldValueNotSupported', field: 'target.kind', value: kind, detail: 'supported values: "Node", "<empty>"'
     })
   }
-  if (name === '') found.push({ type: 'FieldValueRequired', field: 'target.name', detail: '' })
-  return found
+  if (name === '') problems.push({ type: 'FieldValueRequired', field: 'target.name', detail: '' })
+  return problems
 }
 
 function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding, time: string): void {
@@ -80,5 +80,5 @@ function setScheduled ({ status }: Pod, time: string): void {
   const since = known?.status === 'True' ? known.lastTransitionTime : time
   const scheduled = since === undefined ? condition : { ...condition, lastTransitionTime: since }
   if (known === undefined) status.conditions = [...others, scheduled]
-  else if (!sameValue(known, scheduled)) status.conditions = others.map(one => one === known ? scheduled : one)
+  else if (!sameValue(known, scheduled)) status.conditions = others.map(entry => entry === known ? scheduled : entry)
 }

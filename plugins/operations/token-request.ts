@@ -87,24 +87,24 @@ function mismatches ({ metadata }: TokenRequest, name: string): FieldError[] {
 }
 
 function findings (audiences: readonly string[], seconds: number): FieldError[] {
-  const found: FieldError[] = []
+  const problems: FieldError[] = []
   const field = 'spec.expirationSeconds'
   if (!(seconds >= MIN_SECONDS)) {
-    found.push({
+    problems.push({
       type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes'
     })
   }
   if (seconds > MAX_SECONDS) {
-    found.push({
+    problems.push({
       type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds'
     })
   }
   if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MAX_AUDIENCES_LENGTH) {
-    found.push({
+    problems.push({
       type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MAX_AUDIENCES_LENGTH} bytes`
     })
   }
-  return found
+  return problems
 }
 
 /** @throws StatusError 422 */

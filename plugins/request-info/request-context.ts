@@ -85,7 +85,7 @@ export class Context implements RequestContext {
     const closed = this.#closed = [then]
     this.#raw.on('close', () => {
       this.#released = true
-      for (const one of closed.splice(0)) one()
+      for (const listener of closed.splice(0)) listener()
     })
   }
 

@@ -65,8 +65,8 @@ export function negotiate (header: string | undefined, available: Available): Ne
     if (clause.quality === 0) continue
     for (const type of named(clause.type)) {
       if (type !== clause.type && clauses.some(other => other.quality === 0 && other.type === type)) continue
-      const found = served({ ...clause, type }, available)
-      if (found !== undefined) return found
+      const served2 = served({ ...clause, type }, available)
+      if (served2 !== undefined) return served2
     }
   }
   return undefined

@@ -6,21 +6,21 @@
 export class IndexedList<T extends { at: number }> {
   readonly #all: T[] = []
 
-  add (one: T): void {
-    one.at = this.#all.length
-    this.#all.push(one)
+  add (item: T): void {
+    item.at = this.#all.length
+    this.#all.push(item)
   }
 
   /** Does nothing if the item is absent. */
-  remove (one: T): void {
-    if (this.#all[one.at] !== one) return
+  remove (item: T): void {
+    if (this.#all[item.at] !== item) return
     const last = this.#all.pop() as T // not empty: it contains `one`
-    if (last === one) return
-    this.#all[one.at] = last
-    last.at = one.at
+    if (last === item) return
+    this.#all[item.at] = last
+    last.at = item.at
   }
 
   get all (): readonly T[] { return this.#all }
 
-  filter (chosen: (one: T) => boolean): T[] { return this.#all.filter(chosen) }
+  filter (chosen: (item: T) => boolean): T[] { return this.#all.filter(chosen) }
 }

@@ -51,7 +51,7 @@ export function closeWithConnection (response: ServerResponse): void {
   if (queued === undefined) {
     queued = connection[QUEUED] = new Set()
     const all = queued
-    connection.once('close', () => { for (const one of all) closeQueued(one) })
+    connection.once('close', () => { for (const waiting of all) closeQueued(waiting) })
     track(connection)
   }
   if (queued.has(response)) return

@@ -108,14 +108,14 @@ function effectiveChanges (changes: Changes, configFields: FieldSet): Changes {
 }
 
 function zeros (removed: FieldSet, configFields: FieldSet): FieldSet {
-  const found = childElements(configFields).flatMap((element): Array<[string, FieldSet]> => {
+  const members = childElements(configFields).flatMap((element): Array<[string, FieldSet]> => {
     const [removedPart, mine] = [removed[element], configFields[element] ?? EMPTY]
     if (removedPart === undefined) return []
     if (isEmpty(removedPart)) return isMember(mine) ? [[element, EMPTY]] : []
     const within = zeros(removedPart, mine)
     return isEmpty(within) ? [] : [[element, within]]
   })
-  return part(false, found) ?? EMPTY
+  return part(false, members) ?? EMPTY
 }
 
 function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[] {

@@ -51,9 +51,9 @@ class PartsBuilder {
   }
 }
 
-function inOrder (found: ReadonlyArray<[string, FieldSet]>): ReadonlyArray<[string, FieldSet]> {
-  if (found.length < 2) return found
-  const byElement = new Map(found)
+function inOrder (members: ReadonlyArray<[string, FieldSet]>): ReadonlyArray<[string, FieldSet]> {
+  if (members.length < 2) return members
+  const byElement = new Map(members)
   return sortElements([...byElement.keys()]).map(element => [element, byElement.get(element) ?? EMPTY])
 }
 
@@ -92,23 +92,23 @@ function differOpen (shape: Shape, a: unknown, b: unknown): Parts | undefined {
 function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
   const before = membersOf(a)
   const after = membersOf(b)
-  let found: PartsBuilder | undefined
+  let builder: PartsBuilder | undefined
   let sides: Sides | undefined
   let added = 0
   for (const name in before) { // plain data: no inherited names
     const beforeValue = before[name]
     const afterValue = memberOf(after, name)
     if (afterValue !== undefined) added--
-    if (beforeValue !== afterValue) found = collectMember(found, sides ??= { shape, before, after, ignored }, name)
+    if (beforeValue !== afterValue) builder = collectMember(builder, sides ??= { shape, before, after, ignored }, name)
   }
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
   for (const _ in after) added++
-  if (added === 0) return found?.parts()
+  if (added === 0) return builder?.parts()
   for (const name in after) {
     if (Object.hasOwn(before, name)) continue
-    found = collectMember(found, sides ??= { shape, before, after, ignored }, name)
+    builder = collectMember(builder, sides ??= { shape, before, after, ignored }, name)
   }
-  return found?.parts()
+  return builder?.parts()
 }
 
 interface Sides {
@@ -119,26 +119,28 @@ interface Sides {
 }
 
 /** Adds the difference of one member, if any. */
-function collectMember (found: PartsBuilder | undefined, sides: Sides, name: string): PartsBuilder | undefined {
+function collectMember (builder: PartsBuilder | undefined, sides: Sides, name: string): PartsBuilder | undefined {
   const { shape, before, after, ignored } = sides
   const beforeValue = memberOf(before, name)
   const afterValue = memberOf(after, name)
   const declared = shape.declared(name)
   if (declared === undefined) {
     const item = shape.kind === 'entries' ? shape.item : shape.field(name)
-    return item === undefined ? found : collect(found, fieldElement(name), differAsItem(item, beforeValue, afterValue))
+    return item === undefined
+      ? builder
+      : collect(builder, fieldElement(name), differAsItem(item, beforeValue, afterValue))
   }
   const skipped = ignored[declared.element]
-  if (skipped !== undefined && isMember(skipped)) return found
+  if (skipped !== undefined && isMember(skipped)) return builder
   const parts = differ(declared, declared.present(beforeValue), declared.present(afterValue))
-  return collect(found, declared.element, skipped === undefined ? parts : outside(parts, skipped))
+  return collect(builder, declared.element, skipped === undefined ? parts : outside(parts, skipped))
 }
 
 function collect (
-  found: PartsBuilder | undefined, element: string, parts: Parts | undefined
+  builder: PartsBuilder | undefined, element: string, parts: Parts | undefined
 ): PartsBuilder | undefined {
-  if (parts === undefined) return found
-  const all = found ?? new PartsBuilder()
+  if (parts === undefined) return builder
+  const all = builder ?? new PartsBuilder()
   all.add(element, parts)
   return all
 }
@@ -153,23 +155,23 @@ function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined 
 }
 
 function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
-  let found: PartsBuilder | undefined
+  let builder: PartsBuilder | undefined
   if (areInPlace(shape, a, b)) {
     for (let index = 0; index < a.length; index++) {
       const parts = differ(shape.item, a[index], b[index])
-      if (parts !== undefined) found = collect(found, shape.elementOf(a[index]), parts)
+      if (parts !== undefined) builder = collect(builder, shape.elementOf(a[index]), parts)
     }
-    if (found === undefined || !hasTwins(shape, a)) return found?.parts()
-    found = undefined
+    if (builder === undefined || !hasTwins(shape, a)) return builder?.parts()
+    builder = undefined
   }
   const [before, after] = [byElement(shape, a), byElement(shape, b)]
   for (const [element, items] of before) {
-    found = collect(found, element, differItems(shape.item, items, after.get(element) ?? []))
+    builder = collect(builder, element, differItems(shape.item, items, after.get(element) ?? []))
   }
   for (const [element, items] of after) {
-    if (!before.has(element)) found = collect(found, element, differItems(shape.item, [], items))
+    if (!before.has(element)) builder = collect(builder, element, differItems(shape.item, [], items))
   }
-  return found?.parts()
+  return builder?.parts()
 }
 
 /** Fast path: items usually keep their places, so equal items need no key elements. */
@@ -191,14 +193,14 @@ function hasTwins (shape: Shape, items: readonly unknown[]): boolean {
 }
 
 function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknown[]> {
-  const found = new Map<string, unknown[]>()
+  const byKey = new Map<string, unknown[]>()
   for (const item of items) {
     const element = shape.elementOf(item)
-    const same = found.get(element)
-    if (same === undefined) found.set(element, [item])
+    const same = byKey.get(element)
+    if (same === undefined) byKey.set(element, [item])
     else same.push(item)
   }
-  return found
+  return byKey
 }
 
 /** Items with the same keys are indistinguishable, so they change as one. */

@@ -18,25 +18,25 @@ function nameOf ({ manager, operation, subresource }: ManagerIdentity, apiVersio
  * @param displayVersion the version to print for every manager; default its own
  */
 export function applyConflict (conflicts: readonly Conflict[], displayVersion?: string): StatusError {
-  const found: Array<{ by: string, field: string }> = []
+  const clashes: Array<{ by: string, field: string }> = []
   for (const { with: manager, fields } of conflicts) {
     const by = nameOf(manager, displayVersion ?? manager.apiVersion)
     for (const path of paths(fields)) {
-      if (found.length === MAX_CAUSES) break
-      found.push({ by, field: pathText(path) })
+      if (clashes.length === MAX_CAUSES) break
+      clashes.push({ by, field: pathText(path) })
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
   const reason = 'FieldManagerConflict'
-  const causes = found.map(({ by, field }) => ({ reason, message: `conflict with ${by}`, field }))
-  return new StatusError('Conflict', `Apply failed with ${summary(found, count)}`, { details: { causes } })
+  const causes = clashes.map(({ by, field }) => ({ reason, message: `conflict with ${by}`, field }))
+  return new StatusError('Conflict', `Apply failed with ${summary(clashes, count)}`, { details: { causes } })
 }
 
-function summary (found: ReadonlyArray<{ by: string, field: string }>, count: number): string {
-  const [first] = found
+function summary (conflicts: ReadonlyArray<{ by: string, field: string }>, count: number): string {
+  const [first] = conflicts
   if (count === 1 && first !== undefined) return `1 conflict: conflict with ${first.by}: ${first.field}`
-  const lines = [...new Set(found.map(({ by }) => by))].sort().flatMap(manager =>
-    [`conflicts with ${manager}:`, ...found.filter(({ by }) => by === manager).map(({ field }) => `- ${field}`)])
-  const more = count - found.length
+  const lines = [...new Set(conflicts.map(({ by }) => by))].sort().flatMap(manager =>
+    [`conflicts with ${manager}:`, ...conflicts.filter(({ by }) => by === manager).map(({ field }) => `- ${field}`)])
+  const more = count - conflicts.length
   return `${count} conflicts: ${lines.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`
 }

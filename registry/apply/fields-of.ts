@@ -36,15 +36,15 @@ function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet | und
 
 function declared (shape: Shape, value: unknown, holders: boolean): Array<[string, FieldSet]> {
   const object = membersOf(value)
-  const found: Array<[string, FieldSet]> = []
+  const members: Array<[string, FieldSet]> = []
   for (const field of shape.fields) {
     // An applier does not own fields that decoding adds.
     const own = memberOf(object, field.name)
     const present = holders ? field.present(own) : own
     const fields = present === undefined ? undefined : partOf(field, present, holders)
-    if (fields !== undefined) found.push([field.element, fields])
+    if (fields !== undefined) members.push([field.element, fields])
   }
-  return shape.open ? [...found, ...undeclared(shape, object, holders)] : found
+  return shape.open ? [...members, ...undeclared(shape, object, holders)] : members
 }
 
 function undeclared (
@@ -67,14 +67,14 @@ function entries (
 
 /** Items with the same keys are owned as one. */
 function items (shape: Shape, value: unknown, holders: boolean): Array<[string, FieldSet]> {
-  const found: Array<[string, FieldSet]> = []
+  const members: Array<[string, FieldSet]> = []
   for (const item of inOrder(shape, itemsOf(value))) {
     const element = shape.elementOf(item)
-    const last = found.at(-1)
+    const last = members.at(-1)
     if (last?.[0] === element) last[1] = EMPTY
-    else found.push([element, asMember(partOf(shape.item, item, holders) ?? EMPTY)])
+    else members.push([element, asMember(partOf(shape.item, item, holders) ?? EMPTY)])
   }
-  return found
+  return members
 }
 
 /** Sorts items like their elements, without parsing these. */

@@ -122,18 +122,18 @@ export function limitManagers (managers: readonly Manager[], keep?: ManagerIdent
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
   if (appliers.length <= MAX_APPLIERS) return limitUpdaters(managers)
   // the current manager counts as the youngest
-  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0
+  const age = (manager: Manager): number => keep !== undefined && isSame(manager, keep) ? 1 : 0
   const pools = new Map<string, Manager[]>()
   for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MAX_APPLIERS)) {
     const pool = pools.get(old.apiVersion)
     if (pool === undefined) pools.set(old.apiVersion, [old])
     else pool.push(old)
   }
-  for (const one of managers) {
-    if (one.manager === LEGACY && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
+  for (const manager of managers) {
+    if (manager.manager === LEGACY && manager.operation === 'Update') pools.get(manager.apiVersion)?.push(manager)
   }
   const merged = new Set([...pools.values()].flat())
-  return limitUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
+  return limitUpdaters([...managers.filter(manager => !merged.has(manager)), ...[...pools.values()].map(merge)])
 }
 
 const byAge = (a: Manager, b: Manager): number => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager)
@@ -154,7 +154,7 @@ function limitUpdaters (managers: readonly Manager[]): readonly Manager[] {
   }
   const merged = [...pools.values()].filter(({ size }) => size > 1)
   const absorbed = new Set(merged.flatMap(pool => [...pool]))
-  return [...managers.filter(one => !absorbed.has(one)), ...merged.map(pool => merge([...pool]))]
+  return [...managers.filter(manager => !absorbed.has(manager)), ...merged.map(pool => merge([...pool]))]
 }
 
 function merge (pool: readonly Manager[]): Manager {

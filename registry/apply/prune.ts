@@ -97,11 +97,11 @@ function unowned (shape: Shape, fields: FieldSet, owned: FieldSet, whole = true)
 
 /** The applied fields that were removed, with everything below them. */
 function removedFields (applied: FieldSet, removed: FieldSet): FieldSet {
-  const found: Array<[string, FieldSet]> = []
+  const members: Array<[string, FieldSet]> = []
   for (const element of childElements(applied)) {
     const theirs = removed[element]
     const sub = theirs === undefined || isMember(theirs) ? EMPTY : removedFields(applied[element] ?? EMPTY, theirs)
-    if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) found.push([element, sub])
+    if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) members.push([element, sub])
   }
-  return part(false, found) ?? EMPTY
+  return part(false, members) ?? EMPTY
 }

@@ -17,12 +17,12 @@ export function reconciled (manager: Manager, versions: Versions): Manager {
 
 function ofShape (shape: Shape, fields: FieldSet, member = isMember(fields)): FieldSet {
   let same = true
-  const found = childElements(fields).map((element): [string, FieldSet] => {
+  const children = childElements(fields).map((element): [string, FieldSet] => {
     const mine = fields[element] ?? EMPTY
     const child = childOf(shape, element)
     const now = isEmpty(mine) || child === undefined ? mine : child.kind === 'leaf' ? EMPTY : ofShape(child, mine)
     if (now !== mine) same = false
     return [element, now]
   })
-  return same ? fields : part(member, found) ?? EMPTY
+  return same ? fields : part(member, children) ?? EMPTY
 }

@@ -144,9 +144,9 @@ class JsonPatcher {
       case 'replace': return this.#put(path, clone(value), false)
       case 'remove': this.#remove(path); return
       case 'copy': {
-        const found = this.#get(from)
-        this.#copied += this.#bytesOf(found, MAX_COPIED_BYTES - this.#copied, 0)
-        return this.#put(path, clone(found), true)
+        const moved = this.#get(from)
+        this.#copied += this.#bytesOf(moved, MAX_COPIED_BYTES - this.#copied, 0)
+        return this.#put(path, clone(moved), true)
       }
       case 'move':
         if (from.length < path.length && from.every((part, at) => part === path[at])) {

@@ -25,9 +25,9 @@ export function keyOf (item: unknown, mergeKey: string | undefined, at: string):
 
 /** The first index of each key. */
 export function positions (keys: readonly unknown[]): Map<unknown, number> {
-  const found = new Map<unknown, number>()
-  keys.forEach((key, index) => { if (!found.has(key)) found.set(key, index) })
-  return found
+  const first = new Map<unknown, number>()
+  keys.forEach((key, index) => { if (!first.has(key)) first.set(key, index) })
+  return first
 }
 
 /**

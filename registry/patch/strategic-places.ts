@@ -29,7 +29,7 @@ function fieldOf (field: PlannedField, value: unknown): Place {
   let place = places.get(field)
   if (place === undefined) {
     // retainKeys is only effective as a directive of the patch, which works anywhere.
-    const strategy = field.field.patchStrategy?.split(',').find(one => one !== 'retainKeys')
+    const strategy = field.field.patchStrategy?.split(',').find(word => word !== 'retainKeys')
     const members = field.shape === 'map' ? { entries: field } : membersOf(field)
     places.set(field, place = { strategy, mergeKey: field.field.patchMergeKey, members })
   }

@@ -30,11 +30,11 @@ export function settleFamilies (
   if (!hasAddresses(spec) || staysPreferring(spec, old)) return []
   const selects = Object.keys(spec.selector ?? {}).length > 0
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadless(spec) && !selects ? REQUIRE : SINGLE)
-  const found = collect(report => { validateServiceAddresses(spec, report) })
-  if (found.length > 0) return found
-  if (old !== undefined) found.push(...dropSecond(spec, old))
-  found.push(...policyFindings(spec), ...inferFamilies(spec, cluster))
-  if (found.length > 0) return found
+  const findings = collect(report => { validateServiceAddresses(spec, report) })
+  if (findings.length > 0) return findings
+  if (old !== undefined) findings.push(...dropSecond(spec, old))
+  findings.push(...policyFindings(spec), ...inferFamilies(spec, cluster))
+  if (findings.length > 0) return findings
   const families = [...spec.ipFamilies ?? []]
   if (isHeadless(spec) && !selects) {
     // Endpoints without a selector are written by clients, so any family is valid.
@@ -43,8 +43,8 @@ export function settleFamilies (
     spec.ipFamilies = families
     return []
   }
-  found.push(...validateCluster(spec, families, cluster))
-  if (found.length > 0) return found
+  findings.push(...validateCluster(spec, families, cluster))
+  if (findings.length > 0) return findings
   if (families.length === 0) families.push(cluster[0] ?? 'IPv4')
   if (families.length === 1 && spec.ipFamilyPolicy !== SINGLE && cluster.length === 2) families.push(other(families[0]))
   spec.ipFamilies = families
@@ -100,7 +100,7 @@ function policyFindings ({ ipFamilyPolicy, clusterIPs = [], ipFamilies = [] }: S
 
 /** Infers families from addresses that the client set. */
 function inferFamilies (spec: ServiceSpec, cluster: readonly Family[]): FieldError[] {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   const families = [...spec.ipFamilies ?? []]
   for (const [index, ip] of (spec.clusterIPs ?? []).entries()) {
     const address = parseAddress(ip)
@@ -108,24 +108,28 @@ function inferFamilies (spec: ServiceSpec, cluster: readonly Family[]): FieldErr
     const family: Family = isIPv6(address) ? 'IPv6' : 'IPv4'
     if (cluster.includes(family)) families.push(family)
     else {
-      found.push(invalid(`spec.clusterIPs[${index}]`, spec.clusterIPs, `${family} is not configured on this cluster`))
+      findings.push(
+        invalid(`spec.clusterIPs[${index}]`, spec.clusterIPs, `${family} is not configured on this cluster`)
+      )
     }
   }
   if (families.length > 0) spec.ipFamilies = families
-  return found
+  return findings
 }
 
 function validateCluster (
   { ipFamilyPolicy }: ServiceSpec, families: readonly string[], cluster: readonly string[]
 ): FieldError[] {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   if (ipFamilyPolicy === REQUIRE && cluster.length < 2) {
-    found.push(invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'this cluster is not configured for dual-stack services'))
+    findings.push(
+      invalid('spec.ipFamilyPolicy', ipFamilyPolicy, 'this cluster is not configured for dual-stack services')
+    )
   }
   for (const [index, family] of families.entries()) {
     if (!cluster.includes(family)) {
-      found.push(invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'))
+      findings.push(invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'))
     }
   }
-  return found
+  return findings
 }

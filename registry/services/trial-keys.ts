@@ -15,8 +15,8 @@ export class TrialKeys implements PoolKeys {
   }
 
   async get (key: string): Promise<ReadResult> {
-    const found = await this.#store.get(key)
-    return found.kv === undefined ? { ...found, kv: this.made.get(key) } : found
+    const result = await this.#store.get(key)
+    return result.kv === undefined ? { ...result, kv: this.made.get(key) } : result
   }
 
   async create (key: string, value: Uint8Array): Promise<WriteResult> {

@@ -78,9 +78,10 @@ interface Findings { readonly count: number, readonly texts: Iterable<string> }
 
 function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): Findings {
   if (old.metadata.uid !== now.metadata.uid) return { count: 1, texts: ['it was deleted and created again'] }
-  const found = compare(shapesOf(message).owned, old, now)
+  const differences = compare(shapesOf(message).owned, old, now)
   return {
-    count: size(found.changed) + size(found.removed), texts: fieldTexts(found, stored(now.metadata.managedFields))
+    count: size(differences.changed) + size(differences.removed),
+    texts: fieldTexts(differences, stored(now.metadata.managedFields))
   }
 }
 

@@ -27,7 +27,8 @@ export function compareVersion (write: ChangeWrite): void | Promise<void> {
 async function stale (write: ChangeWrite): Promise<StatusError> {
   const { store, object, base, target: { name, subresource } } = write
   // A scale has other fields than the object.
-  const isView = store.representation.subresources.some(one => one.name === subresource && one.view !== undefined)
+  const isView = store.representation.subresources.some(candidate => candidate.name === subresource &&
+    candidate.view !== undefined)
   const sent = { version: Number(object.metadata.resourceVersion), object }
   return conflict(store.resource, name, MODIFIED + (isView ? '' : await changedSince(write, base, sent)))
 }

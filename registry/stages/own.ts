@@ -47,7 +47,7 @@ export function fieldsKept ({ representation }: ResourceStore, subresource: stri
 }
 
 function keptBy ({ subresources, kind, message }: Representation, subresource: string): string[] {
-  if (subresource === '') return subresources.filter(one => (one.kind ?? kind) === kind).flatMap(changesOf)
+  if (subresource === '') return subresources.filter(candidate => (candidate.kind ?? kind) === kind).flatMap(changesOf)
   const named = subresources.find(({ name }) => name === subresource)
   const changes = changesOf(named)
   const metadata = (named?.keepsMetadata ?? []).map(member => `metadata.${member}`)

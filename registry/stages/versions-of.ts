@@ -13,11 +13,11 @@ import type { ResourceStore, Siblings } from '../resource-store.js'
 export function versionsOf ({ type, siblings }: ResourceStore, raw: boolean): Versions {
   const representations = siblings?.representations ?? type.representations
   const find = (apiVersion: string): Representation | undefined =>
-    representations.find(one => one.apiVersion === apiVersion)
+    representations.find(representation => representation.apiVersion === apiVersion)
   return {
     shapes: apiVersion => {
-      const found = find(apiVersion)
-      return found === undefined ? undefined : shapesOf(found.message)
+      const representation = find(apiVersion)
+      return representation === undefined ? undefined : shapesOf(representation.message)
     },
     convert: (objects, from, to) => {
       const [source, destination] = [find(from), find(to)]

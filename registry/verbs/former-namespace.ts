@@ -34,13 +34,15 @@ export async function isOfFormer (
   if (kv === undefined || kv.createRevision <= revision) return false
   let names = known.get(namespaces)
   if (names === undefined) known.set(namespaces, names = new Map())
-  let found = names.get(name)
-  if (found?.created !== kv.createRevision) {
-    found = { created: kv.createRevision, replaced: await wasDeletedBefore(namespaces.backend, key, kv.createRevision) }
+  let former = names.get(name)
+  if (former?.created !== kv.createRevision) {
+    former = {
+      created: kv.createRevision, replaced: await wasDeletedBefore(namespaces.backend, key, kv.createRevision)
+    }
     if (names.size >= MAX_KNOWN) names.clear()
-    names.set(name, found)
+    names.set(name, former)
   }
-  return found.replaced
+  return former.replaced
 }
 
 /** Looks for a deletion of the key in all history that is kept. */

@@ -180,15 +180,15 @@ async function page (
     return { revision, entries, continue: '', remaining: undefined }
   }
   const page = { end, limit, matches, entries, leaves }
-  const found = everything ? undefined : cache.keysWith(snapshot, request.fields.required)
-  const few = found !== undefined && found.size <= Math.min(MAX_FOUND, map.size / FEW)
+  const keys = everything ? undefined : cache.keysWith(snapshot, request.fields.required)
+  const few = keys !== undefined && keys.size <= Math.min(MAX_FOUND, map.size / FEW)
   while (next !== undefined) {
-    if (few) next = collectFound(map, [...found].filter(key => key >= first && key < end).sort(), page)
+    if (few) next = collectFound(map, [...keys].filter(key => key >= first && key < end).sort(), page)
     else next = everything ? collectAll(map, next, page) : collect(map, next, page)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
-  const examined = everything ? entries.length : few ? found.size : map.count(first, next ?? end)
+  const examined = everything ? entries.length : few ? keys.size : map.count(first, next ?? end)
   store.observer?.listedFromCache(examined, entries.length)
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, leaves, continue: '', remaining: undefined }

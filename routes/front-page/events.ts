@@ -66,15 +66,15 @@ function row (entry: Entry, columns: Columns, ages: Ages): Html {
 /** The entries that changed last, newest first. `complete` if there are no others, or enough. */
 function latest (cache: WatchCache): { entries: Entry[], complete: boolean } {
   const { window, size, snapshot: { map } } = cache
-  const found = new Map<string, Entry>()
+  const byKey = new Map<string, Entry>()
   for (let number = window.end - 1; number >= Math.max(window.begin, window.end - MAX_CHANGES) &&
-    found.size < SHOWN; number--) {
+    byKey.size < SHOWN; number--) {
     const key = window.at(number)?.entry.key ?? ''
     const entry = map.get(key) // undefined once it is deleted
-    if (entry !== undefined) found.set(key, entry)
+    if (entry !== undefined) byKey.set(key, entry)
   }
-  if (found.size >= Math.min(SHOWN, size)) return { entries: [...found.values()], complete: true }
-  if (size > FEW) return { entries: [...found.values()], complete: false }
+  if (byKey.size >= Math.min(SHOWN, size)) return { entries: [...byKey.values()], complete: true }
+  if (size > FEW) return { entries: [...byKey.values()], complete: false }
   const all: Entry[] = []
   map.forEach('', '\uffff', entry => { all.push(entry); return true })
   return { entries: all.sort((one, other) => other.revision - one.revision).slice(0, SHOWN), complete: true }

@@ -15,11 +15,11 @@ interface Counted { readonly store: ResourceStore, readonly may: 'list' | 'disco
 
 /** One representation of each stored type, the one that discovery prefers. */
 function typesOf (resources: ResourceRegistry): ResourceStore[] {
-  const found = new Map<unknown, ResourceStore>()
+  const stores = new Map<unknown, ResourceStore>()
   for (const store of resources.served()) {
-    if (!store.type.virtual && !found.has(store.type)) found.set(store.type, store)
+    if (!store.type.virtual && !stores.has(store.type)) stores.set(store.type, store)
   }
-  return [...found.values()]
+  return [...stores.values()]
 }
 
 export async function resourceSection (

@@ -69,19 +69,19 @@ const time = (date: Date): Html =>
   html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
 
 function oldest (requests: readonly ServedRequest[]): Html {
-  const found: ServedRequest[] = []
+  const running: ServedRequest[] = []
   const startOf = (request: ServedRequest | undefined): number => request?.orch.trace.startedAt ?? Infinity
   for (const request of requests) {
-    if (found.length === OLDEST && startOf(request) >= startOf(found.at(-1))) continue
-    found.splice(found.findLastIndex(other => startOf(other) <= startOf(request)) + 1, 0, request)
-    if (found.length > OLDEST) found.pop()
+    if (running.length === OLDEST && startOf(request) >= startOf(running.at(-1))) continue
+    running.splice(running.findLastIndex(other => startOf(other) <= startOf(request)) + 1, 0, request)
+    if (running.length > OLDEST) running.pop()
   }
-  if (found.length === 0) return html`<p class="none">No other request is under way.</p>`
+  if (running.length === 0) return html`<p class="none">No other request is under way.</p>`
   const now = performance.now()
   return html`<h3>Longest under way</h3>
 <table><thead><tr><th scope="col">Request</th><th scope="col">User</th>
 <th scope="col" class="number">For</th></tr></thead>
-<tbody>${found.map(({ orch: { info, user, trace } }) =>
+<tbody>${running.map(({ orch: { info, user, trace } }) =>
   html`<tr><td>${info.verb} <code>${clipped(info.path)}</code></td><td>${clipped(user?.username ??
     '')}</td><td class="number">${duration(now - trace.startedAt)}</td></tr>`)}</tbody></table>`
 }

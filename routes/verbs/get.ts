@@ -22,8 +22,8 @@ export function getSourceVerb (store: ResourceStore, source: Source): Verb {
 export function getVerb (store: ResourceStore): Verb {
   return request => {
     const { info, query, trace } = request.orch
-    const found = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
-    if (!(found instanceof Promise)) return entryAnswer(request, store, found)
-    return withSpan(trace, 'Get from storage', () => found).then(entry => entryAnswer(request, store, entry))
+    const result = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
+    if (!(result instanceof Promise)) return entryAnswer(request, store, result)
+    return withSpan(trace, 'Get from storage', () => result).then(entry => entryAnswer(request, store, entry))
   }
 }

@@ -11,11 +11,11 @@ export function listVerb (store: ResourceStore): Verb {
   return async (request): Promise<ListAnswer> => {
     const { query } = request.orch
     refuseInitialEvents(query)
-    const found = await withSpan(request.orch.trace, 'List from storage', () => {
+    const result = await withSpan(request.orch.trace, 'List from storage', () => {
       const listed = listRequest(request.orch, store)
       return list(store, listed, mayReadFrom(request, store))
     })
-    return { kind: 'list', store, list: found, warnings: request.orch.warnings }
+    return { kind: 'list', store, list: result, warnings: request.orch.warnings }
   }
 }
 

@@ -108,7 +108,7 @@ export function updateVerb (store: ResourceStore): Verb {
 function patchType (request: VerbRequest, store: ResourceStore): PatchType {
   const type = contentType(request)
   const types = patchTypesOf(store.representation)
-  const known = types.find(one => one === type)
+  const known = types.find(candidate => candidate === type)
   if (known !== undefined) return known
   const why = type === STRATEGIC_MERGE_PATCH_TYPE
     ? `${type} is not for ${store.representation.plural}, a type defined at run time, which does not say how its ` +

@@ -9,8 +9,8 @@ import { parseYaml } from './yaml/yaml.js'
 
 function parsed (bytes: Uint8Array): Answer {
   try {
-    const { value, ...found } = parseYaml(bytes)
-    return { json: stringify(value) ?? 'null', found }
+    const { value, ...defects } = parseYaml(bytes)
+    return { json: stringify(value) ?? 'null', found: defects }
   } catch (error) {
     if (isDecodeError(error)) return { refused: error.message }
     throw error

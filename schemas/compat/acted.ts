@@ -28,8 +28,8 @@ const itemsAt = (value: unknown, path: string): unknown[] => {
   return Array.isArray(list) ? list : []
 }
 const entriesAt = (value: unknown, path: string): Named[] => {
-  const found = at(value, path)
-  return isObject(found) ? Object.entries(found) : []
+  const object = at(value, path)
+  return isObject(object) ? Object.entries(object) : []
 }
 const named = (texts: readonly unknown[]): Named[] =>
   texts.flatMap(text => typeof text === 'string' ? [[text, undefined] as const] : [])
@@ -48,7 +48,7 @@ const template = (path: string): Place => map(`${path}.metadata.annotations`, OF
 const TOLERATIONS: Place = {
   field: 'spec.tolerations',
   of: translateKey,
-  names: object => named(itemsAt(object, 'spec.tolerations').map(one => at(one, 'key'))),
+  names: object => named(itemsAt(object, 'spec.tolerations').map(toleration => at(toleration, 'key'))),
   acted: ['node.orch.io/not-ready', 'node.orch.io/unreachable']
 }
 
@@ -60,7 +60,7 @@ const roleName = namesOf('rbac.authorization.orch.io', 'clusterroles') ?? transl
 const groupsOf = (rules: readonly unknown[]): Named[] => named(rules.flatMap(rule => itemsAt(rule, 'apiGroups')))
 const keysOf = (selector: unknown): Named[] => [
   ...entriesAt(selector, 'matchLabels').map(([key]) => [key, undefined] as const),
-  ...named(itemsAt(selector, 'matchExpressions').map(one => at(one, 'key')))
+  ...named(itemsAt(selector, 'matchExpressions').map(requirement => at(requirement, 'key')))
 ]
 const RULES: Place = {
   field: 'rules[*].apiGroups',
@@ -144,7 +144,7 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, Place[]>(O
 /** Names of the public project have these. */
 const PUBLIC = /k8s\.io|kubernetes\.io|^system::?[a-z-]*kube/
 const isActed = (name: string, acted: readonly string[] | undefined): boolean =>
-  acted?.some(one => one.endsWith('/') ? name.startsWith(one) : name === one) ?? true
+  acted?.some(prefix => prefix.endsWith('/') ? name.startsWith(prefix) : name === prefix) ?? true
 
 /** The places of a built-in kind; a custom type may have a kind of the same name. */
 function placesOf ({ apiVersion = '', kind = '' }: ApiObject): readonly Place[] {
@@ -158,10 +158,10 @@ function placesOf ({ apiVersion = '', kind = '' }: ApiObject): readonly Place[] 
  */
 export function misnamed (object: ApiObject, old: ApiObject | undefined): Misnamed[] {
   return placesOf(object).flatMap(({ field, of, names, acted }) => {
-    const found = names(object).filter(([name]) => PUBLIC.test(name) && of(name) !== name && isActed(of(name), acted))
-    if (found.length === 0) return []
+    const acted2 = names(object).filter(([name]) => PUBLIC.test(name) && of(name) !== name && isActed(of(name), acted))
+    if (acted2.length === 0) return []
     const known = new Map(names(old))
-    const added = found.filter(([name, value]) => !known.has(name) || known.get(name) !== value)
+    const added = acted2.filter(([name, value]) => !known.has(name) || known.get(name) !== value)
     return [...new Set(added.map(([name]) => name))].map(name => ({ field, name, partner: of(name) }))
   })
 }

@@ -40,7 +40,7 @@ function visit (object: Plain, [step = '', ...rest]: readonly string[], change: 
   else if (Array.isArray(value)) object[name] = value.map(changed)
 }
 
-const textsIn = (value: unknown): string[] => Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+const textsIn = (value: unknown): string[] => Array.isArray(value) ? value.filter(text => typeof text === 'string') : []
 
 /** Names of objects by the resources beside them. @throws Error where those disagree */
 function resourceNames (rule: Plain): void {

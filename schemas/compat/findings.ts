@@ -37,7 +37,7 @@ function ofRules (rules: unknown, old: unknown): FieldError[] {
   return rules.flatMap((rule: Rule, at) => {
     const ambiguous = ambiguousNames(rule.apiGroups ?? [], rule.resources ?? [], rule.resourceNames ?? [])
     if (ambiguous.length === 0) return []
-    known ??= new Set(Array.isArray(old) ? old.map(one => JSON.stringify(one)) : [])
+    known ??= new Set(Array.isArray(old) ? old.map(item => JSON.stringify(item)) : [])
     return known.has(JSON.stringify(rule)) ? [] : ambiguous.map(value => finding(at, value))
   })
 }

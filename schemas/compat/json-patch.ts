@@ -37,7 +37,7 @@ function ownMembers (place: Place, value: unknown): unknown {
   switch (place.kind) {
     case 'items':
       if (typeof value !== 'object' || value === null) return value
-      for (const [key, one] of Object.entries(value)) setMember(value as Plain, key, ownMembers(place.item, one))
+      for (const [key, member] of Object.entries(value)) setMember(value as Plain, key, ownMembers(place.item, member))
       return value
     case 'struct': return ownValue(place.members.message, value)
     case 'union': {

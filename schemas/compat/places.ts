@@ -105,7 +105,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 type Beside = readonly [field: string, of: (value: Plain) => Translation | undefined]
 const text = (value: Plain, name: string): string => typeof value[name] === 'string' ? value[name] : ''
 const texts = (value: Plain, name: string): string[] =>
-  Array.isArray(value[name]) ? value[name].filter(one => typeof one === 'string') : []
+  Array.isArray(value[name]) ? value[name].filter(item => typeof item === 'string') : []
 const byRule = (value: Plain): Translation => namesOfRule(texts(value, 'apiGroups'), texts(value, 'resources'))
 const BY_KEY: Beside = ['values', value => valueOfKey(text(value, 'key'))]
 const BESIDE: ReadonlyMap<string, Beside> = new Map(Object.entries<Beside>({
@@ -120,7 +120,7 @@ const BESIDE: ReadonlyMap<string, Beside> = new Map(Object.entries<Beside>({
 
 type Fields = Readonly<Record<string, readonly string[]>>
 const holds = (table: Fields, field: string, messages: readonly string[]): boolean =>
-  Object.hasOwn(table, field) && (table[field]?.some(one => one === '' || messages.includes(one)) ?? false)
+  Object.hasOwn(table, field) && (table[field]?.some(message => message === '' || messages.includes(message)) ?? false)
 
 const groupOf = (apiVersion: string): string => /^(.*)\//.exec(apiVersion)?.[1] ?? ''
 

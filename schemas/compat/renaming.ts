@@ -10,13 +10,13 @@ import { translateFields, translateValue } from './values.js'
 const MAX_SIGNS = 4096
 
 function signsIn (json: Buffer): Signs {
-  const found: number[] = []
+  const places: number[] = []
   for (const sign of SIGNS) {
     for (let at = json.indexOf(sign); at !== -1; at = json.indexOf(sign, at + sign.length)) {
-      if (found.push(at) > MAX_SIGNS) return EVERYWHERE
+      if (places.push(at) > MAX_SIGNS) return EVERYWHERE
     }
   }
-  return new Signs(found.sort((one, other) => one - other))
+  return new Signs(places.sort((one, other) => one - other))
 }
 
 class Anywhere extends Signs {

@@ -17,7 +17,7 @@ const WORD = /[^\s=!,()]+/g
 
 /** Requirements of a label selector with the commas between them, which are outside of parentheses. */
 function requirements (selector: string): string[] {
-  const found: string[] = []
+  const parts: string[] = []
   let from = 0
   let inside = false
   for (let at = 0; at < selector.length; at++) {
@@ -25,11 +25,11 @@ function requirements (selector: string): string[] {
     if (char === '(') inside = true
     else if (char === ')') inside = false
     else if (char === ',' && !inside) {
-      found.push(selector.slice(from, at))
+      parts.push(selector.slice(from, at))
       from = at + 1
     }
   }
-  return [...found, selector.slice(from)]
+  return [...parts, selector.slice(from)]
 }
 
 /** More than the headers of a request may have. */

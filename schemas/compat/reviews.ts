@@ -11,9 +11,9 @@ import { namesOf, translateGroup, translateKey, translateNamespace, translateUse
 
 /** Of custom and unknown types only the metadata is translated. */
 function messageOf (object: Plain): Message {
-  const found = representations.find(({ kind, apiVersion }) => kind === object['kind'] &&
+  const representation = representations.find(({ kind, apiVersion }) => kind === object['kind'] &&
     apiVersion === object['apiVersion'])
-  if (found !== undefined) return found.message
+  if (representation !== undefined) return representation.message
   const views = representations
     .flatMap(({ subresources }) => subresources.flatMap(({ view }) => view === undefined ? [] : [view.message]))
   return views.find(({ [Facts]: { type } }) => type?.kind === object['kind'] &&
@@ -66,7 +66,7 @@ function translateUserInfo (user: Plain): Plain {
   for (const member of USER) {
     const value = rest[member]
     if (typeof value === 'string') rest[member] = translateUser(value)
-    else if (Array.isArray(value)) rest[member] = value.map(one => translateUser(String(one)))
+    else if (Array.isArray(value)) rest[member] = value.map(text => translateUser(String(text)))
   }
   if (!isObject(extra)) return rest
   return { ...rest, extra: Object.fromEntries(Object.entries(extra).map(([key, value]) => [translateKey(key), value])) }

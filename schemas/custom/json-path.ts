@@ -59,9 +59,9 @@ function visitOneByOne (part: Part, visited: () => void): void {
         for (const within of part.visit?.(node) ?? [node]) {
           visited()
           for (const selector of selectors) {
-            for (const found of selector.lazyResolve(within)) {
+            for (const match of selector.lazyResolve(within)) {
               visited()
-              yield found
+              yield match
             }
           }
         }

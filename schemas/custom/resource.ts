@@ -46,9 +46,9 @@ export function customResources (definition: CustomResourceDefinition, gates: Ga
   const { spec: { versions = [], conversion } } = definition
   const storage = versions.find(({ storage }) => storage)
   if (storage === undefined) return []
-  const others = versions.filter(one => one !== storage)
+  const others = versions.filter(version => version !== storage)
   if (conversion?.strategy !== 'Webhook') return [customResource(definition, storage, others, gates)]
-  return [storage, ...others].map(one => customResource(definition, one, [], gates))
+  return [storage, ...others].map(version => customResource(definition, version, [], gates))
 }
 
 function customResource (
@@ -56,7 +56,8 @@ function customResource (
   others: readonly CustomResourceDefinitionVersion[], gates: Gates
 ): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
-  const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one, areRulesOn(gates))
+  const version = (declared: CustomResourceDefinitionVersion): Version =>
+    versionOf(spec.group, kind, declared, areRulesOn(gates))
   const stored = version(storage)
   return resource(stored.message, {
     plural,
@@ -75,7 +76,7 @@ function customResource (
     generation: ({ metadata: _metadata, kind: _kind, apiVersion: _version, ...desired }) => desired,
     ...(metadata.deletionTimestamp === undefined ? {} : { verbs: OF_TERMINATING }),
     ...stored,
-    others: others.map(one => convertedBy(stored.message, version(one)))
+    others: others.map(other => convertedBy(stored.message, version(other)))
   })
 }
 

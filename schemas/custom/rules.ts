@@ -68,9 +68,9 @@ export function customRules (schema: JSONSchemaProps, evaluates = false): Custom
 }
 
 function hasRepeatedItems (schema: JSONSchemaProps, object: object): boolean {
-  let found = false
-  repeatedItems(schema, object, '', () => { found = true })
-  return found
+  let isFound = false
+  repeatedItems(schema, object, '', () => { isFound = true })
+  return isFound
 }
 
 /** Checks that the items of sets and of keyed lists are unique. */

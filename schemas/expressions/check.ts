@@ -33,7 +33,7 @@ export function qualifiedName (node: Node): string | undefined {
 export function checkRule (rule: string, node: Node, variables: ReadonlyMap<string, Type>): Checked {
   const checker = new Checker(rule)
   const type = resolve(checker.check(node, variables), checker.bound)
-  for (const [part, found] of checker.types) checker.types.set(part, resolve(found, checker.bound))
+  for (const [part, bound] of checker.types) checker.types.set(part, resolve(bound, checker.bound))
   return { type, types: checker.types, usesOld: checker.usesOld }
 }
 

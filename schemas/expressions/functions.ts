@@ -68,7 +68,7 @@ function joinedLists (left: Items, right: Items, meter: Meter): Value {
 }
 
 const isIn: Apply = ([item = null, container], meter) => {
-  if (container instanceof Items) return container.items.some(one => equals(one, item, meter))
+  if (container instanceof Items) return container.items.some(element => equals(element, item, meter))
   if (typeof container !== 'object' || container === null || !isDict(container)) return undefined
   const key = item instanceof Uint ? item.value : item
   return (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') &&
@@ -203,7 +203,7 @@ const positionOf = (last: boolean): Apply => (values, meter) => {
   const name = last ? '.lastIndexOf' : '.indexOf'
   if (typeof list === 'string') return methodOfString(name, list, values, meter)
   if (!(list instanceof Items)) return undefined
-  const same = (one: Value): boolean => equals(one, item, meter)
+  const same = (element: Value): boolean => equals(element, item, meter)
   return BigInt(last ? list.items.findLastIndex(same) : list.items.findIndex(same))
 }
 

@@ -11,6 +11,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** Undefined for a property that rules cannot name. */
 export function escapeName (property: string): string | undefined {
   if (RESERVED.has(property)) return `__${property}__`
-  const escaped = property.replace(/__|[./-]/g, found => ESCAPES[found] ?? found)
+  const escaped = property.replace(/__|[./-]/g, sequence => ESCAPES[sequence] ?? sequence)
   return IDENTIFIER.test(escaped) ? escaped : undefined
 }

@@ -38,8 +38,8 @@ function position (text: string, wanted: string, at: Value | undefined, last: bo
   const start = at === undefined ? (last ? length : 0) : Number(at)
   if (start < 0 || start > length) return outOfRange(BigInt(start))
   const units = joined(points(text).slice(0, start)).length
-  const found = last ? text.lastIndexOf(wanted, units) : text.indexOf(wanted, units)
-  return BigInt(found < 0 ? -1 : lengthOf(text.slice(0, found)))
+  const index = last ? text.lastIndexOf(wanted, units) : text.indexOf(wanted, units)
+  return BigInt(index < 0 ? -1 : lengthOf(text.slice(0, index)))
 }
 
 const amountOf = (value: Value | undefined): number =>

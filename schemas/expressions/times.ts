@@ -103,7 +103,7 @@ function inZone (date: Date, zone: string): Date | undefined {
   }
   try {
     const parts = formatOf(zone).formatToParts(date)
-    const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
+    const part = (type: string): number => Number(parts.find(candidate => candidate.type === type)?.value)
     return new Date(Date.UTC(
       part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'),
       date.getUTCMilliseconds()

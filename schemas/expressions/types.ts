@@ -63,8 +63,8 @@ const isUnknown = ({ kind }: Type): boolean => kind === 'param'
 /** Replaces type parameters by their bindings. */
 export function resolve (type: Type, bound: Bindings): Type {
   if (type.kind === 'param') {
-    const found = bound.get(type.name ?? '')
-    return found === undefined ? type : resolve(found, bound)
+    const boundType = bound.get(type.name ?? '')
+    return boundType === undefined ? type : resolve(boundType, bound)
   }
   if (type.of === undefined || type.kind === 'object') return type
   const [of, key] = [resolve(type.of, bound), type.key === undefined ? undefined : resolve(type.key, bound)]

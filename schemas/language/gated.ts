@@ -78,10 +78,10 @@ export class GatedFields {
 
   /** Drops fields whose gate is off, unless `old` uses them; `old` is undefined on create. */
   drop (object: object, old: object | undefined): void {
-    const found = this.#used(object)
-    if (found.length === 0) return
+    const used = this.#used(object)
+    if (used.length === 0) return
     const before = new Set(old === undefined ? [] : this.#used(old).map(([, gated]) => keyOf(gated)))
-    for (const [holder, gated] of found) {
+    for (const [holder, gated] of used) {
       if (before.has(keyOf(gated))) continue
       if (gated.otherwise === undefined) {
         Reflect.deleteProperty(holder, gated.field.name)
@@ -91,18 +91,18 @@ export class GatedFields {
   }
 
   #used (object: object): Array<[holder: Plain, gated: GatedField]> {
-    const found: Array<[Plain, GatedField]> = []
-    if (!this.#dropped.has(this.#plan)) return found
+    const fields: Array<[Plain, GatedField]> = []
+    if (!this.#dropped.has(this.#plan)) return fields
     this.#dropped.visit(this.#plan, object as Plain, '', (holder, gated, within) => {
       const { field: { name, zero, pointer }, otherwise, default: fallback, except } = gated
       const value = holder[name]
       if (value === undefined || within === except) return
       if (![otherwise, fallback, pointer ? undefined : zero].some(unused => unused !== undefined &&
         sameValue(value, unused))) {
-        found.push([holder, gated])
+        fields.push([holder, gated])
       }
     })
-    return found
+    return fields
   }
 
   /** Corrects the defaults that depend on gates, after all others were applied; undefined if none do. */

@@ -190,9 +190,9 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
 export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan) => T {
   const known = new WeakMap<Plan, T>()
   return plan => {
-    let found = known.get(plan)
-    if (found === undefined) known.set(plan, found = find(plan))
-    return found
+    let made = known.get(plan)
+    if (made === undefined) known.set(plan, made = find(plan))
+    return made
   }
 }
 

@@ -18,31 +18,31 @@ const MAX_FINDINGS = 100
 const ENOUGH = new Error('enough has been found')
 
 /** @throws ENOUGH */
-function reporting (found: FieldError[], gates: Gates): Report {
-  const report = (error: FieldError): void => { if (found.push(error) === MAX_FINDINGS) throw ENOUGH }
+function reporting (findings: FieldError[], gates: Gates): Report {
+  const report = (error: FieldError): void => { if (findings.push(error) === MAX_FINDINGS) throw ENOUGH }
   return gates === DEFAULT_GATES ? report : Object.assign(report, { gates })
 }
 
 /** Runs validation and returns its errors, at most a hundred. */
 export function collect (run: (report: Report) => void, gates = DEFAULT_GATES): FieldError[] {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   try {
-    run(reporting(found, gates))
+    run(reporting(findings, gates))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }
-  return found
+  return findings
 }
 
 /** The same for validation in steps. */
 export function * collectInSteps (run: (report: Report) => Steps<void>, gates = DEFAULT_GATES): Steps<FieldError[]> {
-  const found: FieldError[] = []
+  const findings: FieldError[] = []
   try {
-    yield * run(reporting(found, gates))
+    yield * run(reporting(findings, gates))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }
-  return found
+  return findings
 }
 
 /** Validates a new object. */

@@ -48,26 +48,26 @@ const pointInTime = (digits: 0 | 6): Special<string> => ({
 /** Reads fields 1 and 2 of a message of integers. */
 function integers (body: Uint8Array): { 1?: number, 2?: number } {
   const reader = new Reader(body)
-  const found: { 1?: number, 2?: number } = {}
+  const fields: { 1?: number, 2?: number } = {}
   while (reader.at < reader.end) {
     const tag = reader.varint(reader.end)
     const number = tag >>> 3
-    if ((tag & 7) === VARINT && (number === 1 || number === 2)) found[number] = Number(reader.int64(reader.end))
+    if ((tag & 7) === VARINT && (number === 1 || number === 2)) fields[number] = Number(reader.int64(reader.end))
     else reader.skip(tag & 7, reader.end)
   }
-  return found
+  return fields
 }
 
 /** Reads field 1, bytes. */
 function wrapped (body: Uint8Array): Uint8Array | undefined {
   const reader = new Reader(body)
-  let found: Uint8Array | undefined
+  let content: Uint8Array | undefined
   while (reader.at < reader.end) {
     const tag = reader.varint(reader.end)
-    if (tag === bytesTag(1)) found = reader.bytes(reader.end)
+    if (tag === bytesTag(1)) content = reader.bytes(reader.end)
     else reader.skip(tag & 7, reader.end)
   }
-  return found
+  return content
 }
 
 function rawMessage (text: string): Uint8Array {

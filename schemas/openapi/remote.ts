@@ -45,12 +45,12 @@ function rewritten (value: unknown, refer: Refer): unknown {
 }
 
 function referencesIn (value: unknown): Set<string> {
-  const found = new Set<string>()
+  const names = new Set<string>()
   rewritten(value, reference => {
-    if (reference.startsWith(DEFINITIONS)) found.add(unescaped(reference.slice(DEFINITIONS.length)))
+    if (reference.startsWith(DEFINITIONS)) names.add(unescaped(reference.slice(DEFINITIONS.length)))
     return undefined
   })
-  return found
+  return names
 }
 
 /**
@@ -63,19 +63,19 @@ function parametersOf (shared: Plain): Refer {
   return reference => {
     if (!reference.startsWith(PARAMETERS)) return undefined
     const name = unescaped(reference.slice(PARAMETERS.length))
-    let found = known.get(name)
-    if (found === undefined) {
+    let kept = known.get(name)
+    if (kept === undefined) {
       if (!Object.hasOwn(shared, name)) throw new BrokenSpec(`it has no parameter ${name}`)
       const parameter = rewritten(shared[name], below => {
         if (below.startsWith(PARAMETERS)) {
           throw new BrokenSpec(`it has no parameter ${name}, as that refers to another one`)
         }
       })
-      known.set(name, found = { parameter, bytes: JSON.stringify(parameter).length })
+      known.set(name, kept = { parameter, bytes: JSON.stringify(parameter).length })
     }
-    left -= found.bytes
+    left -= kept.bytes
     if (left < 0) throw new BrokenSpec('its parameters are too large')
-    return found.parameter
+    return kept.parameter
   }
 }
 

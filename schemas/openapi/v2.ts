@@ -100,10 +100,10 @@ function * addRemotes<K> (
       const spec = yield * renamed(remote, name => known?.get(name) ?? added.get(name))
       const made = yield * eachOf(Object.entries(spec.definitions), form.definition)
       const served = yield * eachOf(Object.entries(spec.paths).filter(([path]) => !taken.has(path)), form.path)
-      for (const one of made) definitions.push(one)
-      for (const one of served) {
-        paths.push(one)
-        taken.add(one[0])
+      for (const definition of made) definitions.push(definition)
+      for (const definition of served) {
+        paths.push(definition)
+        taken.add(definition[0])
       }
       for (const [name, definition] of Object.entries(spec.definitions)) added.set(name, definition)
     } catch {} // it has a form that this format does not know

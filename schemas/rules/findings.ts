@@ -24,7 +24,7 @@ export const tooLong = (report: Report, field: string, most: number): void => {
 export function notSupported (report: Report, field: string, value: unknown, supported: readonly string[]): void {
   report({
     type: 'FieldValueNotSupported', field, value,
-    detail: `supported values: ${supported.map(one => JSON.stringify(one)).join(', ')}`
+    detail: `supported values: ${supported.map(text => JSON.stringify(text)).join(', ')}`
   })
 }
 

@@ -35,10 +35,10 @@ export class Collections {
   begin (asker: Collected, request: number, text: Uint8Array): void {
     const own = ++this.#last
     this.#known.set(asker, { process: asker.name, text })
-    const missing = new Set(this.#all().filter(one => one !== asker && one.serving))
+    const missing = new Set(this.#all().filter(process => process !== asker && process.serving))
     const timer = setTimeout(() => { this.#finish(own) }, PATIENCE)
     this.#open.set(own, { for: asker, request, missing, answers: new Map(), timer })
-    for (const one of missing) one.send({ kind: 'collect', request: own })
+    for (const process of missing) process.send({ kind: 'collect', request: own })
     if (missing.size === 0) this.#finish(own)
   }
 
@@ -67,7 +67,7 @@ export class Collections {
     this.#open.delete(own)
     clearTimeout(collection.timer)
     const { for: asker, request, missing, answers } = collection
-    const late = [...missing].flatMap(one => this.#known.get(one) ?? []).map(known =>
+    const late = [...missing].flatMap(process => this.#known.get(process) ?? []).map(known =>
       ({ ...known, countersOnly: true }))
     asker.send({
       kind: 'collected', request,

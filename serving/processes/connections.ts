@@ -73,7 +73,7 @@ export class Connections {
 
   give (socket: Socket): void {
     let least: [ServingProcess, Share] | undefined
-    for (const one of this.#shares) if (least === undefined || precedes(one[1], least[1])) least = one
+    for (const candidate of this.#shares) if (least === undefined || precedes(candidate[1], least[1])) least = candidate
     if (least === undefined) {
       if (this.#waiting.length < MAX_WAITING) this.#waiting.push(socket)
       else socket.destroy()

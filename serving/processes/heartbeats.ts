@@ -17,11 +17,11 @@ export interface HeartbeatOptions<T extends Answering> {
   /** The processes to ping. */
   readonly all: () => readonly T[]
   /** Called when a process has not answered the last ping. */
-  readonly silent: (one: T) => void
+  readonly silent: (item: T) => void
   /** Called when a silent process answers. */
-  readonly answers: (one: T) => void
+  readonly answers: (item: T) => void
   /** Called once, with the seconds of silence. */
-  readonly hangs: (one: T, seconds: number) => void
+  readonly hangs: (item: T, seconds: number) => void
 }
 
 export class Heartbeats<T extends Answering> {
@@ -35,21 +35,21 @@ export class Heartbeats<T extends Answering> {
 
   beat (): void {
     const { all, silent, hangs } = this.#options
-    for (const one of all()) {
-      const intervals = this.#open.get(one)
-      this.#open.set(one, (intervals ?? -1) + 1)
-      if (intervals === undefined) one.ping()
-      else if (intervals === 0) silent(one)
-      else if (intervals + 1 === MOST) hangs(one, MOST * INTERVAL / 1000)
+    for (const item of all()) {
+      const intervals = this.#open.get(item)
+      this.#open.set(item, (intervals ?? -1) + 1)
+      if (intervals === undefined) item.ping()
+      else if (intervals === 0) silent(item)
+      else if (intervals + 1 === MOST) hangs(item, MOST * INTERVAL / 1000)
     }
   }
 
-  answered (one: T): void {
-    const intervals = this.#open.get(one) ?? 0
-    this.#open.delete(one)
-    if (intervals > 0) this.#options.answers(one)
+  answered (item: T): void {
+    const intervals = this.#open.get(item) ?? 0
+    this.#open.delete(item)
+    if (intervals > 0) this.#options.answers(item)
   }
 
   /** Forgets a process that ended. */
-  remove (one: T): void { this.#open.delete(one) }
+  remove (item: T): void { this.#open.delete(item) }
 }

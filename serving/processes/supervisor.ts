@@ -70,15 +70,15 @@ class Supervisor {
   readonly #collections: Collections
   readonly #heartbeats = new Heartbeats<KeptProcess>({
     all: () => this.#all.filter(({ serving }) => serving),
-    silent: one => { if (one instanceof ServingChild) this.#connections.silent(one) },
-    answers: one => { if (one instanceof ServingChild) this.#connections.answers(one) },
-    hangs: (one, seconds) => {
-      const { like } = one.stalled ?? {}
+    silent: child => { if (child instanceof ServingChild) this.#connections.silent(child) },
+    answers: child => { if (child instanceof ServingChild) this.#connections.answers(child) },
+    hangs: (child, seconds) => {
+      const { like } = child.stalled ?? {}
       const work = like === undefined ? 'it is not known what it works for' : `it works for a request, ${textOf(like)}`
       const hangs = `hangs: it has not answered for ${seconds} s and is killed`
-      this.#log.error(`${titleOf(one)} (pid ${one.pid}) ${hangs}; ${work}`)
-      one.hung = true
-      one.kill()
+      this.#log.error(`${titleOf(child)} (pid ${child.pid}) ${hangs}; ${work}`)
+      child.hung = true
+      child.kill()
       if (like !== undefined) this.#refuse(like)
     }
   })
@@ -129,8 +129,8 @@ class Supervisor {
       this.#end()
     })
     endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
-    reportOnSignals(this.#log, () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
-    process.on('exit', () => { for (const one of this.#all) one.kill() })
+    reportOnSignals(this.#log, () => { for (const child of this.#serving.values()) child.send({ kind: 'report' }) })
+    process.on('exit', () => { for (const child of this.#all) child.kill() })
     if (this.#embedded) this.#startStore()
     for (let number = 1; number <= this.#count; number++) this.#startServing(number)
     this.#heartbeats.start()
@@ -145,26 +145,26 @@ class Supervisor {
   }
 
   #startServing (number: number): void {
-    const one: ServingChild = new ServingChild({
+    const child: ServingChild = new ServingChild({
       name: String(number),
       role: `${number}/${this.#count}`,
-      report: report => { this.#handle(one, report) },
-      ended: how => { this.#servingEnded(number, one, how) },
+      report: report => { this.#handle(child, report) },
+      ended: how => { this.#servingEnded(number, child, how) },
       log: lines => { this.#write(lines) }
     })
-    this.#serving.set(number, one)
-    if (this.#leader === undefined) this.#lead(one)
-    if (this.#led) one.send({ kind: 'led' })
-    if (this.#prepared || number === 1) this.#sendStart(one)
+    this.#serving.set(number, child)
+    if (this.#leader === undefined) this.#lead(child)
+    if (this.#led) child.send({ kind: 'led' })
+    if (this.#prepared || number === 1) this.#sendStart(child)
   }
 
   /** The process that starts first creates the files of a first start. */
-  #sendStart (one: KeptProcess): void {
+  #sendStart (child: KeptProcess): void {
     const command = { kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys } as const
-    if (one.name !== STORE) return one.send(command)
+    if (child.name !== STORE) return child.send(command)
     // If the lock fails, the process of the store fails as well, and reports why.
     this.#lock ??= holdDirectory(this.#directory).catch(() => undefined)
-    void this.#lock.then(lock => { one.send(command, lock) })
+    void this.#lock.then(lock => { child.send(command, lock) })
   }
 
   #startStore (): void {
@@ -183,7 +183,7 @@ class Supervisor {
     switch (report.kind) {
       case 'prepared':
         this.#prepared = true
-        for (const one of this.#all) if (one !== from) this.#sendStart(one)
+        for (const child of this.#all) if (child !== from) this.#sendStart(child)
         return
       case 'serving':
         from.serving = true
@@ -198,7 +198,7 @@ class Supervisor {
         return
       case 'led':
         this.#led = true
-        for (const one of this.#serving.values()) one.send({ kind: 'led' })
+        for (const child of this.#serving.values()) child.send({ kind: 'led' })
         return
       case 'alive':
         from.stalled = undefined
@@ -219,7 +219,7 @@ class Supervisor {
       case 'verbosity':
         this.#verbosity.set(report.v)
         this.#changedVerbosity = report
-        for (const one of this.#all) if (one !== from) one.send(report)
+        for (const child of this.#all) if (child !== from) child.send(report)
         return
       case 'collect':
         this.#collections.begin(from, report.request, report.text)
@@ -229,20 +229,20 @@ class Supervisor {
     }
   }
 
-  #lead (one: ServingChild): void {
-    this.#leader = one
-    one.send({ kind: 'lead' })
+  #lead (child: ServingChild): void {
+    this.#leader = child
+    child.send({ kind: 'lead' })
   }
 
-  #servingEnded (number: number, one: ServingChild, how: Ended): void {
+  #servingEnded (number: number, child: ServingChild, how: Ended): void {
     this.#serving.delete(number)
-    this.#connections.remove(one)
-    this.#forget(one)
-    if (this.#leaving.signal.aborted) return this.#oneLess(one, how)
+    this.#connections.remove(child)
+    this.#forget(child)
+    if (this.#leaving.signal.aborted) return this.#oneLess(child, how)
     const others = [...this.#serving.values()].filter(({ serving }) => serving)
-    const pause = one.serving || others.length === 0 ? PAUSE : RETRY
-    if (!this.#died(one, how, pause)) return
-    if (this.#leader === one) {
+    const pause = child.serving || others.length === 0 ? PAUSE : RETRY
+    if (!this.#died(child, how, pause)) return
+    if (this.#leader === child) {
       this.#leader = undefined
       const [next] = others
       if (next !== undefined) this.#lead(next)
@@ -259,19 +259,19 @@ class Supervisor {
     if (this.#died(store, how)) setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startStore() }, PAUSE)
   }
 
-  #forget (one: KeptProcess): void {
-    this.#heartbeats.remove(one)
-    this.#collections.ended(one)
+  #forget (child: KeptProcess): void {
+    this.#heartbeats.remove(child)
+    this.#collections.ended(child)
   }
 
   /** Returns false if the whole server ends. A process whose start failed has logged the reason itself. */
-  #died (one: KeptProcess, how: Ended, pause = PAUSE): boolean {
+  #died (child: KeptProcess, how: Ended, pause = PAUSE): boolean {
     if (!this.#started && how.code !== null && how.code !== 0) {
       this.#abort(how.code)
       return false
     }
-    const what = `${titleOf(one)} (pid ${one.pid}) ended ${howEnded(how)}`
-    if (one.hung) {
+    const what = `${titleOf(child)} (pid ${child.pid}) ended ${howEnded(how)}`
+    if (child.hung) {
       this.#log.error(`${what} and is replaced, after hang ${++this.#hangs} of this server`)
       return true
     }
@@ -291,20 +291,20 @@ class Supervisor {
     const command = { kind: 'refuse', like, until: Date.now() + REFUSED_FOR } as const
     for (const refused of this.#refused) if (refused.until <= Date.now()) this.#refused.delete(refused)
     this.#refused.add(command)
-    for (const one of this.#serving.values()) one.send(command)
+    for (const child of this.#serving.values()) child.send(command)
     this.#log.warn(`requests like it, ${textOf(like)}, are refused for ${REFUSED_FOR / 60_000} minutes`)
   }
 
   #end (signal?: string): void {
     if (signal !== undefined) this.#log.info(`${signal}: shutting down`)
     this.#leaving.abort()
-    for (const one of this.#serving.values()) one.send({ kind: 'end' })
+    for (const child of this.#serving.values()) child.send({ kind: 'end' })
     this.#endIfDone()
   }
 
-  #oneLess (one: KeptProcess, how: Ended): void {
+  #oneLess (child: KeptProcess, how: Ended): void {
     if (how.code !== 0) {
-      this.#log.error(`${titleOf(one)} ended ${howEnded(how)} during the shutdown`)
+      this.#log.error(`${titleOf(child)} ended ${howEnded(how)} during the shutdown`)
       this.#exitCode = 1
     }
     this.#endIfDone()

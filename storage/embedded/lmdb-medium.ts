@@ -143,14 +143,14 @@ export class LmdbMedium implements Medium {
   }
 
   /** Compares the records found with the totals. @throws RangeError */
-  #check (found: Totals): void {
+  #check (counted: Totals): void {
     const totals = this.#readTotals()
     // A store in the first format has no totals until its first batch.
     if (totals === undefined && this.#firstFormat) {
-      this.#totals = found
+      this.#totals = counted
       return
     }
-    const fault = describeTotalsMismatch(found, this.#totals)
+    const fault = describeTotalsMismatch(counted, this.#totals)
     if (fault !== undefined) throw new RangeError(fault)
   }
 

@@ -110,14 +110,14 @@ export function formatTotals ({ revision, versions, keys }: Totals): Buffer {
 }
 
 /** Describes how the records differ from the totals; undefined if they match. */
-export function describeTotalsMismatch (found: Totals, totals: Totals): string | undefined {
-  if (found.versions !== totals.versions) {
-    return `it has ${found.versions} versions of objects where there are to be ${totals.versions}`
+export function describeTotalsMismatch (counted: Totals, totals: Totals): string | undefined {
+  if (counted.versions !== totals.versions) {
+    return `it has ${counted.versions} versions of objects where there are to be ${totals.versions}`
   }
-  if (found.revision > totals.revision) {
-    return `it has revision ${found.revision}, where the newest is to be ${totals.revision}`
+  if (counted.revision > totals.revision) {
+    return `it has revision ${counted.revision}, where the newest is to be ${totals.revision}`
   }
-  return found.keys === totals.keys ? undefined : 'the keys of its versions are not those that were written'
+  return counted.keys === totals.keys ? undefined : 'the keys of its versions are not those that were written'
 }
 
 /** Undefined if damaged. */

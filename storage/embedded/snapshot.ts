@@ -77,7 +77,7 @@ export class FreshEvent {
 export async function versionsAt (
   index: KeyIndex, { start, end }: KeyRange, revision: Revision, limit: number
 ): Promise<Version[]> {
-  const found: Version[] = []
+  const versions: Version[] = []
   const yielder = new Yielder()
   let from = start
   let more = true
@@ -90,12 +90,12 @@ export async function versionsAt (
         return false
       }
       const version = visibleAt(entry, revision)
-      if (version !== undefined) found.push(version)
-      return limit === 0 || found.length < limit
+      if (version !== undefined) versions.push(version)
+      return limit === 0 || versions.length < limit
     })
     if (more) await yielder.yield()
   }
-  return found
+  return versions
 }
 
 export async function valuesOf (versions: readonly Version[], valueOf: ValueOf): Promise<KeyValue[]> {

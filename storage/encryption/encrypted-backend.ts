@@ -68,7 +68,7 @@ async function readRest (
 function decrypted (kv: KeyValue, fromStorage: Providers['fromStorage']): KeyValue | Promise<KeyValue> {
   if (kv.damage !== undefined || kv.value.length === 0) return kv // also deletions
   const plain = fromStorage(kv.key, kv.value)
-  return plain instanceof Promise ? plain.then(one => decryptedKeyValue(kv, one)) : decryptedKeyValue(kv, plain)
+  return plain instanceof Promise ? plain.then(value => decryptedKeyValue(kv, value)) : decryptedKeyValue(kv, plain)
 }
 
 function decryptedKeyValue (kv: KeyValue, { value, unbound, damage }: Plain): KeyValue {

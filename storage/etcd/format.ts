@@ -89,9 +89,9 @@ export class CheckedConnection implements Calls {
   async #look (): Promise<void> {
     let mark = (await this.#connection.range({ key: this.#key })).kvs[0]
     for (;;) {
-      const found = formatOf(mark)
-      if (found === undefined || found.format > this.#known) throw this.#refuse(mark)
-      const { format, offset } = found
+      const known = formatOf(mark)
+      if (known === undefined || known.format > this.#known) throw this.#refuse(mark)
+      const { format, offset } = known
       if (format === this.#known) return this.#use(offset)
       try {
         const { succeeded, kv } = await this.#connection.txn({

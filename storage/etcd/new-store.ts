@@ -194,11 +194,11 @@ class NewEtcdStore implements StoreWriter {
         key: Buffer
           .from(from, 'latin1'), rangeEnd: Buffer.from(to, 'latin1'), countOnly: true
       }, BATCH_TIMEOUT_MS)).count
-    const found = await count(start, end) - await count(`${start}.`, `${start}/`)
-    if (found > this.#objects) {
+    const keys = await count(start, end) - await count(`${start}.`, `${start}/`)
+    if (keys > this.#objects) {
       throw new StorageError(
         'Unavailable',
-        `a server has begun to use the range below ${this.#prefix}, which has ${found - this.#objects} objects of ` +
+        `a server has begun to use the range below ${this.#prefix}, which has ${keys - this.#objects} objects of ` +
           'others: end it, and run this again'
       )
     }

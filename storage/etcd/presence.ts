@@ -81,12 +81,12 @@ export class Presence {
 
 /** @throws StorageError 'Unavailable' if servers use the store below the prefix */
 export async function refuseServers (connection: Connection, prefix: string): Promise<void> {
-  const found = await Promise.all([SERVERS, ADDRESSES].map(async folder => {
+  const keys = await Promise.all([SERVERS, ADDRESSES].map(async folder => {
     const { start, end } = rangeOf(`${prefix}/${folder}`)
     const { kvs } = await connection.range({ key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1') })
     return kvs.map(({ key }) => key.slice(start.length))
   }))
-  const servers = found.flat()
+  const servers = keys.flat()
   if (servers.length === 0) return
   const remedy = `stop them first (the entry of one that was killed ends within ${LEASE_SECONDS} seconds)`
   throw new StorageError('Unavailable', `servers use the store below ${prefix}: ${servers.join(', ')}; ${remedy}`)

@@ -48,14 +48,14 @@ function actions (
       return { id }
     }],
     'DELETE /faults': ['removes all, or one: /faults/ID', (_body, _query, rest) => {
-      const found = rest === '' ? [...injected.keys()] : [Number(rest)]
-      for (const one of found) {
-        const fault = injected.get(one)
+      const indexes = rest === '' ? [...injected.keys()] : [Number(rest)]
+      for (const index of indexes) {
+        const fault = injected.get(index)
         if (fault === undefined) throw new Refused(404, `there is no fault ${rest}`)
         fault.remove()
-        injected.delete(one)
+        injected.delete(index)
       }
-      return { removed: found.length }
+      return { removed: indexes.length }
     }],
     'POST /drop-watches': ['breaks the connections of open watches that match: {"resource": "pods"}', body =>
       ({ dropped: faults.dropWatches(matchOf(objectOf(body === '' ? '{}' : body))) })],

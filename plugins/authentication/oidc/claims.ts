@@ -53,7 +53,7 @@ export const ownClaim = (claims: Claims, name: string): unknown =>
 function groupsOf (value: unknown, claim: string): readonly string[] {
   if (value === undefined || value === null) return []
   const list: unknown = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) {
+  if (!Array.isArray(list) || !list.every(item => typeof item === 'string')) {
     throw new Error(`the claim ${claim} is neither a text nor a list of texts`)
   }
   return list

@@ -24,8 +24,8 @@ export async function resolveDistributed (
   const source = ownClaim(fields(names, '_claim_names'), claim)
   if (source === undefined) return claims
   if (typeof source !== 'string') throw new Error('_claim_names is malformed')
-  const found = ownClaim(fields(ownClaim(claims, '_claim_sources'), '_claim_sources'), source)
-  const { endpoint, access_token: token } = fields(found, `the source of the claim ${claim}`)
+  const reference = ownClaim(fields(ownClaim(claims, '_claim_sources'), '_claim_sources'), source)
+  const { endpoint, access_token: token } = fields(reference, `the source of the claim ${claim}`)
   if (endpoint === undefined || endpoint === '') return claims // an aggregated claim, which is not supported for groups
   if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) {
     throw new Error('the access_token of a claim source is malformed')

@@ -92,7 +92,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics, clock, 
     },
     start: async () => { issuerOf(url).begin() },
     close: async () => {
-      for (const one of issuers.values()) one.close()
+      for (const known of issuers.values()) known.close()
       await fetcher.close()
     }
   }

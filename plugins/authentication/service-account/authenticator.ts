@@ -29,9 +29,9 @@ export interface Identified { readonly user: UserInfo, readonly audiences: reado
 /** Maximum characters of a header besides its token. */
 const MAX_HEADER_OVERHEAD = 16
 
-const userAlone = (found: Identified | undefined): Authenticated | undefined => found?.user
-const asAuthenticated = (found: Identified | undefined): Authenticated | undefined =>
-  found === undefined ? undefined : { ...found.user, audiences: found.audiences }
+const userAlone = (identified: Identified | undefined): Authenticated | undefined => identified?.user
+const asAuthenticated = (identified: Identified | undefined): Authenticated | undefined =>
+  identified === undefined ? undefined : { ...identified.user, audiences: identified.audiences }
 
 export class ServiceAccountAuthenticator implements Authenticator {
   readonly name = 'service-account'
@@ -50,7 +50,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const seen = typeof header === 'string' ? this.#headers.get(header, this.#options.now()) : undefined
     const token = seen === undefined ? bearerToken(header) : ''
     if (token === undefined) return undefined
-    const found = seen === undefined
+    const identified = seen === undefined
       ? this.identify(
         token, credentials,
         typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined
@@ -58,7 +58,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       : this.#admit(seen, credentials)
     // Callers without audiences rely on getting the same user object each time.
     const answer = credentials.audiences === undefined ? userAlone : asAuthenticated
-    return found instanceof Promise ? found.then(answer) : answer(found)
+    return identified instanceof Promise ? identified.then(answer) : answer(identified)
   }
 
   /**

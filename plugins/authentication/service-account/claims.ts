@@ -90,8 +90,8 @@ export function readClaims (issuer: string, claims: Claims): ReadClaims {
   if (times.expires === Infinity) throw new Error('the claim exp is missing')
   const own = objectOf(claims[PRIVATE], PRIVATE)
   const named = (member: string): NamedObject => {
-    const one = objectOf(own[member], `${PRIVATE}.${member}`)
-    return { name: text(one, 'name'), uid: text(one, 'uid') }
+    const bound = objectOf(own[member], `${PRIVATE}.${member}`)
+    return { name: text(bound, 'name'), uid: text(bound, 'uid') }
   }
   const optional = (member: string): NamedObject | undefined => own[member] === undefined ? undefined : named(member)
   const read = { namespace: text(own, 'namespace'), account: named('serviceaccount') }
@@ -123,7 +123,7 @@ function time (claims: Claims, name: string): number | undefined {
 
 function audiencesOf ({ aud }: Claims): string[] {
   const all: unknown[] = Array.isArray(aud) ? aud : [aud]
-  if (all.length === 0 || !all.every(one => typeof one === 'string' && one !== '')) {
+  if (all.length === 0 || !all.every(item => typeof item === 'string' && item !== '')) {
     throw new Error('the claim aud is missing or is no list of texts')
   }
   return all as string[]

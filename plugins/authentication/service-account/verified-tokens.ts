@@ -15,8 +15,8 @@ export class VerifiedTokens<T extends { readonly expires: number }> {
 
   /** @param now milliseconds since 1970 */
   get (digest: string, now: number): T | undefined {
-    const found = this.#kept.get(digest)
-    if (found === undefined || now < found.until) return found?.value
+    const entry = this.#kept.get(digest)
+    if (entry === undefined || now < entry.until) return entry?.value
     this.#kept.delete(digest)
     return undefined
   }

@@ -19,8 +19,8 @@ export function embeddedFindings (
   value: unknown, schema: Schema, at: string, isOne = schema['x-orch-embedded-resource'] === true
 ): FieldError[] {
   const misread: FieldError[] = []
-  const found = collect(report => { check(value, schema, at, isOne, report, error => misread.push(error)) })
-  return misread.length > 0 ? misread.slice(0, 1) : found
+  const findings = collect(report => { check(value, schema, at, isOne, report, error => misread.push(error)) })
+  return misread.length > 0 ? misread.slice(0, 1) : findings
 }
 
 function check (

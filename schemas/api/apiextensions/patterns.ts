@@ -142,13 +142,13 @@ function compileFor (source: string, most: number): ObjectExpression {
       matches: text => compiled.matcher(text).find(),
       weight,
       matchesIn: (text, wanted) => {
-        const [matcher, found] = [compiled.matcher(text), [] as string[]]
+        const [matcher, matches] = [compiled.matcher(text), [] as string[]]
         // Each may look at the whole text.
-        for (let left = MAX_MATCHED_AT_ONCE; found.length < wanted && matcher.find(); left -= text.length * weight) {
+        for (let left = MAX_MATCHED_AT_ONCE; matches.length < wanted && matcher.find(); left -= text.length * weight) {
           if (left < 0) return undefined
-          found.push(matcher.group() ?? '')
+          matches.push(matcher.group() ?? '')
         }
-        return found
+        return matches
       },
       tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE
     }

@@ -67,50 +67,52 @@ export class ValueValidator {
       this.#yielded = this.#steps
       yield
     }
-    const found: ValueFinding[] = []
-    this.#own(schema, value, name, found)
-    if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, found)
-    if (Array.isArray(value)) yield * this.#list(schema, value, name, found)
-    else if (isObject(value)) yield * this.#object(schema, value, name, found)
-    return found
+    const findings: ValueFinding[] = []
+    this.#own(schema, value, name, findings)
+    if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, findings)
+    if (Array.isArray(value)) yield * this.#list(schema, value, name, findings)
+    else if (isObject(value)) yield * this.#object(schema, value, name, findings)
+    return findings
   }
 
   /** Types, formats, bounds and enumerations. */
-  #own (schema: Schema, value: unknown, name: string, found: ValueFinding[]): void {
-    const said = (words: string): void => { this.#say(found, name, `${name} in body ${words}`, value) }
+  #own (schema: Schema, value: unknown, name: string, findings: ValueFinding[]): void {
+    const said = (words: string): void => { this.#say(findings, name, `${name} in body ${words}`, value) }
     const mismatch = typeMismatch(schema, value, this.#most === Infinity)
     if (mismatch !== undefined) {
       this.#say(
-        found, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own,
+        findings, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own,
         'FieldValueTypeInvalid'
       )
     }
-    if (typeof value === 'string') this.#text(schema, value, name, found, said)
+    if (typeof value === 'string') this.#text(schema, value, name, findings, said)
     if (isNumber(value)) numberWords(schema, value).forEach(said)
     this.#steps += schema.enum?.length ?? 0
     if (schema.enum !== undefined && schema.enum.length > 0 && !names(schema.enum, value)) {
-      const known = schema.enum.map(one => JSON.stringify(typeof one === 'string' ? one : stringify(one) ?? 'null'))
-      this.#say(found, name, `supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
+      const known = schema.enum
+        .map(allowed => JSON.stringify(typeof allowed === 'string' ? allowed : stringify(allowed) ?? 'null'))
+      this.#say(findings, name, `supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
     }
   }
 
   #say (
-    found: ValueFinding[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'
+    findings: ValueFinding[], name: string, detail: string, value: unknown,
+    type: FieldError['type'] = 'FieldValueInvalid'
   ): void {
-    if (found.length > 0 && this.#steps > this.#most) return
+    if (findings.length > 0 && this.#steps > this.#most) return
     this.#steps += sizeOf(value, this.#most)
-    found.push({ name, field: '', type, value, detail })
+    findings.push({ name, field: '', type, value, detail })
   }
 
   #text (
-    { maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: ValueFinding[],
+    { maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, findings: ValueFinding[],
     said: (words: string) => void
   ): void {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
     if (maxLength !== undefined &&
       length >
-        maxLength) this.#say(found, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
+        maxLength) this.#say(findings, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
     else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
     else if (pattern !== '') {
       const { matches, tooLong } = this.#patterns.of(pattern)
@@ -119,31 +121,31 @@ export class ValueValidator {
     }
     if (!hasFormat(format, value)) {
       this.#say(
-        found, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value,
+        findings, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value,
         'FieldValueTypeInvalid'
       )
     }
   }
 
   * #list (
-    { items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: ValueFinding[]
+    { items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, findings: ValueFinding[]
   ): Steps<void> {
     if (isSchema(items) && this.#steps < this.#most) {
       for (const [index, item] of value.entries()) {
-        if (found.length >= MAX_FOUND) break
-        found.push(...yield * this.#findings(items, item, `${name}[${index}]`))
+        if (findings.length >= MAX_FOUND) break
+        findings.push(...yield * this.#findings(items, item, `${name}[${index}]`))
       }
     }
     if (minItems !== undefined && value.length < minItems) {
-      this.#say(found, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
+      this.#say(findings, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
     }
     if (maxItems !== undefined && value.length > maxItems) {
-      this.#say(found, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
+      this.#say(findings, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
     }
   }
 
   * #object (
-    schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: ValueFinding[]
+    schema: Schema, value: Readonly<Record<string, unknown>>, name: string, findings: ValueFinding[]
   ): Steps<void> {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
@@ -152,31 +154,31 @@ export class ValueValidator {
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
     if (minProperties !== undefined && members.length < minProperties) {
       return this.#say(
-        found, name, `${name} in body should have at least ${amount(minProperties)} properties`, members.length
+        findings, name, `${name} in body should have at least ${amount(minProperties)} properties`, members.length
       )
     }
     if (maxProperties !== undefined && members.length > maxProperties) {
       return this.#say(
-        found, name, `must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany'
+        findings, name, `must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany'
       )
     }
     for (const [member, item] of members) {
-      if (found.length >= MAX_FOUND) break
+      if (findings.length >= MAX_FOUND) break
       if (Object.hasOwn(properties, member)) continue
       if (isSchema(
         additionalProperties
-      )) found.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
+      )) findings.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
       else if (additionalProperties === false) {
-        this.#say(found, name, `${name}.${member} in body is a forbidden property`, member)
+        this.#say(findings, name, `${name}.${member} in body is a forbidden property`, member)
       }
     }
     for (const [member, item] of members) {
       const part = Object.hasOwn(properties, member) ? properties[member] : undefined
-      if (part !== undefined) found.push(...yield * this.#findings(part, item, below(member)))
+      if (part !== undefined) findings.push(...yield * this.#findings(part, item, below(member)))
     }
     for (const member of required) {
       if (!Object.hasOwn(value, member)) {
-        found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
+        findings.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
       }
     }
   }
@@ -188,11 +190,11 @@ export class ValueValidator {
   }
 
   * #logic (
-    { anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: ValueFinding[]
+    { anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, findings: ValueFinding[]
   ): Steps<void> {
     const quoted = JSON.stringify(name)
     const whole = (words: string): void => {
-      found.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` })
+      findings.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` })
     }
     const right = (all: ValueFinding[][]): number => all.filter(({ length }) => length === 0).length
     const [any, one, all] = [
@@ -200,13 +202,13 @@ export class ValueValidator {
       yield * this.#each(allOf, value, name)
     ]
     if (any.length > 0 &&
-      right(any) === 0) { whole('validate at least one schema (anyOf)'); found.push(...any[0] ?? []) }
+      right(any) === 0) { whole('validate at least one schema (anyOf)'); findings.push(...any[0] ?? []) }
     if (one.length > 0 && right(one) !== 1) {
       whole('validate one and only one schema (oneOf). Found ' +
         `${right(one) === 0 ? 'none valid' : `${right(one)} valid alternatives`}`)
-      if (right(one) === 0) found.push(...one[0] ?? [])
+      if (right(one) === 0) findings.push(...one[0] ?? [])
     }
-    found.push(...all.flat())
+    findings.push(...all.flat())
     if (right(all) < all.length) whole(`validate all the schemas (allOf)${right(all) === 0 ? '. None validated' : ''}`)
     if (not !== undefined && (yield * this.#findings(not, value, name)).length === 0) {
       whole('not validate the schema (not)')

@@ -57,10 +57,10 @@ export const anyStatus = ({ subresources, versions }: TopLevelForm): boolean => 
 /** Names of the versions with the status subresource. If a name occurs twice, its first version counts. */
 export function withStatus ({ subresources, versions }: TopLevelForm): ReadonlySet<string> {
   const own = versions.some(version => version.subresources !== undefined)
-  const [seen, found] = [new Set<string>(), new Set<string>()]
+  const [seen, names] = [new Set<string>(), new Set<string>()]
   for (const version of versions) {
-    if (!seen.has(version.name) && hasStatus(own ? version.subresources : subresources)) found.add(version.name)
+    if (!seen.has(version.name) && hasStatus(own ? version.subresources : subresources)) names.add(version.name)
     seen.add(version.name)
   }
-  return found
+  return names
 }

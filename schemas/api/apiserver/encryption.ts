@@ -93,10 +93,10 @@ function validateResources (
 }
 
 function validateProvider (provider: ProviderConfiguration, at: string, report: Report): void {
-  const found = NAMES.filter(name => provider[name] !== undefined)
-  if (found.length === 0) return required(report, at, `must have one of ${NAMES.join(', ')}`)
-  if (found.length > 1) {
-    return invalid(report, at, found.join(', '), 'has more than one provider; make each an entry of its own')
+  const named = NAMES.filter(name => provider[name] !== undefined)
+  if (named.length === 0) return required(report, at, `must have one of ${NAMES.join(', ')}`)
+  if (named.length > 1) {
+    return invalid(report, at, named.join(', '), 'has more than one provider; make each an entry of its own')
   }
   const { aesgcm, aescbc, secretbox, kms } = provider
   if (aesgcm !== undefined) validateKeys(aesgcm.keys, `${at}.aesgcm.keys`, AES_BYTES, report)

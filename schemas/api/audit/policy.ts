@@ -61,7 +61,7 @@ function validateRule (
   report: Report
 ): void {
   if (level === '') required(report, `${at}.level`, `one of ${LEVELS.join(', ')}`)
-  else if (!LEVELS.some(one => one === level)) notSupported(report, `${at}.level`, level, LEVELS)
+  else if (!LEVELS.some(known => known === level)) notSupported(report, `${at}.level`, level, LEVELS)
   for (const [index, { group = '', resources: names = [], resourceNames = [] }] of resources.entries()) {
     const field = `${at}.resources[${index}]`
     if (group.includes('/')) invalid(report, `${field}.group`, group, 'is the name of a group without a version')
@@ -89,6 +89,6 @@ function validateRule (
 
 function checkStages (stages: readonly string[] = [], at: string, report: Report): void {
   for (const [index, stage] of stages.entries()) {
-    if (!STAGES.some(one => one === stage)) notSupported(report, `${at}[${index}]`, stage, STAGES)
+    if (!STAGES.some(known => known === stage)) notSupported(report, `${at}[${index}]`, stage, STAGES)
   }
 }

@@ -100,7 +100,7 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
 export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAutoscaler): v1.HorizontalPodAutoscaler {
   const { metrics = [], behavior, ...wanted } = spec
   const { currentMetrics = [], conditions = [], ...observed } = status
-  const kept = metrics.filter(one => !isCpuTarget(one)).map(specFromV2)
+  const kept = metrics.filter(metric => !isCpuTarget(metric)).map(specFromV2)
   const target = metrics.find(isCpuTarget)?.resource?.target.averageUtilization
   const annotations: Record<string, string> = {
     ...without(metadata.annotations),

@@ -29,7 +29,7 @@ interface Part { readonly tag: number, readonly whole: Buffer, readonly body: Bu
 
 /** Splits consecutive DER values. @throws RangeError for malformed DER */
 function parts (der: Buffer): Part[] {
-  const found: Part[] = []
+  const blocks: Part[] = []
   for (let at = 0; at < der.length;) {
     const [tag = 0, first = 0] = [der[at], der[at + 1]]
     const bytes = first < 0x80 ? 0 : first & 0x7f
@@ -37,10 +37,10 @@ function parts (der: Buffer): Part[] {
     const length = bytes === 0 ? first : der.readUIntBE(at + 2, bytes)
     const start = at + 2 + bytes
     if (start + length > der.length) throw new RangeError('it ends too early')
-    found.push({ tag, whole: der.subarray(at, start + length), body: der.subarray(start, start + length) })
+    blocks.push({ tag, whole: der.subarray(at, start + length), body: der.subarray(start, start + length) })
     at = start + length
   }
-  return found
+  return blocks
 }
 
 /** Hash function by OID of the signature algorithm; null if the key implies it. */

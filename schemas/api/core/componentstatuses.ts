@@ -29,8 +29,8 @@ const health = ({ conditions }: ComponentStatus): ComponentCondition | undefined
   conditions?.find(({ type }) => type === 'Healthy')
 
 function statusOf (component: ComponentStatus): string {
-  const found = health(component)
-  return found === undefined ? 'Unknown' : found.status === 'True' ? 'Healthy' : 'Unhealthy'
+  const conditions = health(component)
+  return conditions === undefined ? 'Unknown' : conditions.status === 'True' ? 'Healthy' : 'Unhealthy'
 }
 
 const columns: ReadonlyArray<Column<ComponentStatus>> = [

@@ -25,13 +25,14 @@ export function declare (version: 'v1' | 'v1beta1') {
     validate: ({ nodeSelector, tolerations = [] }, at, report) => {
       validateLabels(nodeSelector, `${at}.nodeSelector`, report)
       // Upstream's path contains `tolerations` twice.
-      for (const [index, one] of tolerations.entries()) {
-        validatePart(Toleration, one, `${at}.tolerations.tolerations[${index}]`, report)
+      for (const [index, toleration] of tolerations.entries()) {
+        validatePart(Toleration, toleration, `${at}.tolerations.tolerations[${index}]`, report)
       }
       const seen = new Set<string>()
-      for (const [index, one] of tolerations.entries()) {
-        const toleration = JSON.stringify([one.key, one.operator, one.value, one.effect].map(member => member ?? ''))
-        if (seen.has(toleration)) duplicate(report, `${at}.tolerations[${index}]`, one)
+      for (const [index, entry] of tolerations.entries()) {
+        const toleration = JSON
+          .stringify([entry.key, entry.operator, entry.value, entry.effect].map(member => member ?? ''))
+        if (seen.has(toleration)) duplicate(report, `${at}.tolerations[${index}]`, entry)
         seen.add(toleration)
       }
     }

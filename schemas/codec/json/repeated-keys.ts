@@ -6,12 +6,12 @@ const [QUOTE, BACKSLASH, CLOSE_LIST, OPEN_LIST, OPEN_OBJECT] = [0x22, 0x5c, 0x5d
 
 /** Paths of duplicate keys, at most 100. @param text that JSON.parse accepts */
 export function findDuplicates (text: string): string[] {
-  const found: string[] = []
+  const repeated: string[] = []
   new Walk(text, (path, again) => {
-    if (again && found.length < MAX_DUPLICATES) found.push(path)
+    if (again && repeated.length < MAX_DUPLICATES) repeated.push(path)
     return true
   }).value()
-  return found
+  return repeated
 }
 
 /** Unknown paths beyond this length are not located, because lookups hash the whole path. They come last. */
@@ -27,17 +27,17 @@ export function inOrderOfText (
   const left = new Set(unknown)
   const known = new Set(unknown)
   const lengths = new Set(unknown.map(({ length }) => length).filter(length => length <= MAX_PATH))
-  const found: Array<readonly ['unknown' | 'duplicate', string]> = []
+  const findings: Array<readonly ['unknown' | 'duplicate', string]> = []
   let duplicates = 0
   new Walk(text, (path, again) => {
     if (lengths.has(path.length) && known.has(path)) {
-      if (left.delete(path)) found.push(['unknown', path])
+      if (left.delete(path)) findings.push(['unknown', path])
       return false
     }
-    if (again && duplicates++ < MAX_DUPLICATES) found.push(['duplicate', path])
+    if (again && duplicates++ < MAX_DUPLICATES) findings.push(['duplicate', path])
     return true
   }).value()
-  return [...found, ...[...left].map(path => ['unknown', path] as const)]
+  return [...findings, ...[...left].map(path => ['unknown', path] as const)]
 }
 
 /** Walks text that JSON.parse accepts. `onKey` returns whether to report keys below. */

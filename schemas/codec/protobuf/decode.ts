@@ -29,7 +29,7 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
   }
   const reader = new Reader(bytes.subarray(MAGIC.length))
   const { end } = reader
-  const found: { -readonly [K in keyof Envelope]: Envelope[K] } = {
+  const envelope: { -readonly [K in keyof Envelope]: Envelope[K] } = {
     apiVersion: '', kind: '', raw: new Uint8Array(0), contentEncoding: '', contentType: ''
   }
   while (reader.at < end) {
@@ -39,19 +39,19 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
         const limit = reader.limit(end)
         while (reader.at < limit) {
           const inner = reader.varint(limit)
-          if (inner === bytesTag(1)) found.apiVersion = reader.string(limit)
-          else if (inner === bytesTag(2)) found.kind = reader.string(limit)
+          if (inner === bytesTag(1)) envelope.apiVersion = reader.string(limit)
+          else if (inner === bytesTag(2)) envelope.kind = reader.string(limit)
           else reader.skip(inner & 7, limit)
         }
         break
       }
-      case bytesTag(2): found.raw = reader.bytes(end); break
-      case bytesTag(3): found.contentEncoding = reader.string(end); break
-      case bytesTag(4): found.contentType = reader.string(end); break
+      case bytesTag(2): envelope.raw = reader.bytes(end); break
+      case bytesTag(3): envelope.contentEncoding = reader.string(end); break
+      case bytesTag(4): envelope.contentType = reader.string(end); break
       default: reader.skip(tag & 7, end)
     }
   }
-  return found
+  return envelope
 }
 
 /** Bounds fields per value: a singular field may be repeated at two bytes each, and the last one counts. */

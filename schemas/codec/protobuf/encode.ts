@@ -58,7 +58,7 @@ export function protobufListParts (
   const meta = new Writer()
   nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
   let length = meta.length
-  for (const one of lengths) length += 1 + sizeOfVarint(one) + one
+  for (const bytes of lengths) length += 1 + sizeOfVarint(bytes) + bytes
   const head = new Writer()
   head.bytes(meta.finish())
   head.varint(length)

@@ -53,9 +53,9 @@ function validateDefault (
   validator: ValueValidator, report: Report
 ): void {
   if (!inMeta && pruned && !isPruned(value, schema)) invalid(report, at, value, 'must not have unknown fields')
-  const found = inMeta ? embeddedFindings(around(value), root, '', true) : embeddedFindings(value, schema, at)
-  if (found.length === 0) return validator.validate(schema, value, at, report)
-  if (!inMeta) return found.forEach(report)
-  const lines = found.map(error => `${error.field}: ${describe(error)}`)
+  const findings = inMeta ? embeddedFindings(around(value), root, '', true) : embeddedFindings(value, schema, at)
+  if (findings.length === 0) return validator.validate(schema, value, at, report)
+  if (!inMeta) return findings.forEach(report)
+  const lines = findings.map(error => `${error.field}: ${describe(error)}`)
   invalid(report, at, value, `must result in valid metadata: ${listed(lines)}`)
 }

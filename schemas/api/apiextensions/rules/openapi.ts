@@ -58,17 +58,17 @@ export function * validateValidation (
   const schema = validation?.openAPIV3Schema
   if (schema === undefined) return
   const field = `${at}.openAPIV3Schema`
-  const found = collect(each => {
+  const findings = collect(each => {
     if (hasStatus) validateRoot(schema, field, each)
     if (schema.nullable === true) forbidden(each, `${field}.nullable`, 'nullable cannot be true at the root')
     validateSchema(schema, field, ratchets, each)
   })
-  found.forEach(report)
+  findings.forEach(report)
   if (!ratchets.structural) return
   yield
   const why = unconvertible(schema)
   if (why !== undefined) {
-    if (found.length === 0) invalid(report, field, '', why)
+    if (findings.length === 0) invalid(report, field, '', why)
     return
   }
   yield
@@ -77,5 +77,5 @@ export function * validateValidation (
   yield
   if (wrong.length > 0) return
   validateDefaults(schema, field, ratchets.prunedDefaults, patterns, report)
-  if (ratchets.rules && found.length === 0) yield * validateRules(schema, field, report)
+  if (ratchets.rules && findings.length === 0) yield * validateRules(schema, field, report)
 }

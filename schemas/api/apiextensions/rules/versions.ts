@@ -66,7 +66,7 @@ type ColumnDefinition = CustomResourceColumnDefinition
 export function validateColumns (columns: readonly ColumnDefinition[], most: number, at: string, report: Report): void {
   const detail = `must have at most ${most} items`
   if (columns.length > most) report({ type: 'FieldValueTooMany', field: at, value: columns.length, detail })
-  else for (const [index, one] of columns.entries()) validateColumn(one, `${at}[${index}]`, report)
+  else for (const [index, column] of columns.entries()) validateColumn(column, `${at}[${index}]`, report)
 }
 
 /** Upstream's path of jsonPath is `JSONPath`, its name in v1beta1. */

@@ -50,7 +50,7 @@ const RESERVED = ['orch.io', 'kubernetes.io', 'k8s.io']
 export function validateFlexVolume ({ options = {} }: FlexVolumeSource, at: string, report: Report): void {
   for (const key of Object.keys(options)) {
     const domain = `.${key.split('/', 1)[0] ?? ''}`.toLowerCase()
-    const reserved = RESERVED.find(one => domain.endsWith(`.${one}`))
+    const reserved = RESERVED.find(suffix => domain.endsWith(`.${suffix}`))
     if (reserved !== undefined) invalid(report, `${at}.options[${key}]`, key, `the ${reserved} namespace is reserved`)
   }
 }

@@ -30,8 +30,8 @@ export function validateNodeStatus (status: NodeStatus, at: string, report: Repo
 
 function validateTaints (taints: readonly Taint[], at: string, report: Report): void {
   const seen = new Set<string>()
-  for (const [index, one] of taints.entries()) {
-    const { key, value = '', effect } = one
+  for (const [index, entry] of taints.entries()) {
+    const { key, value = '', effect } = entry
     const field = `${at}[${index}]`
     checkName(report, `${field}.key`, key, qualifiedName)
     const wrong = labelValue(value)
@@ -40,7 +40,9 @@ function validateTaints (taints: readonly Taint[], at: string, report: Report): 
     else if (!EFFECTS.includes(effect)) notSupported(report, `${field}.effect`, effect, EFFECTS)
     const taint = `${key}:${effect}`
     if (seen.has(taint)) {
-      report({ type: 'FieldValueDuplicate', field, value: one, detail: 'taints must be unique by key and effect pair' })
+      report({
+        type: 'FieldValueDuplicate', field, value: entry, detail: 'taints must be unique by key and effect pair'
+      })
     }
     seen.add(taint)
   }
@@ -68,9 +70,9 @@ export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: ol
   validateTaints(spec.taints ?? [], 'metadata.taints', report)
   const { addresses = [] } = status
   const seen = new Set<string>()
-  for (const [index, one] of addresses.entries()) {
-    const address = JSON.stringify([one.type, one.address])
-    if (seen.has(address)) duplicate(report, `status.addresses[${index}]`, one)
+  for (const [index, entry] of addresses.entries()) {
+    const address = JSON.stringify([entry.type, entry.address])
+    if (seen.has(address)) duplicate(report, `status.addresses[${index}]`, entry)
     seen.add(address)
   }
   const fixed = (field: string, what: string): void => {

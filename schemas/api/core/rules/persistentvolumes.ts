@@ -92,20 +92,20 @@ function validateCapacity ({ capacity = {} }: PersistentVolumeSpec, at: string, 
 
 /** Exactly one source. Further ones are forbidden and not validated; as upstream, flexVolume is an exception. */
 function validateSources (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {
-  let found = false
+  let isFound = false
   for (const source of SOURCES) {
     const value = spec[source]
     if (value === undefined) continue
-    if (found &&
+    if (isFound &&
       source !==
         'flexVolume') {
       forbidden(
         report, `${at}.${source === 'cephfs' ? 'cephFS' : source}`, 'may not specify more than 1 volume type'
       )
     } else validateSource(spec, source, value, name, at, report)
-    found = true
+    isFound = true
   }
-  if (!found) required(report, at, 'must specify a volume type')
+  if (!isFound) required(report, at, 'must specify a volume type')
   if (spec.hostPath !== undefined && spec.persistentVolumeReclaimPolicy === 'Recycle' && isRoot(spec.hostPath.path)) {
     forbidden(report, `${at}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'")
   }

@@ -39,8 +39,8 @@ type Amounts = Readonly<Record<string, string>> | undefined
 export function podWarnings (
   { metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string
 ): string[] {
-  const found: string[] = []
-  const warn: Warn = text => { found.push(text) }
+  const warnings: string[] = []
+  const warn: Warn = text => { warnings.push(text) }
   const [specPath, annotationsPath] = at === ''
     ? ['spec', 'metadata.annotations']
     : [`${at}.spec`, `${at}.metadata.annotations`]
@@ -65,7 +65,7 @@ export function podWarnings (
     fractional(resources.requests, `${path}.resources.requests`, warn)
     repeated(env, 'name', `${path}.env`, warn)
   }
-  return found
+  return warnings
 }
 
 function warnOfNodeLabels (

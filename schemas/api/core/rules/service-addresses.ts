@@ -79,7 +79,7 @@ export function validateServiceAddressUpdate (spec: ServiceSpec, old: ServiceSpe
 
 function validateKept (
   { ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values: readonly string[] = [], before: readonly string[] = [],
-  list: string, one: string, report: Report
+  list: string, singular: string, report: Report
 ): void {
   const changed = (index: number, value = values): void => {
     invalid(report, `spec.${list}[${index}]`, value, 'may not change once set')
@@ -89,13 +89,14 @@ function validateKept (
     return
   }
   if (values.length < before.length && clusterIPs.length === 0) {
-    invalid(report, `spec.${list}[0]`, values, `primary ${one} can not be unset`)
+    invalid(report, `spec.${list}[0]`, values, `primary ${singular} can not be unset`)
   }
   // as upstream, for families too
   if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs)
   if (values.length === 1 && before.length > 1 && ipFamilyPolicy !== 'SingleStack') {
     invalid(
-      report, 'spec.ipFamilyPolicy', ipFamilyPolicy, `must be set to 'SingleStack' when releasing the secondary ${one}`
+      report, 'spec.ipFamilyPolicy', ipFamilyPolicy,
+      `must be set to 'SingleStack' when releasing the secondary ${singular}`
     )
   }
 }

@@ -5,9 +5,9 @@ import type { PodSpec } from '../pod-spec.js'
 export function containersOf (
   { initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec, at: string
 ): Array<[container: Container | EphemeralContainer, path: string]> {
-  const found: Array<[Container | EphemeralContainer, string]> = []
-  initContainers.forEach((container, index) => found.push([container, `${at}.initContainers[${index}]`]))
-  containers.forEach((container, index) => found.push([container, `${at}.containers[${index}]`]))
-  ephemeralContainers.forEach((container, index) => found.push([container, `${at}.ephemeralContainers[${index}]`]))
-  return found
+  const visited: Array<[Container | EphemeralContainer, string]> = []
+  initContainers.forEach((container, index) => visited.push([container, `${at}.initContainers[${index}]`]))
+  containers.forEach((container, index) => visited.push([container, `${at}.containers[${index}]`]))
+  ephemeralContainers.forEach((container, index) => visited.push([container, `${at}.ephemeralContainers[${index}]`]))
+  return visited
 }

@@ -43,21 +43,18 @@ export function checkVolumes (volumes: readonly Volume[], at: string, report: Re
 const INITIATOR_AND_PORTAL_MAX = 64
 
 function checkSource (volume: Volume, at: string, report: Report): void {
-  let found = false
+  let isFound = false
   for (const source of SOURCES) {
     const value = volume[source]
     if (value === undefined) continue
-    if (found) forbidden(report, `${at}.${TOLD_TOO_MANY[source] ?? source}`, 'may not specify more than 1 volume type')
+    const field = (told: Partial<Record<Source, string>>): string => `${at}.${told[source] ?? source}`
     // Every source field is a message.
-    else {
-      validatePart(
-        VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${TOLD[source] ?? source}`,
-        report
-      )
-    }
-    found = true
+    const message = VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>
+    if (isFound) forbidden(report, field(TOLD_TOO_MANY), 'may not specify more than 1 volume type')
+    else validatePart(message, value, field(TOLD), report)
+    isFound = true
   }
-  if (!found) required(report, at, 'must specify a volume type')
+  if (!isFound) required(report, at, 'must specify a volume type')
   const { name, iscsi } = volume
   if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
     invalid(

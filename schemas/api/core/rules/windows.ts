@@ -34,20 +34,22 @@ function userName (name: string): readonly string[] {
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
   const user = parts.at(-1) ?? ''
   const domain = parts.length === 2 ? parts[0] : undefined
-  const found: string[] = []
+  const problems: string[] = []
   if (domain !== undefined && domain.length > DOMAIN_MAX) {
-    found.push(`runAsUserName's Domain length must be under ${DOMAIN_MAX + 1} characters`)
+    problems.push(`runAsUserName's Domain length must be under ${DOMAIN_MAX + 1} characters`)
   }
   if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) {
-    found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+    problems.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
   }
-  if (user === '') found.push("runAsUserName's User cannot be empty")
-  if (user.length > USER_MAX) found.push(`runAsUserName's User length must not be longer than ${USER_MAX} characters`)
-  if (/^[. ]+$/.test(user)) found.push("runAsUserName's User cannot contain only periods or spaces")
+  if (user === '') problems.push("runAsUserName's User cannot be empty")
+  if (user.length > USER_MAX) {
+    problems.push(`runAsUserName's User length must not be longer than ${USER_MAX} characters`)
+  }
+  if (/^[. ]+$/.test(user)) problems.push("runAsUserName's User cannot contain only periods or spaces")
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
-    found.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]')
+    problems.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]')
   }
-  return found
+  return problems
 }
 
 /** HostProcess containers require the host network, and cannot be mixed with others. */

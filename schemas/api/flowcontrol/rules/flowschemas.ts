@@ -155,8 +155,8 @@ const PATH_FINDINGS: ReadonlyArray<readonly [wrong: (path: string) => boolean, d
 ]
 
 function validatePath (path: string, at: string, report: Report): void {
-  const found = PATH_FINDINGS.find(([wrong]) => wrong(path))
-  if (found !== undefined) invalid(report, at, path, found[1])
+  const finding = PATH_FINDINGS.find(([wrong]) => wrong(path))
+  if (finding !== undefined) invalid(report, at, path, finding[1])
 }
 
 /** For both kinds. Each condition has a type, and types are unique. */

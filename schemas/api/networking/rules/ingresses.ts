@@ -57,9 +57,9 @@ export function validateIngressCreate ({ metadata: { annotations = {} }, spec }:
  */
 export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, report: Report): void {
   const wrong = (run: (found: Report) => void): boolean => {
-    let found = false
-    run(() => { found = true })
-    return found
+    let isWrong = false
+    run(() => { isWrong = true })
+    return isWrong
   }
   const lenient = wrong(found => { validateRules(old, isWildcard, found) })
   validateRules(spec, rule => !lenient || !isWildcard(rule), report)

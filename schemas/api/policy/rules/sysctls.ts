@@ -35,7 +35,7 @@ function covers (pattern: string, other: string): boolean {
  * A predicate: whether a pattern covers one of `patterns` or is covered by one. Sorted search, because lists may have
  * thousands.
  */
-function overlapping (patterns: readonly string[]): (one: string) => boolean {
+function overlapping (patterns: readonly string[]): (sysctl: string) => boolean {
   const known = new Set(patterns)
   const beginnings = patterns.map(pattern => prefixOf(pattern) ?? pattern).sort()
   // Omits prefixes that extend another one, so that only the last one sorted before a text can be a prefix of it.
@@ -43,10 +43,10 @@ function overlapping (patterns: readonly string[]): (one: string) => boolean {
   for (const prefix of patterns.flatMap(pattern => prefixOf(pattern) ?? []).sort()) {
     if (prefixes.length === 0 || !prefix.startsWith(prefixes.at(-1) ?? '')) prefixes.push(prefix)
   }
-  return one => {
-    const prefix = prefixOf(one)
-    const beginning = prefix ?? one
-    if (known.has(one)) return true
+  return sysctl => {
+    const prefix = prefixOf(sysctl)
+    const beginning = prefix ?? sysctl
+    if (known.has(sysctl)) return true
     const at = lowerBound(prefixes, beginning)
     if (prefixes[at] === beginning || (at > 0 && beginning.startsWith(prefixes[at - 1] ?? ''))) return true
     return prefix !== undefined && beginnings[lowerBound(beginnings, prefix)]?.startsWith(prefix) === true
@@ -58,14 +58,14 @@ export function checkSysctlOverlaps (
   allowed: readonly string[], prohibited: readonly string[], at: string, report: Report
 ): void {
   const overlaps = overlapping(prohibited)
-  for (const [index, one] of allowed.entries()) {
-    if (!overlaps(one)) continue
+  for (const [index, sysctl] of allowed.entries()) {
+    if (!overlaps(sysctl)) continue
     for (const [other, pattern] of prohibited.entries()) {
       if (covers(
-        pattern, one
-      )) invalid(report, `${at}.allowedUnsafeSysctls[${index}]`, one, `sysctl overlaps with ${pattern}`)
-      else if (covers(one, pattern)) {
-        invalid(report, `${at}.forbiddenSysctls[${other}]`, pattern, `sysctl overlaps with ${one}`)
+        pattern, sysctl
+      )) invalid(report, `${at}.allowedUnsafeSysctls[${index}]`, sysctl, `sysctl overlaps with ${pattern}`)
+      else if (covers(sysctl, pattern)) {
+        invalid(report, `${at}.forbiddenSysctls[${other}]`, pattern, `sysctl overlaps with ${sysctl}`)
       }
     }
   }
