@@ -16,9 +16,6 @@ import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { waitFor, type WaitingSteps } from '../schemas/steps.js'
-import { DECODE_SPAN } from '../registry/stages/convert.js'
-import { withSpan } from '../registry/trace.js'
-import { yieldToStarted, isLarge, runSteps } from '../event-loop/turns.js'
 import { askerOf } from '../answers/formats/format.js'
 import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
@@ -45,14 +42,6 @@ export function bodyOf (request: VerbRequest): Uint8Array {
 /** Parses JSON or YAML into a plain value. @throws DecodeError */
 export const parseText = (type: string, body: Uint8Array, request: VerbRequest): Parsed | Promise<Parsed> =>
   type === YAML_TYPE ? parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
-
-/** Reads a body before its write begins, or without one. */
-export const readBody = <T>(request: VerbRequest, steps: WaitingSteps<T>): Promise<T> =>
-  withSpan(request.orch.trace, DECODE_SPAN, async () => {
-    const { length } = bodyOf(request)
-    if (isLarge(length)) await yieldToStarted()
-    return await runSteps(steps, length)
-  })
 
 /**
  * Decodes the object of a body; `validation` decides about unknown fields.

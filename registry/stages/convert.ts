@@ -1,5 +1,7 @@
-/** Decodes what a client sent, and converts it to the stored version. */
+/** Converts what a client sent to the stored version. */
+import type { ApiObject } from '../../schemas/resource.js'
 import type { Steps } from '../../schemas/steps.js'
+import { DECODE, type Given } from './given.js'
 import type { Stage } from './run.js'
 import type { StoredWrite } from './writes.js'
 
@@ -8,18 +10,17 @@ export function * convert (write: StoredWrite): Steps<void> {
   write.object = yield * write.store.fromVersion(write.object)
 }
 
-const isSent = ({ sent }: StoredWrite): boolean => sent !== undefined
-
-export const DECODE_SPAN = 'Decode'
+type ObjectWrite = StoredWrite & { readonly given: Given<ApiObject> }
 
 /** For objects that come from a client. */
-export const DECODING: ReadonlyArray<Stage<StoredWrite>> = [
+export const DECODING: ReadonlyArray<Stage<ObjectWrite>> = [
+  DECODE,
   {
-    name: 'decode',
-    span: DECODE_SPAN,
-    begins: true,
-    when: isSent,
-    run: function * (write) { if (write.sent !== undefined) write.object = yield * write.sent() }
-  },
-  { name: 'convert', when: isSent, run: convert }
+    name: 'convert',
+    when: ({ given }) => given.sent !== undefined,
+    run: function * (write) {
+      write.object = write.given.value
+      yield * convert(write)
+    }
+  }
 ]

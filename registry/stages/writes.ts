@@ -1,22 +1,17 @@
 /** The writes of objects: of a new one, and of a change of an existing one. */
 import type { ApiObject } from '../../schemas/resource.js'
 import type { FieldError } from '../../schemas/status.js'
-import type { WaitingSteps } from '../../schemas/steps.js'
 import type { WriteOptions } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { PendingWrite } from '../../storage/cache/pending-writes.js'
 import type { AdmissionOperation } from '../admission.js'
 import type { Manager } from '../apply/managers.js'
 import type { ObjectWrite } from '../write-context.js'
+import { Given, type Sent } from './given.js'
 import { present, Write } from './write.js'
-
-/** Decodes the body of a request: an object in the version of the store, without its defaults. */
-export type Sent = () => WaitingSteps<ApiObject>
 
 /** A write that may put an object into the store. */
 export class StoredWrite extends Write {
-  /** Default: the object is there, in the stored version. */
-  readonly sent: Sent | undefined
   #object: ApiObject | undefined = undefined
   /** Of a new object: once its name is known. */
   key: string
@@ -26,12 +21,9 @@ export class StoredWrite extends Write {
   /** As the store gets it, and what the cache reads it as. */
   encoded: PendingWrite | undefined = undefined
 
-  /** @param given default: stages make it */
-  constructor (write: ObjectWrite, operation: AdmissionOperation, given?: ApiObject | Sent) {
+  constructor (write: ObjectWrite, operation: AdmissionOperation) {
     super(write, operation)
     this.key = write.store.keys.of(write.target.namespace, write.target.name)
-    if (typeof given === 'function') this.sent = given
-    else this.#object = given
   }
 
   /** Admission and stages change it in place. */
@@ -43,6 +35,8 @@ export class StoredWrite extends Write {
 }
 
 export class CreateWrite extends StoredWrite {
+  /** In the stored version, or sent: in the version of the store, without its defaults. */
+  readonly given: Given<ApiObject>
   /** The managers after an apply; admission then adds none. */
   readonly applied: readonly Manager[] | undefined
   /** The entries of managers, which admission cannot change. */
@@ -54,8 +48,10 @@ export class CreateWrite extends StoredWrite {
   /** The name that the client or the server chose. Admission may rename the object, but asks about this one. */
   chosenName = ''
 
-  constructor (write: ObjectWrite, given: ApiObject | Sent, applied?: readonly Manager[]) {
-    super(write, 'CREATE', given)
+  constructor (write: ObjectWrite, given: ApiObject | Sent<ApiObject>, applied?: readonly Manager[]) {
+    super(write, 'CREATE')
+    this.given = new Given(given)
+    if (this.given.sent === undefined) this.object = this.given.value
     this.applied = applied
   }
 
@@ -73,8 +69,8 @@ export class ChangeWrite extends StoredWrite {
   /** The write removes the object. */
   removes = false
 
-  constructor (write: ObjectWrite, operation: AdmissionOperation = 'UPDATE', given?: ApiObject | Sent) {
-    super(write, operation, given)
+  constructor (write: ObjectWrite, operation: AdmissionOperation = 'UPDATE') {
+    super(write, operation)
   }
 
   get base (): Entry { return present(this.current, 'base') }

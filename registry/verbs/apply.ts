@@ -17,8 +17,10 @@ import type { ResourceStore } from '../resource-store.js'
 import { reportTooLarge } from '../stages/object-limits.js'
 import { isMissing } from '../stages/change.js'
 import { convert } from '../stages/convert.js'
+import { DECODE, Given, type Sent } from '../stages/given.js'
 import { matchTarget } from '../stages/identity.js'
 import { fieldsKept, ownersIn, setOwners, managerIdentity } from '../stages/own.js'
+import type { Stage } from '../stages/run.js'
 import { versionsOf } from '../stages/versions-of.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { now, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
@@ -45,14 +47,14 @@ export interface ApplyRequest {
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
 export class ApplyWrite extends ChangeWrite {
-  readonly request: ApplyRequest
+  readonly given: Given<ApplyRequest>
   /** The current object in the request's version; `{}` if it does not exist. */
   live: Partial<ApiObject> = {}
   managers: readonly Manager[] = []
 
-  constructor (write: ObjectWrite, request: ApplyRequest) {
+  constructor (write: ObjectWrite, given: ApplyRequest | Sent<ApplyRequest>) {
     super(write)
-    this.request = request
+    this.given = new Given(given)
     this.mayCreate = this.subresource === ''
   }
 }
@@ -73,7 +75,7 @@ export function * readManagers (write: ApplyWrite): WaitingSteps<void> {
 
 /** Merges the configuration into the object. @throws StatusError 400, 409 Conflict of owners, 413 */
 export function * merge (write: ApplyWrite): WaitingSteps<void> {
-  const { store, live, managers, current, subresource, request: { configOf, force, view } } = write
+  const { store, live, managers, current, subresource, given: { value: { configOf, force, view } } } = write
   const { message } = store.representation
   const complete = function * (made: object): Steps<ApiObject> {
     const { object } = reportTooLarge(() => decode(message, made))
@@ -101,7 +103,8 @@ export function * merge (write: ApplyWrite): WaitingSteps<void> {
 }
 
 /** @throws StatusError 400 */
-export function identify ({ store, object, target, context, request: { sent, view } }: ApplyWrite): void {
+export function identify ({ store, object, target, context, given }: ApplyWrite): void {
+  const { sent, view } = given.value
   if (context.fieldManager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   matchTarget(store, object, target)
 }
@@ -117,21 +120,24 @@ export function refuseUid ({ store, object: { metadata: { uid = '' } }, target: 
   )
 }
 
-export const APPLY = changeOf<ApplyWrite>([
-  { name: 'copy', run: copy },
-  { name: 'read managers', run: readManagers },
-  { name: 'merge', run: merge },
-  { name: 'identify', run: identify },
-  { name: 'convert', run: convert },
-  { name: 'refuse uid', when: isMissing, run: refuseUid },
-  createMissing(({ managers }) => managers)
-], ({ object, managers }) => { setOwners(object, managers) })
+export const APPLY: ReadonlyArray<Stage<ApplyWrite>> = [
+  DECODE,
+  ...changeOf<ApplyWrite>([
+    { name: 'copy', run: copy },
+    { name: 'read managers', run: readManagers },
+    { name: 'merge', run: merge },
+    { name: 'identify', run: identify },
+    { name: 'convert', run: convert },
+    { name: 'refuse uid', when: isMissing, run: refuseUid },
+    createMissing(({ managers }) => managers)
+  ], ({ object, managers }) => { setOwners(object, managers) })
+]
 
 /** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, any admission refusal; StorageError */
 export async function apply (
-  store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext
+  store: ResourceStore, given: ApplyRequest | Sent<ApplyRequest>, target: Target, context: WriteContext
 ): Promise<Written> {
-  return await runChange(APPLY, new ApplyWrite({ store, target, context }, request))
+  return await runChange(APPLY, new ApplyWrite({ store, target, context }, given))
 }
 
 /**
@@ -139,7 +145,7 @@ export async function apply (
  * @throws StatusError 409 for other conflicts
  */
 function isSettled (
-  { store, request: { view } }: ApplyWrite, { conflicts }: Applied, application: Application
+  { store, given: { value: { view } } }: ApplyWrite, { conflicts }: Applied, application: Application
 ): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity

@@ -10,6 +10,7 @@ import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../stages/allocate.
 import { conclude, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../stages/change.js'
 import { encodeChange } from '../stages/encode.js'
 import { compareVersion, MODIFIED } from '../stages/expected-version.js'
+import { DECODE, Given, type Sent } from '../stages/given.js'
 import { measure } from '../stages/object-limits.js'
 import { inheritOwners, ownChange } from '../stages/own.js'
 import { complete, inherit, prepareChange, settle } from '../stages/prepare.js'
@@ -110,22 +111,24 @@ export async function runChange<W extends ChangeWrite> (stages: ReadonlyArray<St
   return { entry: write.answer, created: isMissing(write) }
 }
 
+export interface Change { readonly make: Make }
+
 class MadeWrite extends ChangeWrite {
-  readonly #make: Make
+  readonly given: Given<Change>
 
-  constructor (write: ObjectWrite, make: Make) {
+  constructor (write: ObjectWrite, given: Change | Sent<Change>) {
     super(write)
-    this.#make = make
-  }
-
-  static * make (write: MadeWrite): WaitingSteps<void> {
-    const made = write.#make(write.base, write.oldObject)
-    write.object = Symbol.iterator in made ? yield * made : yield * waitFor(made)
+    this.given = new Given(given)
   }
 }
 
-const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', isLong: true, run: MadeWrite.make }]
-const CHANGE = changeOf(MAKE)
+function * make (write: MadeWrite): WaitingSteps<void> {
+  const made = write.given.value.make(write.base, write.oldObject)
+  write.object = Symbol.iterator in made ? yield * made : yield * waitFor(made)
+}
+
+const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', isLong: true, run: make }]
+const CHANGE = [DECODE, ...changeOf(MAKE)]
 const CHANGE_UNOWNED = changeOf(MAKE, () => {})
 
 /**
@@ -134,12 +137,19 @@ const CHANGE_UNOWNED = changeOf(MAKE, () => {})
  * @throws StatusError 404, 409 Conflict, 422, any admission refusal; StorageError
  */
 export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Make): Promise<Entry> {
-  return (await runChange(CHANGE, new MadeWrite({ store, target, context }, make))).entry
+  return await changeBy(store, { make }, target, context)
+}
+
+/** As `change`, by a change that a client sent. */
+export async function changeBy (
+  store: ResourceStore, given: Change | Sent<Change>, target: Target, context: WriteContext
+): Promise<Entry> {
+  return (await runChange(CHANGE, new MadeWrite({ store, target, context }, given))).entry
 }
 
 /** As `change`, but nobody owns the changed fields. */
 export async function changeUnowned (
   store: ResourceStore, target: Target, context: WriteContext, make: Make
 ): Promise<Entry> {
-  return (await runChange(CHANGE_UNOWNED, new MadeWrite({ store, target, context }, make))).entry
+  return (await runChange(CHANGE_UNOWNED, new MadeWrite({ store, target, context }, { make }))).entry
 }

@@ -6,6 +6,7 @@ import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
 import { DECODING } from '../stages/convert.js'
 import { encodeNew } from '../stages/encode.js'
+import type { Sent } from '../stages/given.js'
 import { identify, identifyAgain, NAME } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
 import { ownNew } from '../stages/own.js'
@@ -13,7 +14,7 @@ import { complete, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { conclude, LEASE, STORE_NEW } from '../stages/store.js'
 import { validateNew } from '../stages/validate.js'
-import { CreateWrite, type Sent } from '../stages/writes.js'
+import { CreateWrite } from '../stages/writes.js'
 import type { Target, WriteContext } from '../write-context.js'
 
 /** The order of a creation. */
@@ -44,7 +45,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
  * @throws StatusError 400, 409 AlreadyExists, 422, any admission refusal; StorageError
  */
 export async function create (
-  store: ResourceStore, object: ApiObject | Sent, target: Target, context: WriteContext
+  store: ResourceStore, object: ApiObject | Sent<ApiObject>, target: Target, context: WriteContext
 ): Promise<Entry> {
   return await runCreate(new CreateWrite({ store, target, context }, object))
 }

@@ -3,6 +3,7 @@ import { StatusError, isStatusError } from '../../schemas/status.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
+import { DECODE, Given, type Sent } from '../stages/given.js'
 import { runStages, runSteps, type Stage } from '../stages/run.js'
 import { present, Write } from '../stages/write.js'
 import type { WriteContext } from '../write-context.js'
@@ -15,12 +16,13 @@ export interface CollectionRequest {
   /** As in `list`. */
   readonly mayReadFrom?: MayReadFrom | undefined
   /** Of each object. */
-  readonly deletion: DeleteRequest
+  readonly deletion: DeleteRequest | Sent<DeleteRequest>
   readonly workers: number
 }
 
-class CollectionWrite extends Write {
+export class CollectionWrite extends Write {
   readonly request: CollectionRequest
+  readonly given: Given<DeleteRequest>
   listed: ListResult | undefined = undefined
   /** What is listed and not deleted yet; all workers take from it. */
   queue: Iterable<Entry> = []
@@ -29,10 +31,12 @@ class CollectionWrite extends Write {
   constructor (store: ResourceStore, request: CollectionRequest, context: WriteContext) {
     super({ store, target: { namespace: request.selection.namespace, name: '' }, context }, 'DELETE')
     this.request = request
+    this.given = new Given(request.deletion)
   }
 }
 
 const COLLECTION: ReadonlyArray<Stage<CollectionWrite>> = [
+  DECODE,
   { name: 'list', span: 'List from storage', run: find },
   { name: 'delete', run: removeAll }
 ]
@@ -50,13 +54,13 @@ export async function removeCollection (
   return present(write.listed, 'list')
 }
 
-async function find (write: CollectionWrite): Promise<void> {
+export async function find (write: CollectionWrite): Promise<void> {
   const { store, request: { selection, mayReadFrom } } = write
   const listed = write.listed = await list(store, selection, mayReadFrom)
   write.queue = listed.entries.values()
 }
 
-async function removeAll (write: CollectionWrite): Promise<void> {
+export async function removeAll (write: CollectionWrite): Promise<void> {
   const work = async (): Promise<void> => { await runSteps(removeNext(write), write, true) }
   const workers = Math.max(1, write.request.workers)
   await Promise.all(
@@ -67,7 +71,7 @@ async function removeAll (write: CollectionWrite): Promise<void> {
 
 /** Takes objects from the common queue until one fails. */
 function * removeNext (write: CollectionWrite): WaitingSteps<void> {
-  const { store, context, context: { caller }, request: { selection: { signal }, deletion } } = write
+  const { store, context, context: { caller }, request: { selection: { signal } }, given: { value: deletion } } = write
   const ended = (): boolean => caller.isGone === true || signal?.aborted === true
   for (const { name, namespace } of write.queue) {
     if (write.failure !== undefined) return

@@ -15,7 +15,7 @@ import type { ObjectWrite } from '../write-context.js'
 
 export interface Preconditions { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 
-class DamagedWrite extends Write {
+export class DamagedWrite extends Write {
   readonly key: string
   readonly damage: StorageError
   readonly preconditions: Preconditions | undefined
@@ -55,7 +55,7 @@ export async function removeDamaged (
 }
 
 /** @throws StatusError 404, 409; the damage of another object */
-async function find (write: DamagedWrite): Promise<void> {
+export async function find (write: DamagedWrite): Promise<void> {
   const { store, key, target: { name }, preconditions: { uid, resourceVersion } = {} } = write
   const { kv } = await store.backend.get(key)
   if (kv === undefined) throw notFound(store.resource, name)
@@ -77,7 +77,7 @@ function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
 }
 
 /** Answers with what is known of the object. @throws StatusError 409 if it was changed meanwhile */
-function conclude (write: DamagedWrite): void {
+export function conclude (write: DamagedWrite): void {
   const { store, key, target, outcome, revision } = write
   if (outcome?.succeeded === false) throw conflict(store.resource, target.name, MODIFIED)
   const { kind, group, version } = store.stored

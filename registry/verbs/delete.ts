@@ -15,6 +15,7 @@ import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { RELEASE } from '../stages/allocate.js'
 import { changedSince } from '../stages/changed-since.js'
 import { conclude, removable } from '../stages/change.js'
+import { DECODE, Given, type Sent } from '../stages/given.js'
 import type { Stage } from '../stages/run.js'
 import { STORE_CHANGE } from '../stages/store.js'
 import { Write } from '../stages/write.js'
@@ -32,6 +33,8 @@ export interface DeleteRequest {
   readonly gracePeriodSeconds?: number | undefined
   /** Skips admission, because the request that causes this deletion was admitted. */
   readonly admitted?: true
+  /** As the client sent them, for admission. */
+  readonly options?: Readonly<Record<string, unknown>>
 }
 
 export interface Deleted {
@@ -48,17 +51,19 @@ const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = {
 const PROPAGATION_FINALIZERS = new Set([ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
 export class DeleteWrite extends ChangeWrite {
-  readonly request: DeleteRequest
+  readonly given: Given<DeleteRequest>
   /** Nothing holds the object any longer. */
   removed = false
   /** The marked object in the store, of a type that is marked before it is removed. */
   marked: Entry | undefined = undefined
 
-  constructor (write: ObjectWrite, request: DeleteRequest) {
+  constructor (write: ObjectWrite, given: DeleteRequest | Sent<DeleteRequest>) {
     super(write, 'DELETE')
-    this.request = request
+    this.given = new Given(given)
   }
 
+  get request (): DeleteRequest { return this.given.value }
+  override get options (): Readonly<Record<string, unknown>> { return { ...super.options, ...this.request.options } }
   override get admitted (): Write { return new Deletion(this) }
   /** A mark has no size limit. */
   override get unlimitedBytes (): number { return Infinity }
@@ -84,9 +89,9 @@ class Deletion extends Write {
   /** With the effective grace period, if the strategy has one. */
   override get options (): Readonly<Record<string, unknown>> {
     const { store: { strategy }, oldObject } = this
-    if (strategy.gracePeriod === undefined || oldObject.metadata.deletionTimestamp !== undefined) return super.options
-    const { request } = this.#write
-    return { ...super.options, gracePeriodSeconds: strategy.gracePeriod(oldObject, request.gracePeriodSeconds) }
+    const { request, options } = this.#write
+    if (strategy.gracePeriod === undefined || oldObject.metadata.deletionTimestamp !== undefined) return options
+    return { ...options, gracePeriodSeconds: strategy.gracePeriod(oldObject, request.gracePeriodSeconds) }
   }
 }
 
@@ -108,6 +113,7 @@ const isMarked = ({ marked }: DeleteWrite): boolean => marked !== undefined
 
 /** The order of a deletion. */
 export const DELETE: ReadonlyArray<Stage<DeleteWrite>> = [
+  DECODE,
   ...FINDING,
   { name: 'check preconditions', when: ({ request }) => request.preconditions !== undefined, run: checkPreconditions },
   { ...ADMIT, when: needsAdmission },
@@ -122,15 +128,16 @@ export const DELETE: ReadonlyArray<Stage<DeleteWrite>> = [
 
 /** @throws StatusError 404, 409 Conflict, any admission refusal; StorageError */
 export async function remove (
-  store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
+  store: ResourceStore, target: Target, given: DeleteRequest | Sent<DeleteRequest>, context: WriteContext
 ): Promise<Deleted> {
+  const write = new DeleteWrite({ store, target, context }, given)
   try {
-    const write = new DeleteWrite({ store, target, context }, request)
     const { entry } = await runChange(DELETE, write)
     return { entry, removed: write.removed, uid: write.object.metadata.uid }
   } catch (error) {
     if (!isUnreadable(error)) throw error
-    return { entry: await removeDamaged({ store, target, context }, request.preconditions, error), removed: true }
+    const damaged = { store, target, context: { ...context, options: write.options } }
+    return { entry: await removeDamaged(damaged, write.request.preconditions, error), removed: true }
   }
 }
 

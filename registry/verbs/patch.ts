@@ -9,12 +9,14 @@ import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
 import { convert } from '../stages/convert.js'
+import { DECODE, Given, type Sent } from '../stages/given.js'
+import type { Stage } from '../stages/run.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { matchTarget } from '../stages/identity.js'
 import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
 import { changeOf, runChange, type Written } from './change.js'
 
-export interface PatchRequest {
+export interface Patch {
   readonly type: PatchType
   /** The parsed patch. */
   readonly patch: unknown
@@ -22,23 +24,23 @@ export interface PatchRequest {
   readonly shown?: ((object: object) => object) | undefined
   /** Of what is patched. */
   readonly message: Message
+}
+
+export interface PatchRequest {
+  /** Applies the patch in place. Throws a StatusError 413, 422. */
+  readonly apply: (copy: ApiObject) => Steps<unknown>
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
   readonly decode: (patched: unknown) => ApiObject
 }
 
-/** Applies a patch in place. */
-type Apply = (copy: ApiObject) => Steps<unknown>
-
 export class PatchWrite extends ChangeWrite {
-  readonly apply: Apply
-  readonly decode: PatchRequest['decode']
+  readonly given: Given<PatchRequest>
   /** The object in the request's version, at first without the patch. */
   patched: unknown = undefined
 
-  constructor (write: ObjectWrite, request: PatchRequest) {
+  constructor (write: ObjectWrite, given: PatchRequest | Sent<PatchRequest>) {
     super(write)
-    this.apply = patched(request)
-    this.decode = request.decode
+    this.given = new Given(given)
   }
 }
 
@@ -49,32 +51,35 @@ export function copy (write: PatchWrite): void {
 
 /** @throws StatusError 413, 422 */
 export function * applyPatch (write: PatchWrite): Steps<void> {
-  write.patched = yield * write.apply(write.patched as ApiObject) // as copied
+  write.patched = yield * write.given.value.apply(write.patched as ApiObject) // as copied
 }
 
 /** @throws StatusError 400, 422 */
-export function decodePatched (write: PatchWrite): void { write.object = write.decode(write.patched) }
+export function decodePatched (write: PatchWrite): void { write.object = write.given.value.decode(write.patched) }
 
-export const PATCH = changeOf<PatchWrite>([
-  { name: 'copy', run: copy },
-  { name: 'patch', isLong: true, run: applyPatch },
-  { name: 'decode', run: decodePatched },
-  { name: 'convert', run: convert },
-  { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }
-])
+export const PATCH: ReadonlyArray<Stage<PatchWrite>> = [
+  DECODE,
+  ...changeOf<PatchWrite>([
+    { name: 'copy', run: copy },
+    { name: 'patch', isLong: true, run: applyPatch },
+    { name: 'decode patched', run: decodePatched },
+    { name: 'convert', run: convert },
+    { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }
+  ])
+]
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError */
 export async function patch (
-  store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext
+  store: ResourceStore, given: PatchRequest | Sent<PatchRequest>, target: Target, context: WriteContext
 ): Promise<Written> {
-  return await runChange(PATCH, new PatchWrite({ store, target, context }, request))
+  return await runChange(PATCH, new PatchWrite({ store, target, context }, given))
 }
 
 /**
  * @returns a function that applies the patch to an object
  * @throws StatusError 400 for a malformed patch
  */
-export function patched ({ type, patch, message, shown = object => object }: Omit<PatchRequest, 'decode'>): Apply {
+export function patched ({ type, patch, message, shown = object => object }: Patch): PatchRequest['apply'] {
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
     return function * (copy) {

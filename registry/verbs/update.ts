@@ -3,16 +3,25 @@ import { clone } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { ResourceStore } from '../resource-store.js'
 import { DECODING } from '../stages/convert.js'
+import { Given, type Sent } from '../stages/given.js'
 import { matchTarget, requireUid } from '../stages/identity.js'
 import { mergeOwnerReferences } from '../stages/owner-references.js'
 import type { Stage } from '../stages/run.js'
 import { present } from '../stages/write.js'
-import { ChangeWrite, type Sent } from '../stages/writes.js'
-import type { Target, WriteContext } from '../write-context.js'
+import { ChangeWrite } from '../stages/writes.js'
+import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
 import { changeOf, createMissing, runChange, type Written } from './change.js'
 
 export class UpdateWrite extends ChangeWrite {
+  /** As that of a creation. */
+  readonly given: Given<ApiObject>
   #replacement: ApiObject | undefined = undefined
+
+  constructor (write: ObjectWrite, given: ApiObject | Sent<ApiObject>) {
+    super(write)
+    this.given = new Given(given)
+    if (this.given.sent === undefined) this.object = this.given.value
+  }
 
   get replacement (): ApiObject { return present(this.#replacement, 'replacement') }
   set replacement (object: ApiObject) { this.#replacement = object }
@@ -45,7 +54,7 @@ export const UPDATE: ReadonlyArray<Stage<UpdateWrite>> = [
  * @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError
  */
 export async function update (
-  store: ResourceStore, given: ApiObject | Sent, target: Target, context: WriteContext
+  store: ResourceStore, given: ApiObject | Sent<ApiObject>, target: Target, context: WriteContext
 ): Promise<Written> {
-  return await runChange(UPDATE, new UpdateWrite({ store, target, context }, 'UPDATE', given))
+  return await runChange(UPDATE, new UpdateWrite({ store, target, context }, given))
 }

@@ -20,7 +20,7 @@ import { matchTarget } from '../../registry/stages/identity.js'
 import type { Target } from '../../registry/write-context.js'
 import { completeView, viewConfig } from '../../registry/verbs/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { applyFieldValidation, bodyOf, contentType, parseText, readBody, recordValue } from '../body.js'
+import { applyFieldValidation, bodyOf, contentType, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
@@ -29,10 +29,10 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: VerbRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: VerbRequest): Promise<EntryAnswer> {
-  const { config, sent, force } = await readBody(request, configOf(request, store.representation.message, store))
-  const { entry, created } = await apply(
-    store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request)
-  )
+  const { entry, created } = await apply(store, function * () {
+    const { config, ...rest } = yield * configOf(request, store.representation.message, store)
+    return { configOf: () => config, ...rest }
+  }, targetOf(request), contextOf(request))
   return entryAnswer(request, store, entry, created ? 201 : 200)
 }
 
@@ -40,10 +40,12 @@ export async function applyObject (store: ResourceStore, request: VerbRequest): 
 export async function applyView (
   store: ResourceStore, view: SubresourceView, request: VerbRequest
 ): Promise<ObjectAnswer> {
-  const { config, force } = await readBody(request, configOf(request, view.message, store))
-  const { entry } = await apply(store.forVersion(store.stored), {
-    configOf: base => viewConfig(store, view, base, config), force,
-    view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
+  const { entry } = await apply(store.forVersion(store.stored), function * () {
+    const { config, force } = yield * configOf(request, view.message, store)
+    return {
+      configOf: base => viewConfig(store, view, base, config), force,
+      view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
+    }
   }, targetOf(request), contextOf(request))
   return viewAnswer(request, store, view, entry)
 }

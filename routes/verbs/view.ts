@@ -7,12 +7,11 @@ import type { Entry } from '../../storage/cache/entry.js'
 import type { ObjectAnswer, Verb, VerbRequest } from '../../answers/answer.js'
 import { get } from '../../registry/verbs/get.js'
 import type { Target } from '../../registry/write-context.js'
-import { change } from '../../registry/verbs/change.js'
+import { changeBy } from '../../registry/verbs/change.js'
 import { matchTarget, requireUid } from '../../registry/stages/identity.js'
-import { patched } from '../../registry/verbs/patch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
-import { decodeBody, readBody } from '../body.js'
+import { decodeBody } from '../body.js'
 import { text } from '../query.js'
 import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
@@ -84,25 +83,31 @@ export function readViewVerb (store: ResourceStore, view: SubresourceView): Verb
 export function updateViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
     checkFieldManager(request.orch.query, request.method)
-    const desired = await readBody(request, decodeBody(request, view.message, fieldValidation(request)))
-    applyDefaults(view.message, desired)
-    const entry = await change(store, targetOf(request), contextOf(request), (base, old) =>
-      withView({ store, view, target: request.orch.info }, base, old, desired))
+    const [target, validation] = [targetOf(request), fieldValidation(request)]
+    const entry = await changeBy(store, function * () {
+      const desired = yield * decodeBody(request, view.message, validation)
+      applyDefaults(view.message, desired)
+      return { make: (base, old) => withView({ store, view, target }, base, old, desired) }
+    }, target, contextOf(request))
     return viewAnswer(request, store, view, entry)
   }
 }
 
 export function patchViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
-    const sent = await readBody(request, patchOf(request, store, view.message))
-    const apply = patched(sent)
-    const entry = await change(store, targetOf(request), contextOf(request), function * (base, old) {
-      // JSON that this server encoded
-      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
-      const desired = sent.decode(yield * apply(before))
-      applyDefaults(view.message, desired)
-      return withView({ store, view, target: request.orch.info }, base, old, desired)
-    })
+    const target = targetOf(request)
+    const entry = await changeBy(store, function * () {
+      const { apply, decode } = yield * patchOf(request, store, view.message)
+      return {
+        make: function * (base, old) {
+          // JSON that this server encoded
+          const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
+          const desired = decode(yield * apply(before))
+          applyDefaults(view.message, desired)
+          return withView({ store, view, target }, base, old, desired)
+        }
+      }
+    }, target, contextOf(request))
     return viewAnswer(request, store, view, entry)
   }
 }

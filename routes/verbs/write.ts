@@ -13,16 +13,16 @@ import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
-import type { Sent } from '../../registry/stages/writes.js'
+import type { Sent } from '../../registry/stages/given.js'
 import { create } from '../../registry/verbs/create.js'
 import { reportTooLarge } from '../../registry/stages/object-limits.js'
-import { patch } from '../../registry/verbs/patch.js'
+import { patch, patched, type PatchRequest } from '../../registry/verbs/patch.js'
 import { update } from '../../registry/verbs/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { mayBeMisnamed, misnamedWarnings } from '../../schemas/compat/findings.js'
 import { clone } from '../../schemas/language/values.js'
 import type { Steps } from '../../schemas/steps.js'
-import { applyFieldValidation, bodyOf, contentType, decodeBody, readBody, recordValue } from '../body.js'
+import { applyFieldValidation, bodyOf, contentType, decodeBody, recordValue } from '../body.js'
 import { mayAlso } from '../other-rights.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -82,7 +82,7 @@ export function targetOf (request: VerbRequest): Target {
   return { namespace, name, subresource }
 }
 
-const sentBy = (request: VerbRequest, { representation: { message } }: ResourceStore): Sent => {
+const sentBy = (request: VerbRequest, { representation: { message } }: ResourceStore): Sent<ApiObject> => {
   const validation = fieldValidation(request)
   return () => decodeBody(request, message, validation)
 }
@@ -136,25 +136,15 @@ const invalidPatch = (patched: unknown, detail: string): StatusError =>
     { type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MAX_QUOTED), detail }
   ])
 
-export interface PatchBody {
-  readonly type: PatchType
-  /** The parsed patch, under our names unless there is `shown`. */
-  readonly patch: unknown
-  /** As in `PatchRequest`. */
-  readonly shown: ((object: object) => object) | undefined
-  /** The message by which it is merged and decoded: that of the view, if there is `shown`. */
-  readonly message: Message<ApiObject>
-  /**
-   * Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires.
-   * @throws StatusError 422
-   */
-  readonly decode: (patched: unknown) => ApiObject
-}
-
-/** Parses the patch of a request. @param own what it changes @throws StatusError 400, 415 */
+/**
+ * Parses the patch of a request. Unknown fields, of the patch and of the patched object, are treated as fieldValidation
+ * requires.
+ * @param own what it changes
+ * @throws StatusError 400, 415
+ */
 export function * patchOf (
   request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
-): Steps<PatchBody> {
+): Steps<PatchRequest> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
@@ -174,10 +164,7 @@ export function * patchOf (
   yield
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
-    type,
-    patch: value,
-    shown: isShown ? object => naming.shown(own, object) : undefined,
-    message,
+    apply: patched({ type, patch: value, message, shown: isShown ? object => naming.shown(own, object) : undefined }),
     decode: patched => {
       if (isShown) naming.value(own, patched)
       const { object, unknown } = decodePatched(patched, made => reportTooLarge(() => decode(message, made)))
@@ -201,8 +188,7 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 
 export function patchVerb (store: ResourceStore): Verb {
   return async request => {
-    const sent = await readBody(request, patchOf(request, store))
-    const { entry } = await patch(store, sent, targetOf(request), contextOf(request))
+    const { entry } = await patch(store, () => patchOf(request, store), targetOf(request), contextOf(request))
     return entryAnswer(request, store, entry)
   }
 }

@@ -1,18 +1,21 @@
 /** The stages of patches, applies and other changes that make the new object from the old one, each alone. */
 import t from 'tap'
 import { apply, APPLY, ApplyWrite, copy as copyLive, identify as identifyApplied, merge, readManagers, refuseUid, type ApplyRequest } from '../../../registry/verbs/apply.js'
-import { change, createMissing } from '../../../registry/verbs/change.js'
+import { change, changeBy, createMissing } from '../../../registry/verbs/change.js'
 import { create } from '../../../registry/verbs/create.js'
-import { applyPatch, copy, decodePatched, PATCH, PatchWrite, type PatchRequest } from '../../../registry/verbs/patch.js'
-import { identify, replace, update, UpdateWrite } from '../../../registry/verbs/update.js'
+import { applyPatch, copy, decodePatched, PATCH, patched, PatchWrite, type Patch, type PatchRequest } from '../../../registry/verbs/patch.js'
+import { DELETE } from '../../../registry/verbs/delete.js'
+import { OPERATE } from '../../../registry/verbs/operate.js'
+import { identify, replace, update, UPDATE, UpdateWrite } from '../../../registry/verbs/update.js'
 import { READ } from '../../../registry/stages/change.js'
+import { DECODE } from '../../../registry/stages/given.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { JSON_PATCH_TYPE } from '../../../schemas/media-types.js'
 import type { ApiObject } from '../../../schemas/resource.js'
 import { StatusError } from '../../../schemas/status.js'
-import { finish } from '../../../schemas/steps.js'
+import { finish, type Steps } from '../../../schemas/steps.js'
 import { config, context, target } from '../../storage/store.js'
 import { configMaps } from '../../stored.js'
 import type { Test } from '../../build.js'
@@ -25,9 +28,13 @@ const decodeConfig = (value: unknown): ApiObject => decode(configMaps.message, v
 /** What is sent is an object whose members nobody has checked. */
 const sent = (object: object): ApiObject => ({ apiVersion: 'v1', kind: 'ConfigMap', ...object } as unknown as ApiObject)
 
-async function patching (t: Test, request: Partial<PatchRequest>): Promise<PatchWrite> {
+const patchOf = (given: Partial<Patch>): PatchRequest => ({
+  apply: patched({ type: MERGE_PATCH_TYPE, patch: {}, message: configMaps.message, ...given }), decode: decodeConfig
+})
+
+async function patching (t: Test, given: Partial<Patch>): Promise<PatchWrite> {
   const write = await changing(t)
-  const made = new PatchWrite(write, { type: MERGE_PATCH_TYPE, patch: {}, message: configMaps.message, decode: decodeConfig, ...request })
+  const made = new PatchWrite(write, patchOf(given))
   made.current = write.stored
   made.oldObject = write.oldObject
   return made
@@ -63,9 +70,8 @@ t.test('patch: each attempt begins with a copy of its own', async t => {
 })
 
 t.test('patch: a patch that is none is refused before anything is read', async t => {
-  const write = await changing(t)
   for (const [type, patch] of [[MERGE_PATCH_TYPE, []], [MERGE_PATCH_TYPE, 'x'], [JSON_PATCH_TYPE, {}]] as const) {
-    t.match(await failureOf(() => new PatchWrite(write, { type, patch, message: configMaps.message, decode: decodeConfig })), { status: { reason: 'BadRequest' } })
+    t.match(await failureOf(() => patchOf({ type, patch })), { status: { reason: 'BadRequest' } })
   }
 })
 
@@ -78,9 +84,24 @@ t.test('patch: the name of the object stays that of the URL', async t => {
   t.match(await failureOf(() => stage?.run(write)), { status: { reason: 'BadRequest', message: /does not match the name on the URL/ } })
 })
 
+t.test('decode: what a client sent is decoded first, by a patch, an apply and a change alike', async t => {
+  for (const [first] of [PATCH, APPLY, UPDATE, DELETE, OPERATE]) t.equal(first, DECODE)
+  const { store, context, target } = await changing(t)
+  const write = new PatchWrite({ store, target, context }, function * () {
+    yield
+    return patchOf({ patch: { data: { n: 'new' } } })
+  })
+  t.throws(() => write.given.value, TypeError)
+  t.equal(DECODE.when?.(write), true)
+  finish(DECODE.run(write) as Steps<void>)
+  t.equal(write.given.value.decode, decodeConfig)
+  t.equal(DECODE.when?.(new PatchWrite(write, patchOf({}))), false, 'the server itself sends nothing')
+  t.match(await changeBy(store, function * () { return { make: base => Object.assign(base.copy(), { data: { k: 'sent' } }) } }, target, context), { object: { data: { k: 'sent' } } })
+})
+
 t.test('replace: the object is a copy of what was sent, and its uid a precondition', async t => {
   const { store, stored, context, target, oldObject } = await changing(t)
-  const write = new UpdateWrite({ store, target, context }, 'UPDATE', config('a', { k: 'new' }))
+  const write = new UpdateWrite({ store, target, context }, config('a', { k: 'new' }))
   identify(write)
   write.current = stored
   write.oldObject = oldObject
@@ -96,7 +117,7 @@ t.test('replace: the object is a copy of what was sent, and its uid a preconditi
 t.test('identify: only some types are created by an update, and never through a subresource', async t => {
   const { store, context } = await changing(t)
   const mayCreate = (given: object, subresource = ''): boolean => {
-    const write = new UpdateWrite({ store, target: { ...target('a'), subresource }, context }, 'UPDATE', sent(given))
+    const write = new UpdateWrite({ store, target: { ...target('a'), subresource }, context }, sent(given))
     identify(write)
     return write.mayCreate
   }
@@ -113,7 +134,7 @@ t.test('create: a missing object is created, which ends the write; one that appe
   const stage = createMissing<UpdateWrite>()
   const written = async (name: string): Promise<[UpdateWrite, unknown]> => {
     const given = { ...context, mayCreate: async () => { asked.push(name) } }
-    const write = new UpdateWrite({ store, target: { ...target, name }, context: given }, 'UPDATE', config(name))
+    const write = new UpdateWrite({ store, target: { ...target, name }, context: given }, config(name))
     t.equal(stage.when?.(write), true)
     return [write, await failureOf(() => stage.run(write))]
   }
@@ -128,7 +149,7 @@ t.test('create: a missing object is created, which ends the write; one that appe
 t.test('create: an object that appears and disappears all the time is a conflict at last', async t => {
   const write = await changing(t)
   const stage = createMissing<UpdateWrite>()
-  const given = new UpdateWrite(write, 'UPDATE', config('a'))
+  const given = new UpdateWrite(write, config('a'))
   let repeats = 0
   let failure: unknown
   do failure = await failureOf(() => stage.run(given)); while (failure instanceof Repeat && ++repeats < 100)

@@ -1,7 +1,8 @@
 /** Writes of ConfigMaps, as the stages before the tested one leave them. */
 import { clone } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/resource.js'
-import { ChangeWrite, CreateWrite, type Sent } from '../../../registry/stages/writes.js'
+import type { Sent } from '../../../registry/stages/given.js'
+import { ChangeWrite, CreateWrite } from '../../../registry/stages/writes.js'
 import type { Allocation } from '../../../registry/allocation.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import { create } from '../../../registry/verbs/create.js'
@@ -10,7 +11,7 @@ import { openMemory } from '../../../storage/embedded/memory.js'
 import { config, configMapStore, context, target } from '../../storage/store.js'
 import type { Test } from '../../build.js'
 
-export const creation = (t: Test, object: ApiObject | Sent = config('a'), given: Partial<WriteContext> = {}): CreateWrite =>
+export const creation = (t: Test, object: ApiObject | Sent<ApiObject> = config('a'), given: Partial<WriteContext> = {}): CreateWrite =>
   new CreateWrite({ store: configMapStore(t, openMemory()), target: target(''), context: { ...context, ...given } }, object)
 
 /** A change of an object that is stored, of which `object` is a copy. */
