@@ -107,7 +107,7 @@ class Relay extends Writable {
   }
 
   override _write (chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (this.#body.push(chunk)) done()
+    if (this.#body.push(Buffer.from(chunk))) done() // a copy: its chunk is used again, and a hook may keep it
     else this.#proceed = done
   }
 

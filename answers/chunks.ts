@@ -5,8 +5,19 @@ import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 /** Smaller chunks would cost a TLS record and a system call each. */
 export const CHUNK_BYTES = 128 * 1024
 
-/** Its own memory: bytes that are being sent belong to one response. */
-export const makeChunk = (): Buffer => Buffer.allocUnsafeSlow(CHUNK_BYTES)
+const MAX_SPARE = 32
+/** Memory of chunks that are sent: V8 collects everything whenever some 32 MB of new ones were allocated. */
+const spare: ArrayBufferLike[] = []
+const made = new WeakSet<ArrayBufferLike>()
+
+/** Its own memory until `ChunkWriter` has sent a piece of it: bytes that are being sent belong to one response. */
+export function makeChunk (): Buffer {
+  const memory = spare.pop()
+  if (memory !== undefined) return Buffer.from(memory)
+  const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  made.add(chunk.buffer)
+  return chunk
+}
 
 /**
  * Writes the chunks of one response and reports back-pressure and disconnects. A response's `drain` proves nothing, as
@@ -33,14 +44,15 @@ export class ChunkWriter {
     raw.on('error', close)
   }
 
-  /** Writes immutable bytes. Returns false if the receiver is behind; then await `drained`. */
+  /** Writes bytes, immutable until then. Returns false if the receiver is behind; then await `drained`. */
   write (bytes: Uint8Array): boolean {
     this.#pendingWrites++
     const { length } = bytes
     this.unsent += length
-    return this.#out.write(bytes, () => {
+    return this.#out.write(bytes, error => {
       this.#pendingWrites--
       this.unsent -= length
+      if (!error && spare.length < MAX_SPARE && made.has(bytes.buffer)) spare.push(bytes.buffer)
       if (this.#pendingWrites === 0) this.#proceed?.()
     })
   }
@@ -53,10 +65,13 @@ export class ChunkWriter {
   }
 }
 
+const LARGE_PART = 16 * 1024
+const PARTS_A_LOOK = 8
+
 /** The parts in chunks, each its own memory. Yields to the event loop. */
 export async function * chunked (parts: Iterable<Uint8Array | Promise<Uint8Array>>): AsyncGenerator<Uint8Array> {
   let chunk = makeChunk()
-  let used = 0
+  let [used, count] = [0, 0]
   for (const made of parts) {
     const part = made instanceof Promise ? await made : made
     if (used > 0 && used + part.length > CHUNK_BYTES) {
@@ -69,7 +84,9 @@ export async function * chunked (parts: Iterable<Uint8Array | Promise<Uint8Array
       chunk.set(part, used)
       used += part.length
     }
-    if (turnIsOver()) await nextTurn() // a part takes far longer than reading the clock
+    // Some parts take no longer than reading the clock; empty ones are between steps that take long.
+    const isDue = part.length === 0 || part.length > LARGE_PART || ++count % PARTS_A_LOOK === 0
+    if (isDue && turnIsOver()) await nextTurn()
   }
   if (used > 0) yield chunk.subarray(0, used)
 }

@@ -1,148 +1,130 @@
-/**
- * The JSON of a list: head, items and tail, copied into chunks. Each item's stored bytes end in a newline, which a
- * comma replaces.
- */
+/** The bytes of a list whose length is known: head, items and tail, copied into chunks. */
 import type { Entry } from '../storage/cache/entry.js'
-import { nextTurn } from '../event-loop/turns.js'
-import { makeChunk } from './chunks.js'
+import { STORED, type Items } from '../storage/cache/leaf-bytes.js'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import { CHUNK_BYTES, makeChunk } from './chunks.js'
 
-const COMMA = 0x2c
-/** Visiting this many entries, which may not be in the CPU cache, takes a millisecond or two. */
-const MAX_SUMMED_PER_TURN = 16_384
+/** Collecting this many entries, which may not be in the CPU cache, takes a millisecond or two. */
+const MANY = 16_384
+/** Visiting an entry takes as long as making a form of so many bytes. */
+const VISIT_BYTES = 64
+/** Making forms of so many bytes takes far longer than reading the clock. */
+const STEP_BYTES = 64 * 1024
+/** The bytes of smaller leaves are copied: pieces cost a TLS record and a system call each. */
+const SHARED_BYTES = 32 * 1024
 
-/** The JSON of entries that form a whole leaf of the cache, each followed by a comma. */
-export interface LeafJson { readonly at: number, readonly count: number, readonly bytes: Buffer }
+/** The items of entries that form a whole leaf of the cache. */
+export interface Leaf { readonly at: number, readonly count: number, readonly bytes: Buffer }
 
-/** Total JSON bytes, with one separator per entry. Yields to the event loop. */
-export async function sizeOf (entries: readonly Entry[], ready: readonly LeafJson[] = []): Promise<number> {
+/** Total bytes of the items, with all separators. Yields to the event loop. */
+export async function sizeOf (
+  entries: readonly Entry[], { body, size }: Items = STORED, ready: readonly Leaf[] = []
+): Promise<number> {
+  if (entries.length > MANY) await nextTurn()
   let bytes = 0
   let next = 0
-  let seen = 0
+  let step = 0
   for (let at = 0; at < entries.length;) {
-    // Yield before the first entry as well: collecting them took long.
-    if (seen++ % MAX_SUMMED_PER_TURN === 0 && entries.length > MAX_SUMMED_PER_TURN) await nextTurn()
     const leaf = ready[next]
     if (leaf?.at === at) {
       bytes += leaf.bytes.length
       at += leaf.count
       next++
-    } else {
-      bytes += entries[at++]?.json.length ?? 0
+      continue
     }
+    const stored = entries[at++] as Entry // before the end
+    bytes += size(body(stored))
+    step += VISIT_BYTES + stored.json.length
+    if (step < STEP_BYTES) continue
+    step = 0
+    if (turnIsOver()) await nextTurn()
   }
   return bytes
 }
 
-export interface Ends { readonly head: string, readonly tail: string }
+export interface Ends { readonly head: Buffer, readonly tail: Buffer }
+
+/** What a list is joined of. */
+export interface Joined {
+  readonly items: Items
+  /** @param size bytes of all items, without the last separator */
+  readonly ends: (size: number) => Ends
+}
 
 export class ListBytes {
   /** Total bytes. */
   readonly length: number
+  readonly #items: Items
   readonly #entries: readonly Entry[]
-  readonly #head: Buffer
-  readonly #tail: Buffer
-  /** -1 in the head; then the index of the next, possibly partly copied item. */
-  #at = -1
-  /** Bytes copied of the head, the item or the tail. */
-  #done = 0
+  readonly #ends: Ends
+  readonly #ready: readonly Leaf[]
 
-  readonly #ready: readonly LeafJson[]
-  /** Index of the next leaf in `#ready`. */
-  #nextLeaf = 0
-
-  /** `size` is the result of `sizeOf`; `ready` is in order. */
-  constructor ({ head, tail }: Ends, entries: readonly Entry[], size: number, ready: readonly LeafJson[] = []) {
-    this.#ready = ready
-    this.#head = Buffer.from(head)
-    this.#tail = Buffer.from(tail)
+  /** @param size the result of `sizeOf`. @param ready in order */
+  constructor ({ items, ends }: Joined, entries: readonly Entry[], size: number, ready: readonly Leaf[] = []) {
+    this.#items = items
     this.#entries = entries
-    this.length = this.#head.length + size - (entries.length > 0 ? 1 : 0) + this.#tail.length
+    this.#ready = ready
+    const used = entries.length > 0 ? size - items.separator : 0
+    this.#ends = ends(used)
+    this.length = this.#ends.head.length + used + this.#ends.tail.length
   }
 
   /** All of it, for a short list. */
   whole (): Buffer {
-    const whole = Buffer.allocUnsafe(this.length)
-    for (let used = 0; used < whole.length;) {
-      const ready = this.next()
-      used += ready === undefined ? this.fill(whole.subarray(used)) : ready.copy(whole, used)
-    }
-    return whole
+    const [whole] = this.#written(() => Buffer.allocUnsafe(this.length), Infinity)
+    return whole as Buffer // it has room for all
   }
 
-  * pieces (): Generator<Uint8Array> {
-    for (let remaining = this.length; remaining > 0;) {
-      const piece = this.next() ?? this.#filled()
-      remaining -= piece.length
+  /** @throws Error if a body has another length than before, which would disorder the connection */
+  * pieces (make = makeChunk): Generator<Buffer> {
+    let left = this.length
+    for (const piece of this.#written(make, SHARED_BYTES)) {
+      if ((left -= piece.length) < 0) break
       yield piece
     }
+    if (left !== 0) throw new Error('an item of a list has another length than before')
   }
 
-  #filled (): Buffer {
-    const chunk = makeChunk()
-    return chunk.subarray(0, this.fill(chunk))
-  }
-
-  /** Returns the bytes of the leaf at the current position, if any. Shared: send them unchanged. */
-  next (): Buffer | undefined {
-    const leaf = this.#ready[this.#nextLeaf]
-    if (leaf === undefined || leaf.at !== this.#at || this.#done > 0) return undefined
-    this.#nextLeaf++
-    this.#at += leaf.count
-    return this.#at === this.#entries.length ? leaf.bytes.subarray(0, -1) : leaf.bytes
-  }
-
-  /** Fills the chunk; returns the bytes used. Fewer than the chunk only at the end and before the bytes of a leaf. */
-  fill (chunk: Buffer): number {
+  /** @param shared leaves of as many bytes are pieces of their own */
+  * #written (make: () => Buffer, shared: number): Generator<Buffer> {
+    const { separator, body, size, write } = this.#items
     const entries = this.#entries
-    const stop = this.#ready[this.#nextLeaf]?.at ?? entries.length
-    const last = entries.length - 1
-    let used = 0
-    if (this.#at === -1) {
-      used = this.#copyPart(chunk, used, this.#head, this.#head.length)
-      if (this.#at === -1) return used
+    const { head, tail } = this.#ends
+    const ready = this.#ready.values()
+    let leaf = ready.next().value
+    let chunk = make()
+    let used = head.copy(chunk)
+    for (let at = 0; at < entries.length;) {
+      const joined = leaf?.at === at ? leaf : undefined
+      const isLeaf = joined !== undefined
+      const part = joined?.bytes ?? body(entries[at] as Entry) // before the end
+      const bytes = isLeaf ? part.length : size(part)
+      at += joined?.count ?? 1
+      if (isLeaf) leaf = ready.next().value
+      const cut = at < entries.length ? 0 : separator
+      const isApart = bytes > chunk.length || (isLeaf && bytes >= shared)
+      if (used > 0 && (isApart || used + bytes > chunk.length)) {
+        yield chunk.subarray(0, used)
+        chunk = make()
+        used = 0
+      }
+      if (isApart) {
+        let whole = part
+        if (!isLeaf) write(whole = Buffer.allocUnsafe(bytes), 0, part)
+        for (let from = 0; from < bytes - cut; from += CHUNK_BYTES) {
+          yield whole.subarray(from, Math.min(from + CHUNK_BYTES, bytes - cut))
+        }
+      } else if (isLeaf) {
+        chunk.set(part, used)
+        used += bytes - cut
+      } else used = write(chunk, used, part) - cut
     }
-    while (this.#at < stop) {
-      if (this.#done === 0) used = this.#copyWholeItems(chunk, used, stop)
-      const at = this.#at
-      if (at === stop) break
-      const { json } = entries[at] as Entry // `at` is a valid index
-      used = this.#copyPart(chunk, used, json, at === last ? json.length - 1 : json.length)
-      if (this.#at === at) return used
-      if (at !== last) chunk[used - 1] = COMMA
+    if (used + tail.length > chunk.length) {
+      yield chunk.subarray(0, used)
+      chunk = make()
+      used = 0
     }
-    return this.#at < entries.length ? used : this.#copyPart(chunk, used, this.#tail, this.#tail.length)
-  }
-
-  /** Copies all items that fit completely. Uses local variables because per-item cost dominates lists. */
-  #copyWholeItems (chunk: Buffer, from: number, stop: number): number {
-    const entries = this.#entries
-    const capacity = chunk.length
-    let at = this.#at
-    let used = from
-    while (at < stop) {
-      const { json } = entries[at] as Entry // before the end
-      const after = used + json.length
-      if (after > capacity) break
-      chunk.set(json, used)
-      chunk[after - 1] = COMMA
-      used = after
-      at++
-    }
-    this.#at = at
-    return at === entries.length && at > 0 && used > from ? used - 1 : used
-  }
-
-  /** Copies up to `length` bytes as far as they fit, and advances to the next part after the last one. */
-  #copyPart (chunk: Buffer, used: number, bytes: Buffer, length: number): number {
-    const end = Math.min(length, this.#done + chunk.length - used)
-    chunk.set(bytes.subarray(this.#done, end), used)
-    const after = used + end - this.#done
-    this.#done = end
-    // The tail is the last part.
-    if (end === length && bytes !== this.#tail) {
-      this.#at++
-      this.#done = 0
-    }
-    return after
+    used += tail.copy(chunk, used)
+    yield chunk.subarray(0, used)
   }
 }

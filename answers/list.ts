@@ -2,19 +2,21 @@
 import type { FastifyReply } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { OWN_NAMES } from '../schemas/naming.js'
-import { finish, type Steps } from '../schemas/steps.js'
 import type { Entry } from '../storage/cache/entry.js'
+import { leafBytes, type Items } from '../storage/cache/leaf-bytes.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
 import { chunked } from './chunks.js'
 import { formatOf } from './formats/choice.js'
-import { askerOf, isText, type Format, type Part, type Parts, type ShownList } from './formats/format.js'
-import { COMPACT, joinedList } from './formats/json.js'
-import { metadataList } from './formats/metadata.js'
+import { askerOf, isText, type Part, type Parts, type ShownList, type TextFormat } from './formats/format.js'
+import { COMPACT, jsonList } from './formats/json.js'
+import { metadataItems, metadataParts } from './formats/metadata.js'
+import { PROTOBUF, protobufList } from './formats/protobuf.js'
 import { includeObject, tableList } from './formats/table.js'
+import { textList } from './formats/text.js'
 import { LARGE_BYTES } from './heads.js'
-import { sizeOf } from './list-bytes.js'
+import { ListBytes, sizeOf, type Leaf } from './list-bytes.js'
 import { recordList } from './record.js'
 import type { ServedRequest } from './request-context.js'
 import { sendPieces, sendWhole } from './send-bytes.js'
@@ -39,43 +41,43 @@ async function writeList (
   const { orch } = request
   const { accept, naming } = orch
   const format = formatOf(accept)
-  const isTransformed = accept?.as !== undefined
   const own: ShownList = { view: viewOf(store, OWN_NAMES), list, asker: () => askerOf(orch) }
-  const inForm = (): Iterable<Part> => finish(transformed(request, COMPACT, own)).parts
-  await recordList(orch, own.view, list, isTransformed ? inForm : undefined)
+  await recordList(orch, own.view, list, accept?.as === undefined ? undefined : () => parts(request, COMPACT, own))
   const shown = { ...own, view: viewOf(store, naming) }
-  if (format === COMPACT && !isTransformed) return await writeJoined(request, reply, shown)
-  const steps = isTransformed ? transformed(request, format, shown) : format.list(shown)
-  const { parts, length } = await finished(steps)
-  if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
-  else {
-    await sendPieces(request, reply, format.type, {
-      pieces: chunked(parts), ...(length === undefined ? {} : { length })
-    })
+  if (accept?.as === 'Table' || (isText(format) && format !== COMPACT)) {
+    const made = parts(request, isText(format) ? format : COMPACT, shown)
+    if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(made))
+    else await sendPieces(request, reply, format.type, { pieces: chunked(made) })
+    return
   }
-}
-
-async function writeJoined (request: ServedRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
-  const joined = await joinedList(view, list)
-  if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
-  else await sendPieces(request, reply, COMPACT.type, { pieces: joined.pieces(), length: joined.length })
+  const inProtobuf = format === PROTOBUF
+  const joined = accept?.as !== undefined
+    ? metadataItems(shown, accept.asVersion ?? '', inProtobuf)
+    : inProtobuf ? protobufList(shown) : jsonList(shown)
+  const ready = await readyLeaves(list, joined.items)
+  const bytes = new ListBytes(joined, list.entries, await sizeOf(list.entries, joined.items, ready), ready)
+  if (bytes.length < LARGE_BYTES) sendWhole(request, reply, format.type, bytes.whole())
+  else await sendPieces(request, reply, format.type, { pieces: bytes.pieces(), length: bytes.length })
 }
 
 /** @throws StatusError 400 */
-function transformed ({ orch: { accept, query } }: ServedRequest, format: Format, shown: ShownList): Steps<Parts> {
+function parts ({ orch: { accept, query } }: ServedRequest, format: TextFormat, shown: ShownList): Parts {
   const { as, asVersion = '' } = accept ?? {}
+  if (as === undefined) return textList(format, shown)
   return as === 'Table'
-    ? tableList(isText(format) ? format : COMPACT, shown, asVersion, includeObject(query))
-    : metadataList(format, shown, asVersion)
+    ? tableList(format, shown, asVersion, includeObject(query))
+    : metadataParts(format, shown, asVersion)
 }
 
-/** Yields to the event loop. */
-async function finished<T> (steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
+/** The bytes of whole leaves of the cache, kept for later lists. Yields to the event loop. */
+async function readyLeaves ({ leaves = [] }: ObjectList, items: Items): Promise<Leaf[]> {
+  const ready: Leaf[] = []
+  for (const { at, entries } of leaves) {
     if (turnIsOver()) await nextTurn()
+    const bytes = leafBytes(entries, items)
+    if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
   }
+  return ready
 }
 
 async function joinedParts (parts: Iterable<Part>): Promise<Buffer> {

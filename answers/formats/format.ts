@@ -2,7 +2,6 @@
 import type { Asker, TextForm } from '../../schemas/codec/text-thread.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { clone } from '../../schemas/language/values.js'
-import type { Steps } from '../../schemas/steps.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { RequestContext } from '../request-context.js'
@@ -18,8 +17,6 @@ export interface Format {
   /** An object that is not stored. */
   readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T) => Buffer
   readonly status: (status: Omit<Status, 'code'>) => Buffer
-  /** In steps, as the bytes of each item may be needed. */
-  readonly list: (shown: ShownList) => Steps<Parts>
 }
 
 /** How stored objects are seen, and by whom. */
@@ -47,8 +44,8 @@ export const isText = (format: Format): format is TextFormat => 'listing' in for
 /** A part of a list: bytes, which are copied before the next part is made, or a worker thread's promise of them. */
 export type Part = Uint8Array | Promise<Uint8Array>
 
-/** What is sent of a list, and its bytes if they are known. */
-export interface Parts { readonly parts: Iterable<Part>, readonly length?: number }
+/** What is sent of a list. */
+export type Parts = Iterable<Part>
 
 /** Between two steps of an item. */
 export const NOTHING = new Uint8Array(0)

@@ -4,17 +4,17 @@ import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
 import type { Message } from '../../schemas/language/types.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
-import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { leafJson } from '../../storage/cache/leaf-json.js'
-import type { ObjectList } from '../answer.js'
-import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
+import { jsonItems, STORED } from '../../storage/cache/leaf-bytes.js'
+import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import type { View } from '../view.js'
 import { chunk, chunkEnds } from '../watch/framing.js'
-import { bookmarkObject, bytesOf, namedObject, preceded, type Events, type TextFormat } from './format.js'
-import { textEntry, textList } from './text.js'
+import {
+  bookmarkObject, bytesOf, namedObject, preceded, type Events, type ShownList, type TextFormat
+} from './format.js'
+import { textEntry } from './text.js'
 
 /** Of an object that is not stored. */
 export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, own: T): string =>
@@ -29,7 +29,6 @@ export const COMPACT: TextFormat = {
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
   item: value => bytesOf(stringify(value) ?? 'null'),
-  list: shown => textList(COMPACT, shown),
   * listing (head, name, items) {
     yield bytesOf(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
     yield * preceded(items, first => first ? '' : ',')
@@ -46,7 +45,6 @@ export const INDENTED: TextFormat = {
   status: status => INDENTED.document(status),
   document: value => Buffer.from(stringify(value, 2) ?? ''),
   item: value => bytesOf(indentedItem(value)),
-  list: shown => textList(INDENTED, shown),
   * listing (head, name, items) {
     yield bytesOf(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
     const some = yield * preceded(items, first => `${first ? '' : ','}\n    `)
@@ -54,41 +52,12 @@ export const INDENTED: TextFormat = {
   }
 }
 
-/** The bytes of all entries between head and tail; whole leaves of the cache are shared with other lists. */
-export async function joinedList (view: View, list: ObjectList): Promise<ListBytes> {
-  const { store, naming } = view
+export function jsonList ({ view, list }: ShownList): Joined {
+  const { store, naming, isStored } = view
   const { listKind, apiVersion } = store.representation
   const { head, tail } = listJson({ listKind, apiVersion: naming.group(apiVersion) }, metadataOf(list, store))
-  const ready = await leavesOf(list, view)
-  const entries = view.isStored ? list.entries : await shownBeside(list.entries, ready, view)
-  return new ListBytes({ head, tail: `${tail}\n` }, entries, await sizeOf(entries, ready), ready)
-}
-
-/** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
-async function leavesOf ({ leaves = [] }: ObjectList, view: View): Promise<LeafJson[]> {
-  const ready: LeafJson[] = []
-  for (const { at, entries } of leaves) {
-    if (turnIsOver()) await nextTurn()
-    const bytes = leafJson(entries, view.isStored ? undefined : view)
-    if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
-  }
-  return ready
-}
-
-/** The entries as they are shown, except those whose bytes are ready. Yields to the event loop. */
-async function shownBeside (
-  entries: readonly Entry[], ready: readonly LeafJson[], view: View
-): Promise<readonly Entry[]> {
-  const shown = [...entries]
-  let at = 0
-  for (const { at: stop, count } of [...ready, { at: entries.length, count: 0 }]) {
-    for (; at < stop; at++) {
-      shown[at] = view.entry(entries[at] as Entry) // before the end
-      if (turnIsOver()) await nextTurn()
-    }
-    at += count
-  }
-  return shown
+  const ends = { head: Buffer.from(head), tail: Buffer.from(`${tail}\n`) }
+  return { items: isStored ? STORED : jsonItems(view.id, stored => view.entry(stored).json), ends: () => ends }
 }
 
 export const jsonEvents = (view: View): Events => ({

@@ -1,21 +1,26 @@
 /** The metadata of objects alone, PartialObjectMetadata, as JSON, YAML or protobuf. */
-import { envelopeOf, encodeProtobuf, protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
+import {
+  envelopeOf, encodeProtobuf, protobufListEnds, protobufWatchFrame
+} from '../../schemas/codec/protobuf/encode.js'
 import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
-import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import type { Items } from '../../storage/cache/leaf-bytes.js'
+import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { View } from '../view.js'
 import {
-  bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Parts, type ShownEntry, type ShownList
+  bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Parts, type ShownEntry, type ShownList,
+  type TextFormat
 } from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
-import { protobufEvents, protobufParts } from './protobuf.js'
+import { messageItems, protobufEvents } from './protobuf.js'
 import { textOf, textPart } from './text.js'
 
 const KIND = 'PartialObjectMetadata'
 const LIST_KIND = 'PartialObjectMetadataList'
 const END = bytesOf('}')
 const LAST = bytesOf('}\n')
+const BETWEEN = bytesOf('},')
 
 /** As JSON, before its end. @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
 const headOf = (version: string): Uint8Array => bytesOf(`{"kind":"${KIND}","apiVersion":"${version}","metadata":`)
@@ -35,14 +40,38 @@ export function metadataEntry (
 const enveloped = (view: View, stored: Entry, apiVersion: string): Buffer =>
   envelopeOf({ apiVersion, kind: KIND }, view.metadataMessage(stored))
 
-export function * metadataList (format: Format, { view, list, asker }: ShownList, version: string): Steps<Parts> {
+/** As JSON, or as protobuf. */
+export function metadataItems ({ view, list }: ShownList, version: string, protobuf: boolean): Joined {
   const metadata = metadataOf(list, view.store)
-  if (!isText(format)) {
-    const head = { apiVersion: version, listKind: LIST_KIND, metadata }
-    return yield * protobufParts(head, list.entries, stored => view.metadataMessage(stored))
+  if (protobuf) {
+    const items = messageItems(`${view.id} metadata as protobuf`, stored => view.metadataMessage(stored))
+    return { items, ends: size => protobufListEnds({ apiVersion: version, listKind: LIST_KIND }, metadata, size) }
   }
+  const head = JSON.stringify({ kind: LIST_KIND, apiVersion: version, metadata }).slice(0, -1)
+  const ends = { head: Buffer.from(`${head},"items":[`), tail: Buffer.from(']}\n') }
+  return { items: jsonMetadata(view, version), ends: () => ends }
+}
+
+function jsonMetadata (view: View, version: string): Items {
+  const head = headOf(version)
+  return {
+    id: `${view.id} metadata ${version}`,
+    body: stored => view.metadata(stored),
+    size: ({ length }) => head.length + length + BETWEEN.length,
+    write: (into, at, metadata) => {
+      into.set(head, at)
+      into.set(metadata, at += head.length)
+      into.set(BETWEEN, at += metadata.length)
+      return at + BETWEEN.length
+    },
+    separator: 1
+  }
+}
+
+export function metadataParts (format: TextFormat, { view, list, asker }: ShownList, version: string): Parts {
+  const metadata = metadataOf(list, view.store)
   const items = mapped(list.entries, stored => textPart(format, metadataJson(view, stored, version), asker))
-  return { parts: format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items) }
+  return format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items)
 }
 
 export function metadataEvents (view: View, version: string, protobuf: boolean): Events {

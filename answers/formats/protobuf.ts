@@ -1,16 +1,15 @@
 /** Protobuf: a stored object is a message that is kept beside it, in an envelope. */
 import {
-  encodeProtobuf, envelopeOf, protobufListParts, protobufWatchFrame
+  encodeProtobuf, envelopeOf, protobufListEnds, protobufWatchFrame, sizeOfItem, writeItem
 } from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
-import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { metadataOf, type ListMetadata } from '../list-metadata.js'
+import type { Items } from '../../storage/cache/leaf-bytes.js'
+import type { Joined } from '../list-bytes.js'
+import { metadataOf } from '../list-metadata.js'
 import type { View } from '../view.js'
-import {
-  bookmarkObject, mapped, namedObject, type Events, type Format, type Parts, type ShownList
-} from './format.js'
+import { bookmarkObject, namedObject, type Events, type Format, type ShownList } from './format.js'
 import { addedOneByOne } from './json.js'
 
 export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
@@ -19,8 +18,7 @@ export const PROTOBUF: Format = {
   type: PROTOBUF_TYPE,
   entry: ({ view }, stored) => enveloped(view, stored),
   object: (naming, message, own) => encodeProtobuf(message, namedObject(naming, message, own)),
-  status: statusToProtobuf,
-  list: protobufList
+  status: statusToProtobuf
 }
 
 function enveloped (view: View, stored: Entry): Buffer {
@@ -28,29 +26,16 @@ function enveloped (view: View, stored: Entry): Buffer {
   return envelopeOf({ apiVersion: view.naming.group(apiVersion), kind }, view.message(stored))
 }
 
-function protobufList ({ view, list }: ShownList): Steps<Parts> {
+export function protobufList ({ view, list }: ShownList): Joined {
   const { store, naming } = view
   const { listKind, apiVersion } = store.representation
-  const head = { listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
-  return protobufParts(head, list.entries, stored => view.message(stored))
+  const head = { listKind, apiVersion: naming.group(apiVersion) }
+  const items = messageItems(`${view.id} protobuf`, stored => view.message(stored))
+  return { items, ends: size => protobufListEnds(head, metadataOf(list, store), size) }
 }
 
-/**
- * Lengths precede their contents, so all items are made once for their lengths, yielding to the event loop. Those for
- * which there is no room are made again when they are sent, to avoid holding the whole list.
- */
-export function * protobufParts (
-  head: { apiVersion: string, listKind: string, metadata: ListMetadata },
-  entries: readonly Entry[],
-  encode: (entry: Entry) => Uint8Array
-): Steps<Parts> {
-  const lengths: number[] = []
-  for (const entry of entries) {
-    lengths.push(encode(entry).length)
-    yield
-  }
-  return protobufListParts(head, head.metadata, lengths, mapped(entries, encode))
-}
+export const messageItems = (id: string, body: Items['body']): Items =>
+  ({ id, body, size: sizeOfItem, write: writeItem, separator: 0 })
 
 export function protobufEvents (view: View): Events {
   const { message } = view.store.representation

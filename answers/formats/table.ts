@@ -98,9 +98,9 @@ export function * tableJson (view: View, stored: Entry, form: RowForm): Steps<Bu
   return Buffer.concat([bytesOf(`${head.slice(0, -1)},"rows":[`), only, bytesOf(']}\n')])
 }
 
-export function * tableList (
+export function tableList (
   format: TextFormat, { view, list, asker }: ShownList, version: string, include: IncludeObject
-): Steps<Parts> {
+): Parts {
   const form = rowForm(view, { include, version }, list.entries.length)
   const head = headOf(view.store.representation, metadataOf(list, view.store), version)
   const inSteps = function * (): Generator<Part> {
@@ -110,7 +110,7 @@ export function * tableList (
       yield textPart(format, json, asker)
     }
   }
-  return { parts: format.listing(head, 'rows', inSteps()) }
+  return format.listing(head, 'rows', inSteps())
 }
 
 /** Yields nothing between the steps, so that the response may wait for a later turn. */

@@ -1,7 +1,6 @@
 /** What JSON and YAML have in common. */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { writeText, type Asker } from '../../schemas/codec/text-thread.js'
-import type { Steps } from '../../schemas/steps.js'
 import { isLarge } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf } from '../list-metadata.js'
@@ -29,7 +28,7 @@ export const textEntry = (format: TextFormat, { view, asker }: ShownEntry, store
 
 const NEWLINE_LENGTH = 1
 
-export function * textList (format: TextFormat, { view, list, asker }: ShownList): Steps<Parts> {
+export function textList (format: TextFormat, { view, list, asker }: ShownList): Parts {
   const { store, naming } = view
   const { listKind, apiVersion } = store.representation
   const head = { kind: listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
@@ -37,5 +36,5 @@ export function * textList (format: TextFormat, { view, list, asker }: ShownList
     const { json } = view.entry(stored)
     return textPart(format, json.subarray(0, json.length - NEWLINE_LENGTH), asker)
   }
-  return { parts: format.listing(head, 'items', mapped(list.entries, item)) }
+  return format.listing(head, 'items', mapped(list.entries, item))
 }

@@ -3,7 +3,7 @@ import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
 import { YAML_TYPE } from '../../schemas/media-types.js'
 import { bytesOf, preceded, type TextFormat } from './format.js'
 import { jsonOf } from './json.js'
-import { textEntry, textList } from './text.js'
+import { textEntry } from './text.js'
 
 export const YAML: TextFormat = {
   type: YAML_TYPE,
@@ -13,7 +13,6 @@ export const YAML: TextFormat = {
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),
   item: value => bytesOf(toYaml([value])),
-  list: shown => textList(YAML, shown),
   * listing (head, name, items) {
     yield bytesOf(toYaml(head))
     const some = yield * preceded(items, first => first ? `${name}:\n` : '')

@@ -2,10 +2,11 @@
 import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { encodeMessage, encodeProtobufList } from '../../schemas/codec/protobuf/encode.js'
+import { encodeMessage } from '../../schemas/codec/protobuf/encode.js'
 import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
 import { findResource } from '../../schemas/resources.js'
 import { CHUNK_BYTES } from '../../answers/chunks.js'
+import { protobufList } from '../protobuf-list.js'
 import { TABLE, listen, PROTOBUF, type Json, type Listening } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
@@ -79,7 +80,7 @@ t.test('large lists are complete in every encoding', async t => {
   t.ok(bytes('YAML').toString() === toYaml(whole))
   const definition = findResource('', 'v1', 'configmaps')
   if (definition === undefined) throw new Error('no such resource')
-  const expected = encodeProtobufList(definition, whole.metadata, whole.items.map((item: never) => encodeMessage(definition.message, item)))
+  const expected = protobufList(definition, whole.metadata, whole.items.map((item: never) => encodeMessage(definition.message, item)))
   t.ok(bytes('protobuf').equals(expected))
   t.ok(bytes('protobuf, gzip').equals(expected))
   const table = JSON.parse(bytes('Table').toString()) as Json

@@ -47,61 +47,35 @@ const ENVELOPE_BYTES = 96
 /** The last fields of an envelope: empty contentEncoding and contentType. */
 const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
 
-/**
- * A list in pieces, for streaming. Protobuf puts lengths first, so all item lengths must be known in advance; each item
- * (from `encodeMessage`) is needed only when it is sent: `parts` throws an Error if one has another length.
- */
-export function protobufListParts (
-  { apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta,
-  lengths: readonly number[], items: Iterable<Uint8Array>
-): { readonly length: number, readonly parts: Iterable<Uint8Array> } {
-  const meta = new Writer()
-  nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
-  let length = meta.length
-  for (const bytes of lengths) length += 1 + sizeOfVarint(bytes) + bytes
-  const head = new Writer()
-  head.bytes(meta.finish())
-  head.varint(length)
-  head.varint(bytesTag(2))
-  writeType(head, apiVersion, listKind)
-  const start = head.finish()
-  const whole = start.length + length - meta.length + TAIL.length
-  return { length: whole, parts: listParts(start, lengths, items) }
+/** What is before and after the items of a list. @param size bytes of all items, as `writeItem` writes them */
+export function protobufListEnds (
+  { apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, size: number
+): { readonly head: Buffer, readonly tail: Buffer } {
+  const writer = new Writer()
+  nested(writer, 1, encodeMessage(ListMetaMessage, metadata))
+  writer.varint(writer.length + size)
+  writer.varint(bytesTag(2))
+  writeType(writer, apiVersion, listKind)
+  return { head: writer.finish(), tail: TAIL }
 }
 
-function * listParts (
-  start: Uint8Array, lengths: readonly number[], items: Iterable<Uint8Array>
-): Generator<Uint8Array> {
-  yield start
-  let at = 0
-  for (const item of items) {
-    // The lengths already sent would be wrong.
-    if (item.length !== lengths[at++]) throw new Error('an item of a list has another length than before')
-    yield prefix(2, item.length)
-    yield item
-  }
-  yield TAIL
-}
+/** Bytes of an item of a list, from `encodeMessage`. */
+export const sizeOfItem = ({ length }: Uint8Array): number => 1 + sizeOfVarint(length) + length
 
-/** The whole list in one buffer. */
-export function encodeProtobufList (
-  resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]
-): Buffer {
-  return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items).parts])
+/** @returns where it ends */
+export function writeItem (into: Uint8Array, at: number, item: Uint8Array): number {
+  into[at++] = bytesTag(2)
+  let rest = item.length
+  for (; rest > 127; rest >>>= 7) into[at++] = rest & 127 | 128
+  into[at++] = rest
+  into.set(item, at)
+  return at + item.length
 }
 
 function sizeOfVarint (value: number): number {
   let size = 1
   for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++
   return size
-}
-
-/** Tag and length of a nested message. */
-function prefix (number: number, length: number): Uint8Array {
-  const writer = new Writer(6)
-  writer.varint(length)
-  writer.varint(bytesTag(number))
-  return writer.finish()
 }
 
 /**

@@ -1,7 +1,8 @@
 import protobuf from 'protobufjs/minimal.js'
 import t from 'tap'
 import { decodeMessage, decodeProtobuf, openEnvelope } from '../../../../schemas/codec/protobuf/decode.js'
-import { encodeMessage, encodeProtobuf, encodeProtobufList, protobufWatchFrame } from '../../../../schemas/codec/protobuf/encode.js'
+import { encodeMessage, encodeProtobuf, protobufWatchFrame } from '../../../../schemas/codec/protobuf/encode.js'
+import { protobufList } from '../../../protobuf-list.js'
 import { decode } from '../../../../schemas/language/decode.js'
 import { APIResource, ListMeta, Status, Table } from '../../../../schemas/meta/v1.js'
 import { clusterRoleBindings, clusterRoles, configMaps, secrets } from '../../../stored.js'
@@ -73,7 +74,7 @@ t.test('maps of bytes, booleans behind pointers, integers of either sign', async
 
 t.test('a list is put together from encoded items', async t => {
   const items = ['a', 'b'].map(name => decode(configMaps.message, { metadata: { name }, data: { k: name } }).object)
-  const bytes = encodeProtobufList(configMaps, { resourceVersion: '9', continue: 'c' }, items.map(item => encodeMessage(configMaps.message, item)))
+  const bytes = protobufList(configMaps, { resourceVersion: '9', continue: 'c' }, items.map(item => encodeMessage(configMaps.message, item)))
   const { kind, apiVersion, raw } = openEnvelope(bytes)
   t.same([kind, apiVersion], ['ConfigMapList', 'v1'])
   t.equal(Buffer.from(raw).toString('hex'), build(writer => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
 import { keptForms, sweep } from '../../../storage/cache/forms-budget.js'
-import { leafJson } from '../../../storage/cache/leaf-json.js'
+import { jsonItems, leafBytes } from '../../../storage/cache/leaf-bytes.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 
 const entry = (key: string, text = key): Entry => new Entry(key, 1, Buffer.from(`${text}\n`), undefined, [])
@@ -12,29 +12,29 @@ function leavesOf (map: OrderedMap<Entry>): Array<readonly Entry[]> {
   return leaves
 }
 
-t.test('the JSON of a leaf is joined at its second listing, shared, and dropped when unused', async t => {
+t.test('the items of a leaf are joined at its second listing, shared, and dropped when unused', async t => {
   const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
-  t.equal(leafJson(leaf), undefined, 'once is no use')
-  const joined = leafJson(leaf)
+  t.equal(leafBytes(leaf), undefined, 'once is no use')
+  const joined = leafBytes(leaf)
   t.equal(joined?.toString(), 'a,b,c,')
-  t.equal(leafJson(leaf), joined)
+  t.equal(leafBytes(leaf), joined)
   sweep()
-  t.equal(leafJson(leaf), joined)
+  t.equal(leafBytes(leaf), joined)
   sweep()
   sweep()
   t.equal(keptForms().bytes, 0)
-  t.not(leafJson(leaf), joined)
-  t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
+  t.not(leafBytes(leaf), joined)
+  t.equal(leafBytes(leaf)?.toString(), 'a,b,c,')
 })
 
 t.test('each view of a leaf has bytes of its own', async t => {
   const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b'].map(key => [key, entry(key)])))
-  const loud = { id: 'loud', entry: ({ key }: Entry) => entry(key, key.toUpperCase()) }
-  t.equal(leafJson(leaf), undefined)
-  t.equal(leafJson(leaf, loud), undefined, 'once is no use')
-  t.equal(leafJson(leaf, loud)?.toString(), 'A,B,')
-  t.equal(leafJson(leaf)?.toString(), 'a,b,')
-  t.equal(leafJson(leaf, { id: 'loud', entry: () => { throw new Error('shown again') } })?.toString(), 'A,B,')
+  const loud = jsonItems('loud', ({ key }) => entry(key, key.toUpperCase()).json)
+  t.equal(leafBytes(leaf), undefined)
+  t.equal(leafBytes(leaf, loud), undefined, 'once is no use')
+  t.equal(leafBytes(leaf, loud)?.toString(), 'A,B,')
+  t.equal(leafBytes(leaf)?.toString(), 'a,b,')
+  t.equal(leafBytes(leaf, jsonItems('loud', () => { throw new Error('shown again') }))?.toString(), 'A,B,')
 })
 
 t.test('a change makes another run of its leaf and leaves the others', async t => {
@@ -49,5 +49,5 @@ t.test('a change makes another run of its leaf and leaves the others', async t =
 
 t.test('a run of large objects is not held twice', async t => {
   const run = [entry('a', 'x'.repeat(300_000))]
-  for (let time = 0; time < 3; time++) t.equal(leafJson(run), undefined)
+  for (let time = 0; time < 3; time++) t.equal(leafBytes(run), undefined)
 })
