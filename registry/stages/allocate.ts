@@ -1,18 +1,26 @@
 /** Allocates what only one object may have, and releases what an object no longer has. */
 import type { Stage } from './run.js'
+import type { Undo } from './write.js'
 import type { ChangeWrite, StoredWrite } from './writes.js'
 import { removable } from './change.js'
 
-async function allocate (write: StoredWrite): Promise<void> {
+async function allocate (write: StoredWrite, of: Undo['of']): Promise<void> {
   const { store: { allocation }, object, oldObject, dryRun } = write
-  write.allocated = await allocation?.allocate(object, oldObject, dryRun)
+  const allocated = write.allocated = await allocation?.allocate(object, oldObject, dryRun)
+  if (allocated === undefined) return
+  write.undo.push({
+    of,
+    revert: () => {
+      write.allocated = undefined
+      return allocated.revert()
+    }
+  })
 }
 
 export const ALLOCATE_NEW: Stage<StoredWrite> = {
   name: 'allocate',
-  allocates: true,
   when: ({ store }) => store.allocation !== undefined,
-  run: allocate
+  run: write => allocate(write, ALLOCATE_NEW)
 }
 
 /** Whether the change may need other values. */
@@ -20,7 +28,7 @@ export const allocates = ({ store, subresource, object }: ChangeWrite): boolean 
   store.allocation !== undefined && subresource === '' && !removable(store, object)
 
 export const ALLOCATE_CHANGE: Stage<ChangeWrite> = {
-  name: 'allocate', allocates: true, when: allocates, run: allocate
+  name: 'allocate', when: allocates, run: write => allocate(write, ALLOCATE_CHANGE)
 }
 
 /** The object is written: what the old one had and the new one has not is free. */

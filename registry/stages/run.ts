@@ -14,12 +14,6 @@ export interface Stage<W extends Write = Write> {
   readonly run: (write: W) => void | WaitingSteps<void> | Promise<void>
   /** Default always. */
   readonly when?: (write: W) => boolean
-  /** Its steps can take long for small objects too. Default they run at once for those. */
-  readonly isLong?: boolean
-  /** As the first stage: nothing was done for the write before, so that a large one lets started work end first. */
-  readonly begins?: boolean
-  /** What it allocates is taken back if the write fails, or is repeated from here or before. */
-  readonly allocates?: boolean
   /** The span that it runs in. Default that of the request. */
   readonly span?: string
   readonly fields?: (write: W) => Fields
@@ -50,7 +44,7 @@ export async function runStages<W extends Write> (
       for (; at < stages.length && !write.isDone; at++) {
         const stage = stages[at] as Stage<W> // there is one, as just compared
         if (stage.when?.(write) === false) continue
-        if (isLarge(write.size) && (at > 0 || stage.begins === true)) await (at > 0 ? nextTurn() : yieldToStarted())
+        if (isLarge(write.size)) await (at > 0 ? nextTurn() : yieldToStarted())
         // What was sent to the store must be answered for.
         if (caller.isGone === true && write.outcome === undefined) {
           const rest = write.isStored ? 'what was stored until then stays' : 'nothing was changed'
@@ -68,26 +62,25 @@ export async function runStages<W extends Write> (
 }
 
 /**
- * Takes back what the attempt has allocated, unless the next one begins after that.
+ * Takes back what the attempt has done, unless the next one begins after that.
  * @returns where the next attempt begins
  * @throws the failure if there is none
  */
 async function nextAfter<W extends Write> (
   failure: unknown, stages: ReadonlyArray<Stage<W>>, write: W, recover: Recover<W>
 ): Promise<number> {
-  const { allocated, outcome, context: { caller } } = write
+  const { undo, outcome, context: { caller } } = write
   // The object may exist: another would share its values, and must not be written again.
   const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
   if (mayExist && !(failure instanceof Repeat)) throw failure
-  const indexOf = ({ from }: Repeat): number => stages.findIndex(stage => stage === from)
-  const allocation = stages.findIndex(({ allocates }) => allocates === true)
-  const known = failure instanceof Repeat ? indexOf(failure) : undefined
-  if (allocated !== undefined && (known === undefined || known <= allocation)) {
-    write.allocated = undefined
-    await allocated.revert()
+  const indexOf = (one: Pick<Stage, 'name'>): number => stages.findIndex(stage => stage === one)
+  const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
+  for (let last = undo.at(-1); last !== undefined && indexOf(last.of) >= (known ?? 0); last = undo.at(-1)) {
+    undo.pop()
+    await last.revert()
   }
   if (known === undefined && caller.isGone === true) throw failure
-  const next = known ?? indexOf(await recover(write, failure))
+  const next = known ?? indexOf((await recover(write, failure)).from)
   if (next < 0) throw new TypeError('a write is repeated from a stage that it does not have')
   write.outcome = undefined
   return next
@@ -95,16 +88,16 @@ async function nextAfter<W extends Write> (
 
 function finished<W extends Write> (stage: Stage<W>, write: W): void | Promise<void> {
   const running = stage.run(write)
-  return running === undefined || running instanceof Promise ? running : runSteps(running, write, stage.isLong)
+  return running === undefined || running instanceof Promise ? running : runSteps(running, write)
 }
 
-/** Runs as many steps in a turn as its budget allows, those of a large object one by one, short ones at once. */
-export function runSteps (steps: WaitingSteps<void>, write: Write, isLong = false): void | Promise<void> {
+/** Runs as many steps in a turn as its budget allows, those of a large object one by one. */
+export function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return
-    const waiting = value ?? (isLarge(write.size) || (isLong && turnIsOver()) ? nextTurn() : undefined)
-    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write, isLong))
+    const waiting = value ?? (isLarge(write.size) || turnIsOver() ? nextTurn() : undefined)
+    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write))
   }
 }
 

@@ -3,7 +3,7 @@ import { alreadyExists, noUniqueName } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT_AGAIN } from './admit.js'
-import { createOn } from './create-on.js'
+import { isApart, takeBack } from './hold.js'
 import { NAME } from './identity.js'
 import { Repeat, type Stage } from './run.js'
 import type { Write } from './write.js'
@@ -27,10 +27,12 @@ export const STORE_NEW: Stage<CreateWrite> = {
   span: SPAN,
   fields: () => ({ operation: 'create' }),
   when: ({ dryRun }) => !dryRun,
-  run: write => transact(write, () => {
-    const { store: { backend }, key, precondition, lease } = write
-    return createOn(precondition, backend, { key, value: expect(write), options: lease })
-  })
+  run: async write => {
+    const { store: { backend }, key, precondition: guard, lease } = write
+    const options = guard === undefined || isApart(write) ? lease : { ...lease, guard }
+    await transact(write, () => backend.create(key, expect(write), options))
+    if (isApart(write)) write.undo.push({ of: STORE_NEW, revert: () => takeBack(write) })
+  }
 }
 
 export const STORE_CHANGE: Stage<ChangeWrite> = {

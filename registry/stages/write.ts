@@ -16,6 +16,9 @@ import type { Span } from '../trace.js'
 
 const NO_OPTIONS = Object.freeze({})
 
+/** What a stage has done that must not outlast the attempt. */
+export interface Undo { readonly of: { readonly name: string }, readonly revert: () => Promise<void> }
+
 export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   readonly store: ResourceStore
   readonly target: Target
@@ -33,6 +36,8 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   /** What the write depends on, as the last run of validating admission found it. */
   precondition: Precondition | undefined = undefined
   allocated: Allocated | undefined = undefined
+  /** Taken back, the last first, if the write fails or is repeated from the stage that did it, or from before. */
+  readonly undo: Undo[] = []
   /** Of the attempt's last transaction; undefined as long as it has sent nothing to the store. */
   outcome: WriteResult | undefined = undefined
   /** A transaction succeeded, whatever the attempts after that come to. */

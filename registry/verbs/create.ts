@@ -7,6 +7,7 @@ import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
 import { DECODING } from '../stages/convert.js'
 import { encodeNew } from '../stages/encode.js'
 import type { Sent } from '../stages/given.js'
+import { HOLD } from '../stages/hold.js'
 import { identify, identifyAgain, NAME } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
 import { ownNew } from '../stages/own.js'
@@ -29,11 +30,12 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   NAME,
   { name: 'prepare', run: prepareNew },
   ALLOCATE_NEW,
-  { name: 'validate', isLong: true, run: validateNew },
+  { name: 'validate', run: validateNew },
   ADMIT_AGAIN,
   { name: 'encode', run: encodeNew },
   LEASE,
   STORE_NEW,
+  HOLD,
   { name: 'conclude', run: conclude },
   COMMIT
 ]

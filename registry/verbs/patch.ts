@@ -61,7 +61,7 @@ export const PATCH: ReadonlyArray<Stage<PatchWrite>> = [
   DECODE,
   ...changeOf<PatchWrite>([
     { name: 'copy', run: copy },
-    { name: 'patch', isLong: true, run: applyPatch },
+    { name: 'patch', run: applyPatch },
     { name: 'decode patched', run: decodePatched },
     { name: 'convert', run: convert },
     { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { StorageError } from '../../../storage/errors.js'
 import { StatusError } from '../../../schemas/status.js'
-import { nextTurn } from '../../../event-loop/turns.js'
+import { nextTurn, turnIsOver } from '../../../event-loop/turns.js'
 import { Trace } from '../../../registry/trace.js'
 import { Repeat, runStages, type Stage } from '../../../registry/stages/run.js'
 import { Write } from '../../../registry/stages/write.js'
@@ -51,6 +51,19 @@ t.test('a small write runs in one turn; others have their turn between the stage
   }
 })
 
+t.test('steps of a small write go on in a later turn when the budget of the turn is used up', async t => {
+  const { write, ran, stage } = build(t)
+  await nextTurn()
+  const waiting = nextTurn().then(() => { ran.push('other') })
+  await runStages([stage('one', function * () {
+    while (!turnIsOver());
+    yield
+    ran.push('second step')
+  })], write)
+  await waiting
+  t.strictSame(ran, ['one', 'other', 'second step'])
+})
+
 t.test('only stages that name a span have one, failed stages included', async t => {
   const trace = new Trace()
   const { write, stage } = build(t, { caller: { ...context.caller, signal: context.caller.signal, trace } })
@@ -72,10 +85,10 @@ t.test('a write is repeated from the named stage, and what it allocated before t
     const { write, ran, stage } = build(t)
     let attempts = 0
     let reverted = 0
-    const allocated = { commit: async () => {}, revert: async () => { reverted++ } }
+    const takes: Stage = stage('takes a value', running => { running.undo.push({ of: takes, revert: async () => { reverted++ } }) })
     const stages = [
       stage('read'),
-      stage('takes a value', running => { running.allocated = allocated }, { allocates: true }),
+      takes,
       stage('validate'),
       stage('store', running => { running.outcome = { succeeded: attempts > 0, revision: 1 } as Write['outcome'] }),
       stage('conclude', () => { if (attempts++ === 0) throw new Repeat(stages.find(({ name }) => name === from) as Stage) })
@@ -94,8 +107,8 @@ t.test('a failure reverts allocations, unless the object may exist, and is never
     const { write, ran, stage } = build(t)
     let reverted = 0
     let recovered = 0
-    write.allocated = { commit: async () => {}, revert: async () => { reverted++ } }
     const store = stage('store', () => { throw failure })
+    write.undo.push({ of: store, revert: async () => { reverted++ } })
     const recover = async (): Promise<Repeat> => {
       if (recovered++ > 0) throw failure
       return new Repeat(store)
@@ -120,8 +133,9 @@ t.test('when the client is gone no further stage runs, but what was sent to the 
   const leave = (): void => { caller.isGone = true }
   const early = build(t, { caller })
   let reverted = 0
+  const takes: Stage = early.stage('allocate', running => { running.undo.push({ of: takes, revert: async () => { reverted++ } }) })
   await t.rejects(runStages([
-    early.stage('allocate', running => { running.allocated = { commit: async () => {}, revert: async () => { reverted++ } } }),
+    takes,
     early.stage('leave', leave),
     early.stage('store')
   ], early.write, async () => t.fail('it is not repeated') as never), /the request ended before its object was written/)
