@@ -17,7 +17,7 @@ const EXTRAS = 'userextras/'
 /** Longer text is no name, and clients choose it. */
 const MAX_TEXT = 2000
 /** Every name, ours or public, has one of these. */
-export const SIGNS = ['orch', 'k8s.io', 'kube', 'node-agent'] as const
+export const SIGNS = ['orch', 'k8s.io', 'kube', '-agent'] as const
 const SIGN = /orch|k8s\.io|kube|node-agent/
 export const hasSign = (text: string): boolean => SIGN.test(text)
 

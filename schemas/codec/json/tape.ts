@@ -131,7 +131,9 @@ export class Tape {
         notes[token++] = hasEscapes
       } else if (first === OPEN_OBJECT && inObject && notes[token - 1] === FIELDS && isFieldSet(bytes, at)) {
         starts[token] = at
-        ends[token] = at = endOfObject(bytes, at)
+        const end = endOfObject(bytes, at)
+        if (end === undefined) throw notCompact(at)
+        ends[token] = at = end
         notes[token] = ++token
       } else if (first === OPEN_OBJECT || first === OPEN_LIST) {
         starts[token] = at++
@@ -167,18 +169,17 @@ export class Tape {
   }
 }
 
-/** The byte after an object that begins there. @throws TypeError if it does not end */
-export function endOfObject (bytes: Uint8Array, from: number): number {
-  const { length } = bytes
+/** The byte after an object that begins there; undefined if it does not end before `until`. */
+export function endOfObject (bytes: Uint8Array, from: number, until = bytes.length): number | undefined {
   let depth = 0
-  for (let at = from; at < length; at++) {
+  for (let at = from; at < until; at++) {
     const code = bytes[at]
     if (code === QUOTE) {
-      for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+      for (at++; at < until && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
     } else if (code === OPEN_OBJECT) depth++
     else if (code === CLOSE_OBJECT && --depth === 0) return at + 1
   }
-  throw notCompact(from)
+  return undefined
 }
 
 const notCompact = (at: number): TypeError => new TypeError(`the text is not compact JSON at byte ${at}`)
