@@ -12,9 +12,10 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
 import { advice, type Candidates } from './advice.js'
+import { Decisions } from './decisions.js'
 import { explanation, grantText, type Resolved as Explained } from './explain.js'
 import { type Binding, type Grant, Grants } from './grants.js'
-import { distinctRules, type Rule, ruleAllows, sizeOf } from './rules.js'
+import { dependsOnName, distinctRules, type Rule, ruleAllows, sizeOf } from './rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 /** Members may do everything, regardless of roles. */
@@ -48,6 +49,8 @@ export class RbacAuthorizer implements Authorizer {
   readonly #grants = new Grants()
   /** By namespace ('' for cluster roles), then by name. */
   readonly #roles = new Map<string, Map<string, readonly Rule[]>>()
+  readonly #rulings = new WeakMap<Grant, Ruling>()
+  readonly #decisions = new Decisions()
   #followed: Followed | undefined
 
   constructor (options: RbacOptions) { this.#options = options }
@@ -56,20 +59,30 @@ export class RbacAuthorizer implements Authorizer {
     const roles = (plural: string): FollowedResource => ({
       group: GROUP,
       plural,
-      changed: role => { this.#setRole(role as ApiObject & { rules?: Rule[] | null }) },
-      deleted: ({ namespace, name }) => { this.#roles.get(namespace)?.delete(name) }
+      changed: role => {
+        this.#decisions.forget()
+        this.#setRole(role as ApiObject & { rules?: Rule[] | null })
+      },
+      deleted: ({ namespace, name }) => {
+        this.#decisions.forget()
+        this.#roles.get(namespace)?.delete(name)
+      }
     })
     const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
     const bindings = (plural: string): FollowedResource => ({
       group: GROUP,
       plural,
       changed: object => {
+        this.#decisions.forget()
         const binding = object as Binding // the followed resource
         this.#grants.set(
           keyOf({ namespace: binding.metadata.namespace ?? '', name: binding.metadata.name ?? '' }), binding
         )
       },
-      deleted: name => { this.#grants.delete(keyOf(name)) }
+      deleted: name => {
+        this.#decisions.forget()
+        this.#grants.delete(keyOf(name))
+      }
     })
     // Acknowledged: a write to roles or bindings completes only once decisions use it.
     this.#followed = this.#options.follow(
@@ -83,18 +96,39 @@ export class RbacAuthorizer implements Authorizer {
   authorize ({ user, info }: Attributes): Ruling {
     if (user.groups.includes(MASTERS)) return ALLOW
     if (this.#followed?.loaded !== true) return notLoaded('RBAC: roles and bindings are not loaded yet')
-    const grants = this.#grantsOf(user, info.isResourceRequest ? info.namespace : '')
+    this.#followed.catchUp()
+    const known = this.#decisions.of(user, info)
+    if (known !== undefined) return known
+    const [ruling, isOfName] = this.#decide(user, info)
+    if (!isOfName) this.#decisions.remember(user, info, ruling)
+    return ruling
+  }
+
+  /** The ruling, and whether it may be another for an object of another name. */
+  #decide (user: UserInfo, info: RequestInfo): readonly [Ruling, isOfName: boolean] {
+    const grants = this.#grants.of(user, info.isResourceRequest ? info.namespace : '')
     const seen = new Set<Resolved>()
+    let isOfName = false
     for (const grant of grants) {
       const rules = this.#resolve(grant)
       if (rules === undefined || seen.has(rules)) continue
-      if (rules.some(rule => ruleAllows(rule, info))) {
-        return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
-      }
+      const allowing = rules.find(rule => ruleAllows(rule, info))
+      if (allowing !== undefined) return [this.#allowedBy(grant), isOfName || dependsOnName(allowing, info)]
+      isOfName ||= rules.some(rule => dependsOnName(rule, info))
       seen.add(rules)
     }
     const problems = this.#problems(grants)
-    return problems.length === 0 ? NO_RULE : { decision: 'NoOpinion', reason: `RBAC: ${problems.join(', ')}` }
+    const reason = `RBAC: ${problems.join(', ')}`
+    return [problems.length === 0 ? NO_RULE : { decision: 'NoOpinion', reason }, isOfName]
+  }
+
+  /** One for each grant. */
+  #allowedBy (grant: Grant): Ruling {
+    let ruling = this.#rulings.get(grant)
+    if (ruling === undefined) {
+      this.#rulings.set(grant, ruling = { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` })
+    }
+    return ruling
   }
 
   explain ({ user, info }: Attributes): string {

@@ -49,13 +49,21 @@ const LISTS = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceU
 /** How many values a decision may have to read. */
 export const sizeOf = (rule: Rule): number => LISTS.reduce((sum, list) => sum + (rule[list]?.length ?? 0), 1)
 
-export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
+/** Allows the request if it were about an object of the right name. */
+function concerns (rule: Rule, info: RequestInfo): boolean {
   if (!names(rule.verbs, info.verb)) return false
   if (!info.isResourceRequest) return namesPath(rule.nonResourceURLs, info.path)
-  return names(rule.apiGroups, info.group) && namesResource(rule.resources, info.resource, info.subresource) &&
-    (rule.resourceNames === undefined || rule.resourceNames.length === 0 ||
-      (info.name !== '' && rule.resourceNames.includes(info.name)))
+  return names(rule.apiGroups, info.group) && namesResource(rule.resources, info.resource, info.subresource)
 }
+
+const isOfNames = ({ resourceNames = [] }: Rule, { isResourceRequest }: RequestInfo): boolean =>
+  isResourceRequest && resourceNames.length > 0
+
+export const ruleAllows = (rule: Rule, info: RequestInfo): boolean => concerns(rule, info) &&
+  (!isOfNames(rule, info) || (info.name !== '' && rule.resourceNames?.includes(info.name) === true))
+
+/** Whether it allows the request for objects of some names only. */
+export const dependsOnName = (rule: Rule, info: RequestInfo): boolean => isOfNames(rule, info) && concerns(rule, info)
 
 /** A rule with one verb, and one group, resource and name or one path. */
 type Single = Rule

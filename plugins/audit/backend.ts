@@ -31,8 +31,7 @@ export interface BackendContext {
 }
 
 export interface AuditBackend {
-  readonly strict: boolean
-  /** False if the event is known to be lost. Batch mode does not wait for delivery. */
+  /** Whether the request may go on: false if a strict back end lost the event. Batches are not waited for. */
   write: (event: AuditEvent) => Promise<boolean> | boolean
   close: () => Promise<void>
 }
@@ -54,11 +53,10 @@ export function openBackend (
   if (mode === 'batch') {
     const batches = new Batches(batch, { deliver, maxInFlight, lost })
     return {
-      strict: false,
       write: event => {
         const item = textOf(event)
         if (item !== undefined) batches.add(item)
-        return item !== undefined
+        return true
       },
       close: async () => {
         await batches.close()
@@ -66,17 +64,28 @@ export function openBackend (
       }
     }
   }
+  const loses = mode !== 'blocking-strict'
+  /** Those that are not delivered yet. */
+  const pending = new Set<Promise<boolean>>()
   return {
-    strict: mode === 'blocking-strict',
     write: event => {
       const item = textOf(event)
-      if (item === undefined) return false
-      return deliver([item]).then(() => true, (error: unknown) => {
+      if (item === undefined) return loses
+      const delivered = deliver([item]).then(() => {
+        pending.delete(delivered)
+        return true
+      }, (error: unknown) => {
+        pending.delete(delivered)
         lost(1, error)
-        return false
+        return loses
       })
+      pending.add(delivered)
+      return delivered
     },
-    close: context.close
+    close: async () => {
+      await Promise.all(pending)
+      await context.close()
+    }
   }
 }
 

@@ -27,10 +27,10 @@ const LOG_BATCH: BatchOptions = { maxSize: 1, maxWait: 0 }
 const WEBHOOK_BATCH: BatchOptions = { throttle: { qps: 10, burst: 15 } }
 
 export interface Backends {
-  /** False if a strict back end lost the event. */
+  /** Whether the request may go on: false if a strict back end lost the event. */
   write: (event: AuditEvent) => boolean | Promise<boolean>
-  /** Resolves when all events are delivered or given up. @param waiting events that requests wait for */
-  close: (waiting: Iterable<Promise<unknown>>) => Promise<void>
+  /** Resolves when all events are delivered or given up. */
+  close: () => Promise<void>
 }
 
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
@@ -81,18 +81,15 @@ export async function openBackends (
   }
   return {
     write: event => {
-      let waiting: Array<Promise<boolean>> | undefined
-      let kept = true
-      for (const { strict, write } of backends) {
-        const written = write(event)
-        if (typeof written !== 'boolean') (waiting ??= []).push(strict ? written : written.then(() => true))
-        else if (strict) kept &&= written
-      }
-      return waiting === undefined ? kept : Promise.all(waiting).then(all => kept && !all.includes(false))
+      const [first, ...others] = backends
+      if (first === undefined) return true
+      const written = first.write(event)
+      return others.length === 0
+        ? written
+        : Promise.all([written, ...others.map(other => other.write(event))]).then(all => !all.includes(false))
     },
-    close: async waiting => {
+    close: async () => {
       const late = setTimeout(abort, closeGrace)
-      await Promise.all(waiting)
       await Promise.all(backends.map(({ close }) => close()))
       clearTimeout(late)
     }

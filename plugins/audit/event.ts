@@ -111,9 +111,15 @@ function statusJson ({ code, status: answered }: Outcome): string {
   }))
 }
 
+/** Those of frozen annotations, which many requests share. */
+const shared = new WeakMap<Readonly<Record<string, string>>, string>()
+
 function membersOf (map: Readonly<Record<string, string>>): string {
+  const known = shared.get(map)
+  if (known !== undefined) return known
   let members = ''
   for (const key in map) members += `${members === '' ? '' : ','}${quotedCached(key)}:${quoted(map[key] ?? '')}`
+  if (Object.isFrozen(map)) shared.set(map, members)
   return members
 }
 

@@ -1,4 +1,8 @@
-/** Writes texts to a file in order; texts that arrive during a write are written together. */
+/**
+ * Writes texts to a file in order; those of one turn, and those that arrive during a write, are written together.
+ * Benchmark: `npm run bench -- production`, 'get ConfigMap'.
+ */
+import { afterWork } from '../../event-loop/batching.js'
 import type { LogFile } from './log-file.js'
 
 export interface Sink {
@@ -28,7 +32,7 @@ export class GroupedWrites implements Sink {
     if (this.#closed) return Promise.reject(new Error('the audit log is not open'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, settle: error => { if (error === undefined) resolve(); else reject(error) } })
-      this.#writing ??= this.#drain()
+      this.#writing ??= new Promise<void>(afterWork).then(() => this.#drain())
     })
   }
 

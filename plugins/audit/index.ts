@@ -48,8 +48,6 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   const backends = await openBackends(options, fastify)
   const ruler = compilePolicy(policy)
   const countOf = new Map(LEVELS.map(level => [level, levels.with(level)]))
-  /** Pending events; awaited at shutdown. */
-  const pending = new Set<Promise<boolean>>()
 
   /** False if a strict back end lost the event. */
   const write = (
@@ -65,11 +63,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
       stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(clock.wall()), ...more
     })
     events.add()
-    const written = backends.write(event)
-    if (typeof written === 'boolean') return written
-    const waited = written.finally(() => pending.delete(waited))
-    pending.add(waited)
-    return waited
+    return backends.write(event)
   }
   const outcomeOf = (request: ServedRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
     const code = reply.raw.statusCode
@@ -148,7 +142,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     }
     done()
   })
-  fastify.addHook('onClose', async () => { await backends.close(pending) })
+  fastify.addHook('onClose', async () => { await backends.close() })
 }
 
 /** Maximum characters kept of a user agent. */

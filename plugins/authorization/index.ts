@@ -20,8 +20,19 @@ export type { AuthorizationOptions } from './modes.js'
 
 const DECISION = 'authorization.orch.io/decision'
 const REASON = 'authorization.orch.io/reason'
-/** Annotations of most requests; shared. */
-const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
+const annotations = new WeakMap<Ruling, Readonly<Record<string, string>>>()
+
+/** Shared, as authorizers remember their rulings. */
+function annotationsOf (ruling: Ruling): Readonly<Record<string, string>> {
+  let known = annotations.get(ruling)
+  if (known === undefined) {
+    const { decision, reason = '' } = ruling
+    known = Object.freeze({ [DECISION]: decision === 'Allow' ? 'allow' : 'forbid', [REASON]: reason })
+    annotations.set(ruling, known)
+  }
+  return known
+}
+
 /** Annotations if an authorizer failed. */
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
@@ -112,15 +123,12 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
   runParts(fastify, 'authorizer', all)
 
   const settle = (
-    request: ServedRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling
+    request: ServedRequest, attributes: Attributes, ruling: Ruling
   ): StatusError | undefined | Promise<StatusError> => {
+    const { decision, reason = '', evaluationError } = ruling
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
-    const said = unknown
-      ? UNKNOWN
-      : allowed && reason === ''
-        ? ALLOWED
-        : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
+    const said = unknown ? UNKNOWN : annotationsOf(ruling)
     request.orch.annotations = Object.keys(request.orch.annotations).length === 0
       ? said
       : { ...request.orch.annotations, ...said }
