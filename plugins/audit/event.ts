@@ -96,20 +96,18 @@ function bare ({ code, status }: Outcome): Outcome {
 function statusJson ({ code, status: answered }: Outcome): string {
   if (answered === undefined) return `{"metadata":{},"code":${code}}`
   const { status, message, reason, details } = answered
-  return escapeRest(JSON.stringify({
-    metadata: {},
-    status,
-    message: message === undefined ? undefined : truncate(message),
-    reason,
-    details: details?.causes === undefined
-      ? details
-      : {
-          ...details, causes: details.causes.slice(0, MAX_LIST).map(cause =>
-            cause.message === undefined ? cause : { ...cause, message: truncate(cause.message) })
-        },
-    code
-  }))
+  const member = (name: string, text: string | undefined): string =>
+    text === undefined ? '' : `,"${name}":${quoted(text)}`
+  return `{"metadata":{}${member('status', status)}${member('message', message)}${member('reason', reason)}` +
+    `${details === undefined ? '' : `,"details":${escapeRest(JSON.stringify(cut(details)))}`},"code":${code}}`
 }
+
+const cut = (details: NonNullable<Status['details']>): typeof details => details.causes === undefined
+  ? details
+  : {
+      ...details, causes: details.causes.slice(0, MAX_LIST).map(cause =>
+        cause.message === undefined ? cause : { ...cause, message: truncate(cause.message) })
+    }
 
 /** Those of frozen annotations, which many requests share. */
 const shared = new WeakMap<Readonly<Record<string, string>>, string>()
