@@ -80,8 +80,8 @@ function recordSent (request: VerbRequest, message: Message<object>, object: obj
 }
 
 /** Records a body that is not an object, such as a patch. */
-export function recordValue (request: VerbRequest, value: unknown): void {
-  request.orch.recorder?.request(undefined, () => stringify(value) ?? 'null')
+export function recordValue (request: VerbRequest, value: () => unknown): void {
+  request.orch.recorder?.request(undefined, () => stringify(value()) ?? 'null')
 }
 
 function * decodeText<T> (

@@ -5,7 +5,6 @@
 
 import type { Renaming } from './codec/renaming.js'
 import type { Message, Plain } from './language/types.js'
-import type { PatchType } from './media-types.js'
 import type { ApiObject } from './resource.js'
 import type { FieldError, Status } from './status.js'
 
@@ -83,10 +82,6 @@ export interface Naming {
   readonly value: <T>(message: Message, object: T) => T
   /** An object as JSON under these names; takes over the given one. */
   readonly shown: <T>(message: Message, own: T) => T
-  /** The parsed body of a PATCH, in place. Of a JSON patch only what can be said without its object. */
-  readonly patch: (message: Message, type: PatchType, sent: unknown) => unknown
-  /** Whether patches are applied to the object as it is shown, since what they name depends on that. */
-  readonly patchesShown: (message: Message, type: PatchType) => boolean
   /** What clients may not write, as they would mean something else by it. @param old what is stored */
   readonly findings: ((object: ApiObject, old: ApiObject | undefined) => FieldError[]) | undefined
 }
@@ -122,7 +117,5 @@ export const OWN_NAMES: Naming = {
   message: same,
   value: (_message, sent) => sent,
   shown: (_message, own) => own,
-  patch: (_message, _type, sent) => sent,
-  patchesShown: () => false,
   findings: undefined
 }

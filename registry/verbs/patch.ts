@@ -16,16 +16,6 @@ import { matchTarget } from '../stages/identity.js'
 import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
 import { changeOf, runChange, type Written } from './change.js'
 
-export interface Patch {
-  readonly type: PatchType
-  /** The parsed patch. */
-  readonly patch: unknown
-  /** Shows the object under the names that the patch uses, if those depend on it. In place. */
-  readonly shown?: ((object: object) => object) | undefined
-  /** Of what is patched. */
-  readonly message: Message
-}
-
 export interface PatchRequest {
   /** Applies the patch in place. Throws a StatusError 413, 422. */
   readonly apply: (copy: ApiObject) => Steps<unknown>
@@ -76,21 +66,19 @@ export async function patch (
 }
 
 /**
+ * @param message of what is patched
+ * @param patch as parsed
  * @returns a function that applies the patch to an object
  * @throws StatusError 400 for a malformed patch
  */
-export function patched ({ type, patch, message, shown = object => object }: Patch): PatchRequest['apply'] {
+export function patched (type: PatchType, message: Message, patch: unknown): PatchRequest['apply'] {
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
-    return function * (copy) {
-      const seen = shown(copy)
-      yield
-      return yield * applyJsonPatch(seen, operations)
-    }
+    return copy => applyJsonPatch(copy, operations)
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw badRequest('a merge patch must be an object')
   }
-  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...shown(copy) }, { ...patch })
-  return function * (copy) { return mergePatch(shown(copy), patch) }
+  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
+  return function * (copy) { return mergePatch(copy, patch) }
 }

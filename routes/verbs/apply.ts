@@ -71,7 +71,7 @@ function * configOf (
   yield
   const view = naming.message(message)
   naming.value(message, value)
-  recordValue(request, value)
+  recordValue(request, () => value)
   yield
   checkType(message, value)
   const { object, unknown } = decode(view, value)

@@ -154,19 +154,22 @@ export function * patchOf (
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   const { value, duplicates } = parseJson(body)
   yield
-  const { naming, recorder } = request.orch
-  const isShown = naming.patchesShown(own, type)
-  const message = isShown ? naming.message(own) : own
-  if (recorder !== undefined || !isShown) {
-    const patch = naming.patch(own, type, isShown ? clone(value) : value)
-    recordValue(request, patch)
-  }
+  const { naming } = request.orch
+  const message = naming.message(own)
+  // A JSON patch has names in its paths too, and is recorded as it was sent.
+  const isLikeObject = naming.renames && type !== JSON_PATCH_TYPE
+  recordValue(request, () => isLikeObject ? naming.value(own, clone(value)) : value)
   yield
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
+  const apply = patched(type, message, value)
   return {
-    apply: patched({ type, patch: value, message, shown: isShown ? object => naming.shown(own, object) : undefined }),
+    apply: function * (copy) {
+      const shown = naming.shown(own, copy)
+      yield
+      return yield * apply(shown)
+    },
     decode: patched => {
-      if (isShown) naming.value(own, patched)
+      naming.value(own, patched)
       const { object, unknown } = decodePatched(patched, made => reportTooLarge(() => decode(message, made)))
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>
         invalidPatch(patched, `strict decoding error: ${why}`))

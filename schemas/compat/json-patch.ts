@@ -4,7 +4,7 @@ import { isObject, setMember } from '../language/values.js'
 import { ownValue } from './definitions.js'
 import type { Place } from './places.js'
 import { translateGroup } from './text.js'
-import { translateValue, valueOf, type Form } from './values.js'
+import { translateValue, valueOf, type Kept } from './values.js'
 
 interface Position { readonly place: Place, readonly seen: unknown }
 
@@ -15,18 +15,18 @@ const INDEX = /^(?:\d+|-)$/
  * In place; operations that are none stay for the server to refuse.
  * @param seen the object under the names of the patch, if it is known: some names depend on what stands beside them
  */
-export function translateJsonPatch (root: Place, patch: unknown, form: Form, seen?: unknown): unknown {
+export function translateJsonPatch (root: Place, patch: unknown, kept: Kept, seen?: unknown): unknown {
   const start: Position = { place: root, seen }
   if (!Array.isArray(patch)) return patch
   for (const operation of patch as unknown[]) {
     if (!isObject(operation)) continue
     const { from, path } = operation
-    if (typeof from === 'string') operation['from'] = translatePointer(start, from, form).pointer
+    if (typeof from === 'string') operation['from'] = translatePointer(start, from, kept).pointer
     if (typeof path !== 'string') continue
-    const { pointer, place } = translatePointer(start, path, form)
+    const { pointer, place } = translatePointer(start, path, kept)
     operation['path'] = pointer
     if (place !== undefined && 'value' in operation) {
-      operation['value'] = ownMembers(place, translateValue(place, operation['value'], form))
+      operation['value'] = ownMembers(place, translateValue(place, operation['value'], kept))
     }
   }
   return patch
@@ -51,7 +51,7 @@ function ownMembers (place: Place, value: unknown): unknown {
 interface Translated { readonly pointer: string, readonly place: Place | undefined }
 
 /** Stops where no place is known, because a pointer may have thousands of segments. */
-function translatePointer (start: Position, pointer: string, form: Form): Translated {
+function translatePointer (start: Position, pointer: string, kept: Kept): Translated {
   let { place, seen }: { place: Place | undefined, seen: unknown } = start
   let at = pointer.indexOf('/')
   if (at < 0) return { pointer, place }
@@ -61,7 +61,7 @@ function translatePointer (start: Position, pointer: string, form: Form): Transl
     const end = next < 0 ? pointer.length : next
     const segment = pointer.slice(at + 1, end)
     const text = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    const [name, below] = step({ place, seen }, text, form)
+    const [name, below] = step({ place, seen }, text, kept)
     place = below
     seen = isObject(seen) || Array.isArray(seen) ? (seen as Record<string, unknown>)[text] : undefined
     made += `/${name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -71,10 +71,10 @@ function translatePointer (start: Position, pointer: string, form: Form): Transl
 }
 
 /** The other name of a member, and its place. */
-function step ({ place, seen }: Position, name: string, form: Form): [name: string, place: Place | undefined] {
+function step ({ place, seen }: Position, name: string, kept: Kept): [name: string, place: Place | undefined] {
   switch (place.kind) {
     case 'keys': {
-      const of = valueOf(name, form)
+      const of = valueOf(name, kept)
       return [place.of(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
     }
     case 'items': return [name, place.item]
@@ -88,7 +88,7 @@ function step ({ place, seen }: Position, name: string, form: Form): [name: stri
     }
     case 'union': {
       const chosen = place.placeOf(INDEX.test(name) ? [] : {})
-      return chosen === undefined ? [name, undefined] : step({ place: chosen, seen }, name, form)
+      return chosen === undefined ? [name, undefined] : step({ place: chosen, seen }, name, kept)
     }
   }
 }

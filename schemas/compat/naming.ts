@@ -1,6 +1,5 @@
 /** The public project's names, for clients, and for servers that know no others. */
 import type { Plain } from '../language/types.js'
-import { JSON_PATCH_TYPE } from '../media-types.js'
 import type { Naming } from '../naming.js'
 import { ownClaims, translateClaims } from './claims.js'
 import { publicMessage } from './definitions.js'
@@ -9,7 +8,7 @@ import { publicReview } from './reviews.js'
 import { publicFindings } from './findings.js'
 import { COMPONENT_OBJECTS } from './names.js'
 import {
-  mayHaveNames, ownTypes, publicObject, publicStatus, publicType, translateDocument, translatePatch, translateValues
+  mayHaveNames, ownTypes, publicObject, publicStatus, publicType, translateDocument, translateValues
 } from './objects.js'
 import { publicDefinition, publicPiece, publicSchema } from './openapi.js'
 import { publicRenaming } from './renaming.js'
@@ -47,7 +46,5 @@ export const PUBLIC_NAMES: Naming = {
   message: publicMessage,
   value: translateValues,
   shown: publicObject,
-  patch: translatePatch,
-  patchesShown: (message, type) => type === JSON_PATCH_TYPE || publicMessage(message) !== message,
   findings: publicFindings
 }

@@ -2,23 +2,23 @@
 import { toJson } from '../codec/json/encode.js'
 import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
-import { JSON_PATCH_TYPE, PROTOBUF_TYPE } from '../media-types.js'
+import { PROTOBUF_TYPE } from '../media-types.js'
 import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
 import type { Status } from '../status.js'
 import { publicMessage } from './definitions.js'
-import { translateJsonPatch } from './json-patch.js'
 import { membersOf, type Place } from './places.js'
 import { translatePath } from './requests.js'
 import { publicWords } from './sentences.js'
 import { bounded, namesOf, SIGNS, translateGroup } from './text.js'
-import { translateFields, translateStruct, type Form } from './values.js'
+import { translateFields, translateStruct, type Kept } from './values.js'
 
 export const rootOf = (message: Message): Place & { kind: 'struct' } =>
   ({ kind: 'struct', members: membersOf(planOf(message)) })
 
-function translateIn (message: Message, value: unknown, patch: boolean): unknown {
+/** The names in the values of an object, in place: decoded, JSON that will be, or a patch of its structure. */
+export function translateValues<T> (message: Message, value: T): T {
   if (!isObject(value)) return value
   const root = rootOf(message)
   const { metadata } = value
@@ -29,14 +29,10 @@ function translateIn (message: Message, value: unknown, patch: boolean): unknown
       isObject(manager['fieldsV1'])) manager['fieldsV1'] = translateFields(root, manager['fieldsV1'])
     }
   }
-  return translateStruct(root.members, value, formOf(message, patch))
+  return translateStruct(root.members, value, keptBy(message)) as T
 }
 
-export const formOf = (message: Message, patch: boolean): Form =>
-  ({ patch, lastApplied: json => translateKept(message, json) })
-
-/** The names in the values of an object, in place: decoded, or JSON that will be. */
-export const translateValues = <T>(message: Message, value: T): T => translateIn(message, value, false) as T
+export const keptBy = (message: Message): Kept => json => translateKept(message, json)
 
 /** An object as JSON with public names; takes over the given one. */
 export function publicObject<T> (message: Message, own: T): T {
@@ -73,13 +69,7 @@ function translatedKept (message: Message, json: string): string | undefined {
 }
 
 /** What is kept does not keep itself. */
-const UNKEPT: Form = { patch: false, lastApplied: json => json }
-
-/** The parsed body of a PATCH, in place. @param seen what a JSON patch changes, under its names */
-export function translatePatch (message: Message, type: string, patch: unknown, seen?: unknown): unknown {
-  if (type === JSON_PATCH_TYPE) return translateJsonPatch(rootOf(message), patch, formOf(message, true), seen)
-  return translateIn(message, patch, true)
-}
+const UNKEPT: Kept = json => json
 
 /** What may need translation: one of our names, or a public one. */
 const SIGN_BYTES = SIGNS.map(sign => Buffer.from(sign))

@@ -1,7 +1,7 @@
 /** The names in stored JSON that the public project calls otherwise, see `schemas/codec/renaming.ts`. */
 import { Facts, type Declaration, type Message } from '../language/types.js'
 import { Signs, type Renamed, type Renaming } from '../codec/renaming.js'
-import { formOf, rootOf } from './objects.js'
+import { keptBy, rootOf } from './objects.js'
 import type { Members, Place } from './places.js'
 import { SIGNS, translateGroup } from './text.js'
 import { translateFields, translateValue } from './values.js'
@@ -76,8 +76,8 @@ class OfMessage {
       const { members } = item
       if (members.beside === undefined) return { kind: 'objects', inMap, renaming: this.#of(members) }
     }
-    const form = formOf(this.#message, false)
-    return { kind: 'value', of: value => translateValue(place, value, form) }
+    const kept = keptBy(this.#message)
+    return { kind: 'value', of: value => translateValue(place, value, kept) }
   }
 }
 

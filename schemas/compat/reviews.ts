@@ -3,10 +3,10 @@ import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
 import { isObject } from '../language/values.js'
 import { Facts, type Message, type Plain } from '../language/types.js'
-import { JSON_PATCH_TYPE } from '../media-types.js'
 import { PartialObjectMetadata } from '../meta/answers.js'
 import { representations } from '../resources.js'
-import { publicObject, translatePatch, translateValues } from './objects.js'
+import { translateJsonPatch } from './json-patch.js'
+import { keptBy, publicObject, rootOf, translateValues } from './objects.js'
 import { namesOf, translateGroup, translateKey, translateNamespace, translateUser } from './text.js'
 
 /** Of custom and unknown types only the metadata is translated. */
@@ -96,7 +96,7 @@ function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknow
 function ownPatch (base64: string, message: Message, seen: unknown): string {
   try {
     const patch = parseExactly(Buffer.from(base64, 'base64'))
-    return Buffer.from(rawJson(translatePatch(message, JSON_PATCH_TYPE, patch, seen))).toString('base64')
+    return Buffer.from(rawJson(translateJsonPatch(rootOf(message), patch, keptBy(message), seen))).toString('base64')
   } catch {
     return base64
   }

@@ -9,15 +9,8 @@ import type { Members, Place } from './places.js'
 import { valueOfKey } from './requests.js'
 import { hasSign, translateGroup, type Translation } from './text.js'
 
-/** Directives of strategic merge patches about a list of the name that follows. */
-const DIRECTIVE = /^\$(?:setElementOrder|deleteFromPrimitiveList)\//
-
-export interface Form {
-  /** May have directives. */
-  readonly patch: boolean
-  /** Translates the object that kubectl keeps in an annotation. */
-  readonly lastApplied: (json: string) => string
-}
+/** Translates the object that kubectl keeps in an annotation. */
+export type Kept = (json: string) => string
 
 /** The annotation, which has this name for every client. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -26,7 +19,7 @@ export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
  * The value with its names translated; objects and lists are changed in place, and of another type than declared, stay
  * as they are.
  */
-export function translateValue (place: Place, value: unknown, form: Form): unknown {
+export function translateValue (place: Place, value: unknown, kept: Kept): unknown {
   switch (place.kind) {
     case 'text':
       if (!place.list) return typeof value === 'string' ? place.of(value) : value
@@ -36,68 +29,58 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
         }
       }
       return value
-    case 'keys': return isObject(value) ? withKeys(value, place.of, form) : value
+    case 'keys': return isObject(value) ? withKeys(value, place.of, kept) : value
     case 'items': {
       if (typeof value !== 'object' || value === null || Array.isArray(value) === place.map) return value
       if (Array.isArray(
         value
-      )) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
+      )) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], kept)
       else {
         for (const key of Object.keys(value)) {
           const before = (value as Plain)[key]
-          const after = translateValue(place.item, before, form)
+          const after = translateValue(place.item, before, kept)
           if (after !== before) setMember(value, key, after)
         }
       }
       return value
     }
-    case 'struct': return isObject(value) ? translateStruct(place.members, value, form) : value
+    case 'struct': return isObject(value) ? translateStruct(place.members, value, kept) : value
     case 'union': {
       const chosen = place.placeOf(value)
-      return chosen === undefined ? value : translateValue(chosen, value, form)
+      return chosen === undefined ? value : translateValue(chosen, value, kept)
     }
   }
 }
 
-export function translateStruct ({ places, beside, typed }: Members, value: Plain, form: Form): Plain {
-  if (beside !== undefined) translateBeside(beside, value, form)
+export function translateStruct ({ places, beside, typed }: Members, value: Plain, kept: Kept): Plain {
+  if (beside !== undefined) translateBeside(beside, value, kept)
   for (const name of Object.keys(value)) {
     const place = places.get(name)
     const before = value[name]
     if (place === undefined || before === undefined || before === null) continue
-    value[name] = translateValue(place, before, form)
+    value[name] = translateValue(place, before, kept)
   }
   if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translateGroup(value['apiVersion'])
-  if (form.patch) {
-    for (const name of Object.keys(value)) {
-      if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
-    }
-  }
   return value
 }
 
-function translateBeside ([field, ofValue]: NonNullable<Members['beside']>, value: Plain, form: Form): void {
+function translateBeside ([field, ofValue]: NonNullable<Members['beside']>, value: Plain, kept: Kept): void {
   const before = value[field]
   const of = before === undefined ? undefined : ofValue(value)
-  if (of !== undefined) value[field] = translateValue({ kind: 'text', of, list: Array.isArray(before) }, before, form)
+  if (of !== undefined) value[field] = translateValue({ kind: 'text', of, list: Array.isArray(before) }, before, kept)
 }
 
-/** The list of a directive has the items that the list itself has, or their keys. */
-function translateDirective (place: Place | undefined, value: Plain, name: string, form: Form): void {
-  if (place !== undefined) value[name] = translateValue(place, value[name], form)
-}
-
-function withKeys (map: Plain, of: Translation, form: Form): Plain {
+function withKeys (map: Plain, of: Translation, kept: Kept): Plain {
   for (const key of Object.keys(map)) {
-    const translated = valueOf(key, form)
+    const translated = valueOf(key, kept)
     if (translated !== undefined && typeof map[key] === 'string') map[key] = translated(map[key])
   }
   return renamed(map, of)
 }
 
 /** What translates the value of a key; undefined for the client's own text. */
-export const valueOf = (key: string, { lastApplied }: Form): Translation | undefined =>
-  key === LAST_APPLIED ? lastApplied : valueOfKey(key)
+export const valueOf = (key: string, kept: Kept): Translation | undefined =>
+  key === LAST_APPLIED ? kept : valueOfKey(key)
 
 /** With other keys, ascending as the server writes them; the same object if there are none. */
 function renamed (map: Plain, rename: (key: string) => string): Plain {
@@ -112,7 +95,7 @@ function renamed (map: Plain, rename: (key: string) => string): Plain {
 }
 
 /** Keys of items hold no annotation. */
-const JSON_FORM: Form = { patch: false, lastApplied: json => json }
+const NOT_KEPT: Kept = json => json
 
 /**
  * The tree of `fieldsV1`, in which f: stands before members, k: before the keys of items and v: before items
@@ -130,7 +113,7 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
       const { item } = place
       return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key =>
         key.startsWith('k:')
-          ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}`
+          ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, NOT_KEPT))}`
           : key)
     }
     case 'struct': {

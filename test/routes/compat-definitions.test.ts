@@ -9,7 +9,7 @@ import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
 import { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
 import { build, listen, Watch, type Json } from '../build.js'
-import { established } from '../controllers/custom/definitions.js'
+import { established, until } from '../controllers/custom/definitions.js'
 
 const PUBLIC = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const OURS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
@@ -64,6 +64,7 @@ t.test('a definition is written and read by either name, in every form', async t
     const binary = await server.get(`${PUBLIC}/${NAME}`, { accept: PROTOBUF })
     t.same(strip(decodeProtobuf(CustomResourceDefinition, binary.raw, undefined, PUBLIC_NAMES).object as Json), definition('x-orch-'))
     await server.delete(`${PUBLIC}/${NAME}`)
+    await until(async () => (await server.get(`${PUBLIC}/${NAME}`)).code === 404)
   }
 })
 

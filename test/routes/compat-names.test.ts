@@ -133,6 +133,36 @@ t.test('patches and apply', async t => {
   t.strictSame((await server.get(`${OURS}/namespaces/default/roles/a`)).json.metadata.labels, { 'orch.io/os': 'c' })
 })
 
+t.test('merge keys and directives of strategic merge patches are public names', async t => {
+  const server = await compat(t)
+  const labels = { 'kubernetes.io/os': 'linux', 'topology.kubernetes.io/zone': 'a', other: 'b' }
+  const spread = (topologyKey: string, maxSkew: number): Json => ({ topologyKey, maxSkew, whenUnsatisfiable: 'DoNotSchedule' })
+  const spec = { containers: [{ name: 'c', image: 'i' }], volumes: [{ name: 'kube-api-access-x', emptyDir: {} }, { name: 'v', emptyDir: {} }], topologySpreadConstraints: [spread('topology.kubernetes.io/zone', 1), spread('kubernetes.io/hostname', 1)] }
+  const pods = '/api/v1/namespaces/default/pods'
+  await server.post(pods, { metadata: { name: 'p', labels, finalizers: ['kubernetes.io/pvc-protection', 'example.com/a', 'foregroundDeletion'] }, spec })
+  const patched = async (patch: Json): Promise<Json> => {
+    const { code, json, body } = await server.call('PATCH', `${pods}/p?dryRun=All`, patch, { 'content-type': 'application/strategic-merge-patch+json' })
+    t.ok(code === 200 || code === 422, body) // most of a pod may not change
+    return code === 200 ? json : { message: json.message }
+  }
+  t.strictSame((await patched({ metadata: { labels: { $retainKeys: ['kubernetes.io/os', 'topology.kubernetes.io/zone'] } } }))['metadata'].labels, { 'kubernetes.io/os': 'linux', 'topology.kubernetes.io/zone': 'a' })
+  t.strictSame((await patched({ metadata: { labels: { $patch: 'replace', 'kubernetes.io/os': 'x' } } }))['metadata'].labels, { 'kubernetes.io/os': 'x' })
+  t.strictSame((await patched({ metadata: { '$deleteFromPrimitiveList/finalizers': ['kubernetes.io/pvc-protection'] } }))['metadata'].finalizers, ['example.com/a', 'foregroundDeletion'])
+  t.strictSame((await patched({ metadata: { finalizers: ['example.com/a'], '$setElementOrder/finalizers': ['foregroundDeletion', 'example.com/a', 'kubernetes.io/pvc-protection'] } }))['metadata'].finalizers, ['foregroundDeletion', 'example.com/a', 'kubernetes.io/pvc-protection'])
+  const template = { metadata: { labels: { app: 'a' } }, spec }
+  const deployments = '/apis/apps/v1/namespaces/default/deployments'
+  await server.post(deployments, { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } })
+  const inTemplate = async (change: Json): Promise<Json> => {
+    const { json, body } = await server.call('PATCH', `${deployments}/d?dryRun=All`, { spec: { template: { spec: change } } }, { 'content-type': 'application/strategic-merge-patch+json' })
+    t.match(json, { kind: 'Deployment' }, body)
+    return json['spec'].template.spec
+  }
+  t.match((await inTemplate({ topologySpreadConstraints: [spread('topology.kubernetes.io/zone', 5)] }))['topologySpreadConstraints'], [spread('topology.kubernetes.io/zone', 5), spread('kubernetes.io/hostname', 1)])
+  t.match((await inTemplate({ topologySpreadConstraints: [{ topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule', $patch: 'delete' }] }))['topologySpreadConstraints'], [spread('kubernetes.io/hostname', 1)])
+  const ordered = await inTemplate({ volumes: [{ name: 'kube-api-access-x' }], '$setElementOrder/volumes': [{ name: 'v' }, { name: 'kube-api-access-x' }] })
+  t.match(ordered['volumes'], [{ name: 'v' }, { name: 'kube-api-access-x' }])
+})
+
 t.test('watches', async t => {
   const server = await listen(t, { compatNames: true })
   const watch = async (path: string, headers = {}) => await Watch.open(t, `${server.url}${path}?watch=1&labelSelector=${path.includes('orch') ? 'orch' : 'kubernetes'}.io/os`, headers)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { apply, APPLY, ApplyWrite, copy as copyLive, identify as identifyApplied, merge, readManagers, refuseUid, type ApplyRequest } from '../../../registry/verbs/apply.js'
 import { change, changeBy, createMissing } from '../../../registry/verbs/change.js'
 import { create } from '../../../registry/verbs/create.js'
-import { applyPatch, copy, decodePatched, PATCH, patched, PatchWrite, type Patch, type PatchRequest } from '../../../registry/verbs/patch.js'
+import { applyPatch, copy, decodePatched, PATCH, patched, PatchWrite, type PatchRequest } from '../../../registry/verbs/patch.js'
 import { DELETE } from '../../../registry/verbs/delete.js'
 import { OPERATE } from '../../../registry/verbs/operate.js'
 import { identify, replace, update, UPDATE, UpdateWrite } from '../../../registry/verbs/update.js'
@@ -12,7 +12,7 @@ import { DECODE } from '../../../registry/stages/given.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import { decode } from '../../../schemas/language/decode.js'
-import { JSON_PATCH_TYPE } from '../../../schemas/media-types.js'
+import { JSON_PATCH_TYPE, type PatchType } from '../../../schemas/media-types.js'
 import type { ApiObject } from '../../../schemas/resource.js'
 import { StatusError } from '../../../schemas/status.js'
 import { finish, type Steps } from '../../../schemas/steps.js'
@@ -28,11 +28,12 @@ const decodeConfig = (value: unknown): ApiObject => decode(configMaps.message, v
 /** What is sent is an object whose members nobody has checked. */
 const sent = (object: object): ApiObject => ({ apiVersion: 'v1', kind: 'ConfigMap', ...object } as unknown as ApiObject)
 
-const patchOf = (given: Partial<Patch>): PatchRequest => ({
-  apply: patched({ type: MERGE_PATCH_TYPE, patch: {}, message: configMaps.message, ...given }), decode: decodeConfig
-})
+interface Patch { readonly type?: PatchType, readonly patch?: unknown }
 
-async function patching (t: Test, given: Partial<Patch>): Promise<PatchWrite> {
+const patchOf = ({ type = MERGE_PATCH_TYPE, patch = {} }: Patch): PatchRequest =>
+  ({ apply: patched(type, configMaps.message, patch), decode: decodeConfig })
+
+async function patching (t: Test, given: Patch): Promise<PatchWrite> {
   const write = await changing(t)
   const made = new PatchWrite(write, patchOf(given))
   made.current = write.stored

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { publicMessage } from '../../../schemas/compat/definitions.js'
-import { publicObject, publicStatus, translatePatch, translateValues } from '../../../schemas/compat/objects.js'
+import { translateJsonPatch } from '../../../schemas/compat/json-patch.js'
+import { keptBy, publicObject, publicStatus, rootOf, translateValues } from '../../../schemas/compat/objects.js'
 import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
 import { decode } from '../../../schemas/language/decode.js'
@@ -8,6 +9,9 @@ import { planOf } from '../../../schemas/language/plan.js'
 import { findResource } from '../../../schemas/resources.js'
 import type { Message } from '../../../schemas/language/declare.js'
 import type { Json } from '../../build.js'
+
+/** That of a webhook. */
+const translatePatch = (message: Message, patch: unknown): unknown => translateJsonPatch(rootOf(message), patch, keptBy(message))
 
 function messageOf (group: string, version: string, plural: string): Message {
   const found = findResource(group, version, plural)
@@ -135,7 +139,7 @@ t.test('extensions in schemas are translated at every depth, and data never', as
   t.same(publicSchema(own), extensions('x-kubernetes-'))
   t.strictSame(decode(publicMessage(SCHEMA), extensions('x-orch-')).unknown.length, 10, 'names of the other project are none')
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
-  t.strictSame(translatePatch(DEFINITIONS, 'application/json-patch+json', [
+  t.strictSame(translatePatch(DEFINITIONS, [
     { op: 'add', path: `${at}/x-kubernetes-list-type/items/x-kubernetes-int-or-string`, value: true },
     { op: 'add', path: `${at}/a/items`, value: { 'x-kubernetes-int-or-string': true } },
     { op: 'add', path: `${at}/d/items/0`, value: { 'x-kubernetes-int-or-string': true } },
@@ -181,11 +185,7 @@ t.test('values of other types than declared stay for the server to refuse', asyn
   t.strictSame(translateValues(PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json), JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}'))
 })
 
-t.test('merge patches have directives, JSON patches paths', async t => {
-  const strategic = { metadata: { labels: { 'kubernetes.io/os': null, $patch: 'merge' }, '$deleteFromPrimitiveList/finalizers': ['kubernetes.io/pvc-protection'], '$setElementOrder/finalizers': ['kubernetes.io/pvc-protection', 'a'] }, spec: { '$setElementOrder/volumes': [{ name: 'kube-api-access-x' }] } }
-  t.strictSame(translatePatch(PODS, 'application/strategic-merge-patch+json', copy(strategic)), {
-    metadata: { labels: { $patch: 'merge', 'orch.io/os': null }, '$deleteFromPrimitiveList/finalizers': ['orch.io/pvc-protection'], '$setElementOrder/finalizers': ['orch.io/pvc-protection', 'a'] }, spec: { '$setElementOrder/volumes': [{ name: 'orch-api-access-x' }] }
-  })
+t.test('JSON patches of webhooks have names in paths, and in the values at them', async t => {
   const operations = [
     { op: 'add', path: '/metadata/labels/kubernetes.io~1os', value: 'kube-system' },
     { op: 'replace', path: '/metadata/labels/kubernetes.io~1metadata.name', value: 'kube-system' },
@@ -198,7 +198,7 @@ t.test('merge patches have directives, JSON patches paths', async t => {
     { op: 'replace', path: '', value: { metadata: { namespace: 'kube-system' } } },
     { op: 'remove', path: '/metadata/annotations/a~0b~1c' }, { path: 5, from: 6 }, 7
   ]
-  const own = translatePatch(PODS, 'application/json-patch+json', JSON.parse(JSON.stringify(operations)) as unknown)
+  const own = translatePatch(PODS, JSON.parse(JSON.stringify(operations)) as unknown)
   t.strictSame(own, [
     { op: 'add', path: '/metadata/labels/orch.io~1os', value: 'kube-system' },
     { op: 'replace', path: '/metadata/labels/orch.io~1metadata.name', value: 'orch-system' },
@@ -211,8 +211,8 @@ t.test('merge patches have directives, JSON patches paths', async t => {
     { op: 'replace', path: '', value: { metadata: { namespace: 'orch-system' } } },
     ...operations.slice(-3)
   ])
-  t.strictSame(translatePatch(PODS, 'application/json-patch+json', own), operations)
-  t.equal(translatePatch(PODS, 'application/json-patch+json', 'x'), 'x')
+  t.strictSame(translatePatch(PODS, own), operations)
+  t.equal(translatePatch(PODS, 'x'), 'x')
 })
 
 t.test('the configuration that kubectl keeps is the object it is, if it comes back as it was', async t => {
@@ -223,7 +223,7 @@ t.test('the configuration that kubectl keeps is the object it is, if it comes ba
   t.equal(own, text.replaceAll('k8s.io', 'orch.io'))
   t.equal(kept(own), text)
   for (const odd of ['{"apiVersion": "rbac.authorization.k8s.io/v1"}', '{"apiVersion":"rbac.authorization.k8s.io/v1"', '"kube-system"', '{"metadata":{"name":"kube-system","name":"kube-system"}}', '']) t.equal(kept(odd), odd)
-  const patch = translatePatch(ROLES, 'application/json-patch+json', [{ op: 'add', path: '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration', value: text }])
+  const patch = translatePatch(ROLES, [{ op: 'add', path: '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration', value: text }])
   t.match(patch, [{ value: own }])
 })
 
