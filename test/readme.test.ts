@@ -42,6 +42,17 @@ t.test('its figures are those of docs/performance.md', async t => {
   for (const [here, there] of [...Object.entries(ours), ...others]) t.ok(readme.includes(here) && figures.includes(there), here)
 })
 
+t.test('so are those of the first table, of production servers', async t => {
+  const figures = readFileSync(join(root, 'docs/performance.md'), 'utf8')
+  const [, pods = ''] = figures.split('### Pods, as clients read them')
+  const measured = new Set(pods.split('###')[0]?.match(/[\d,.]*\d/g))
+  const rows = /\n\| --- [^\n]*\n([^]*?)\n\n/.exec(readme)?.[1]?.split('\n') ?? []
+  t.ok(rows.length > 3)
+  for (const [, , ours = '', theirs = '', how = ''] of rows.map(row => row.split('|'))) {
+    for (const [figure] of `${ours} ${theirs} ${/: .*ms/.exec(how)?.[0] ?? ''}`.matchAll(/[\d,.]*\d/g)) t.ok(measured.has(figure), figure)
+  }
+})
+
 t.test('the flags of the etcd block are ours', async t => {
   const [, flags = ''] = (etcd?.text ?? '').split(' -- --local=false ')
   t.equal(checkedFlags(flags.split(' ')).values['etcd-servers'].length, 2)

@@ -1,5 +1,5 @@
 /**
- * What clients read of pods in each form: own and public names × JSON, protobuf, Table and metadata, listed first after a start and later, one of
+ * What an ordinary user of a production server (RBAC, audit, fair queues) reads of pods in each form: own and public names × JSON, protobuf, Table and metadata, listed first after a start and later, one of
  * them, those of one node, and one event. The limit is JSON under own names, for as many bytes as are sent (for each row of tables and metadata), and
  * kube-apiserver's figures are beside it.
  */
@@ -14,14 +14,15 @@ import { call, hangUp, pool } from './http1.js'
 import { newestVersion } from './objects.js'
 import { pod, PODS, podWithStatus } from './pod-objects.js'
 import { cpu, launch, memory, settle, TOKEN, type Launched } from './process.js'
+import { flagsOf, RBAC, send } from './production.js'
 import { UNBOUNDED } from './reads.js'
 import { median, report } from './report.js'
 import { FULL, type Scale } from './scale.js'
 
-const SIZES = [300, 1_000, 2_000, 4_000, 20_000]
+const SIZES = [300, 1_000, 1_500, 2_000, 4_000, 20_000]
 const NODES = 50
 const WIDTH = 32
-const WARM_ROUNDS = 5
+const WARM_ROUNDS = 3
 
 /** A form and what kube-apiserver 1.36 took: ms for a LIST of as many pods, µs for a GET and for the 80 pods of a node among 4,000. */
 interface Form { readonly name: string, readonly accept: string, readonly peer: Readonly<Record<number, number>>, readonly get?: number, readonly node?: number }
@@ -62,6 +63,14 @@ async function read (server: Launched, path: string, accept: string): Promise<nu
   let bytes = 0
   for await (const piece of await opened(server, path, accept)) bytes += (piece as Buffer).length
   return bytes
+}
+
+/** What the user may do once roles decide. */
+async function grant ({ port }: Launched): Promise<void> {
+  const [rule, subject] = [{ apiGroups: [''], resources: ['pods', 'pods/status'], verbs: ['*'] }, { kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }]
+  await send(port, { method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'pods' }, rules: [rule] }) }, 201)
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'pods' }
+  await send(port, { method: 'POST', path: `${RBAC}/clusterrolebindings`, body: JSON.stringify({ metadata: { name: 'pods' }, roleRef, subjects: [subject] }) }, 201)
 }
 
 async function fill ({ port }: Launched, from: number, to: number): Promise<void> {
@@ -121,7 +130,7 @@ async function event (server: Launched, scale: Scale, count: number): Promise<vo
     const from = await newestVersion(server.port, PODS)
     const accept = form.accept.replace('List;', ';')
     const watches = await Promise.all(Array.from({ length: count }, () => opened(server, `${PODS}?watch=1&resourceVersion=${from}`, accept)))
-    const of = await measured(server, scale.rounds, 1, async () => {
+    const of = await measured(server, WARM_ROUNDS * scale.rounds, 1, async () => {
       const arrived = Promise.all(watches.map(async watch => (await once(watch, 'data') as [Buffer])[0].length))
       await call(server.port, 'PUT', `${PODS}/${name(7)}/status`, podWithStatus(name(7), ++turn))
       return (await arrived)[0] ?? 0
@@ -135,14 +144,14 @@ async function event (server: Launched, scale: Scale, count: number): Promise<vo
 export async function forms (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const folder = mkdtempSync(join(tmpdir(), 'orch-forms-'))
-  const start = (): Promise<Launched> => launch(['--compat-names', ...UNBOUNDED], folder)
   let filled = 0
   for (const count of scale.objects < FULL.objects ? [scale.objects] : SIZES) {
-    const filling = ends.add(await start())
+    const filling = ends.add(await launch(['--compat-names', ...UNBOUNDED], folder))
+    if (filled === 0) await grant(filling)
     await fill(filling, filled, filled = count)
     hangUp(filling.port)
     await filling.kill()
-    const server = ends.add(await start())
+    const server = ends.add(await launch(['--compat-names', ...flagsOf(['RBAC', 'audit', 'queues'], folder)], folder))
     const pods = `${count.toLocaleString('en')} pods`
     await each(server, scale, `LIST ${pods}`, 1, ({ peer }) => [PODS, peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500), true])
     if (count === 4_000 || scale.objects < FULL.objects) {

@@ -15,7 +15,7 @@ import { report } from './report.js'
 import type { Scale } from './scale.js'
 
 const CALLERS = 64
-const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+export const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const LEASES = '/apis/coordination.k8s.io/v1'
 /** A namespace that the group is not bound in. */
 const ELSEWHERE = 'default'
@@ -94,7 +94,7 @@ const SETTINGS: readonly Setting[] = [USUAL, { ...USUAL, name: 'unchecked', chec
 interface Costs { readonly first: number, readonly later: number }
 
 /** @returns the resourceVersion of the answer */
-async function send (port: number, { method, path, body }: Request, expected: number): Promise<string> {
+export async function send (port: number, { method, path, body }: Request, expected: number): Promise<string> {
   const { code, body: text } = await call(port, method, path, body)
   if (code !== expected) throw new Error(`${method} ${path} was answered ${code}: ${text().slice(0, 500)}`)
   return /"resourceVersion":"(\d+)"/.exec(text())?.[1] ?? ''
@@ -118,7 +118,7 @@ function written (folder: string, name: string, content: object): string {
   return path
 }
 
-function flagsOf (checks: readonly Check[], folder: string): string[] {
+export function flagsOf (checks: readonly Check[], folder: string): string[] {
   const policy = { apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
   const keys = [{ name: 'one', secret: Buffer.alloc(32, 1).toString('base64') }]
   const encrypted = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }] }] }

@@ -31,8 +31,14 @@ class Edits {
       const stop = tape.notes[value] as number
       for (let item = value + 1; item < stop; item = tape.after(item)) this.#value(item, renamed)
     } else if (renamed.kind === 'text') {
-      if (tape.isText(value)) this.#replace(value, quote(renamed.of(tape.value(value) as string)))
+      if (tape.isText(value)) this.#text(value, renamed.of)
     } else if (tape.isObject(value)) this.#objects(value, renamed)
+  }
+
+  #text (value: number, of: (text: string) => string): void {
+    const text = tape.value(value) as string
+    const other = of(text)
+    if (other !== text) this.#replace(value, quote(other))
   }
 
   #objects (value: number, { renaming, inMap }: Renamed & { kind: 'objects' }): void {
