@@ -40,11 +40,15 @@ export const MARK = 'test file: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
-/** Files that may share a process together, all others alone. Tests of the interface also run without admission plugins. */
+/** Tests of the interface, whose servers of `build.ts` also run without admission plugins; these have other servers. */
+const OTHER_SERVERS = /^dist\/test\/conformance\/(?:host-http2|http)\.test\.js$/
+const isOfInterface = (file: string): boolean => file.startsWith('dist/test/conformance/') && !OTHER_SERVERS.test(file)
+
+/** Files that may share a process together, all others alone. Tests of the interface run twice. */
 export function batchesOf (files: readonly string[]): Batch[] {
   const isFirst = ({ files: [file] }: Batch): boolean => FIRST.some(place => file?.startsWith(`dist/test/${place}`))
   return [
-    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
+    ...grouped(files.filter(isOfInterface)).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
   ].sort((one, other) => Number(isFirst(other)) - Number(isFirst(one)))
 }
