@@ -90,6 +90,23 @@ t.test('large lists are complete in every encoding', async t => {
   t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
 })
 
+t.test('lists are whole while others leave in the middle of theirs', async t => {
+  const server = await filled()
+  for (const [form, query, headers] of FORMS.filter(([form]) => ['JSON', 'gzip', 'protobuf', 'metadata'].includes(form))) {
+    const wanted = (await server.get(`${CONFIGS}${query}`, headers)).raw
+    const leaving = Array.from({ length: 8 }, (_, at) => new Promise<void>(resolve => {
+      const reader = connect(server.port, '127.0.0.1')
+      reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+      let left = at * 100_000
+      reader.on('data', (piece: Buffer) => { if ((left -= piece.length) < 0) reader.destroy() })
+      reader.on('close', () => { resolve() })
+    }))
+    const answers = await Promise.all(Array.from({ length: 4 }, () => server.get(`${CONFIGS}${query}`, headers)))
+    await Promise.all(leaving)
+    for (const { raw } of answers) t.ok(raw.equals(wanted), form)
+  }
+})
+
 t.test('pipelined requests for large lists are answered one after the other', async t => {
   const server = await filled()
   const wanted = (await server.get(CONFIGS)).raw

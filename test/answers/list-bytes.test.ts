@@ -1,6 +1,8 @@
 import t from 'tap'
 import { ListBytes, sizeOf, type Leaf } from '../../answers/list-bytes.js'
 import { Entry } from '../../storage/cache/entry.js'
+import { Forms } from '../../storage/cache/forms.js'
+import { limitForms, sweep } from '../../storage/cache/forms-budget.js'
 import { jsonItems, leafBytes, STORED } from '../../storage/cache/leaf-bytes.js'
 import { random } from '../random.js'
 
@@ -78,4 +80,27 @@ t.test('items that are made while they are counted leave turns to others', async
   counting = false
   t.ok(turns >= 4, String(turns))
   t.equal(leafBytes(entries, slow), undefined)
+})
+
+t.test('forms that are dropped while a list is sent are made again, and it is complete', async t => {
+  limitForms({ bytes: 1_000_000 })
+  const entries = Array.from({ length: 50 }, (_, at) => entry(`item ${at}`))
+  const forms = new Forms('pods', () => [entries])
+  for (const one of entries) one.enter(forms)
+  let made = 0
+  const items = jsonItems('loud', stored => stored.derive('loud', () => {
+    made++
+    return Buffer.from(stored.json.toString().toUpperCase())
+  }))
+  const list = new ListBytes({ items, ends: endsOf('[', ']') }, entries, await sizeOf(entries, items))
+  t.equal(made, 50)
+  const sent: Buffer[] = []
+  for (const piece of list.pieces(() => Buffer.alloc(100))) {
+    sent.push(piece)
+    if (sent.length === 2) limitForms({ bytes: 0 })
+  }
+  t.equal(Buffer.concat(sent).toString(), `[${entries.map(({ key }) => key.toUpperCase()).join(',')}]`)
+  t.ok(made > 70 && made < 100, `${made} made`)
+  limitForms({ bytes: 1_000_000 })
+  for (let span = 0; span < 7; span++) sweep()
 })
