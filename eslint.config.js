@@ -1,12 +1,12 @@
 // The linter, which also formats. It enforces the style and the layers of docs/architecture.md
-// (build/layers.js); test/lint.test.ts tests both. No rule needs types: build/lint.js has the one that does.
+// (build/layers.js); test/lint.test.ts tests both. No rule needs types: build/oxlint.json has the one that does.
 import layers from './build/layers.js'
 import { importTestPackage } from './build/test-packages.js'
 
 const { default: neostandard, plugins } = await importTestPackage('neostandard')
 
 export default [
-  ...neostandard({ ts: true, ignores: ['dist/**', '**/node_modules/**', '.cache/**', '.tap/**'] }),
+  ...neostandard({ ts: true, noJsx: true, ignores: ['dist/**', '**/node_modules/**', '.cache/**', '.tap/**'] }),
   {
     files: ['**/*.ts'],
     plugins: { '@typescript-eslint': plugins['typescript-eslint'].plugin },
@@ -43,6 +43,8 @@ export default [
       }]
     }
   },
+  // build/oxlint.json has it: here it took an eighth of the time.
+  { rules: { 'no-unused-vars': 'off', '@typescript-eslint/no-unused-vars': 'off' } },
   { files: ['**/*.ts', '**/*.js'], rules: { '@stylistic/max-len': ['error', { code: 120 }] } },
   { files: ['test/**/*.ts'], rules: { '@typescript-eslint/max-params': 'off', 'max-lines': 'off' } },
   // Tables of tests, and what is generated.

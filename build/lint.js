@@ -1,5 +1,5 @@
-// Style, layers and cycles (eslint), and promises that nothing awaits (oxlint). Arguments: --fix, and files;
-// default all.
+// Style, layers and cycles (eslint), and promises that nothing awaits and names that nothing uses (oxlint). Arguments:
+// --fix, and files; default all.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { testFolder } from './test-packages.js'
@@ -20,10 +20,7 @@ const run = (program, ...flags) =>
 const styled = run('eslint/bin/eslint.js', ...args.includes('--fix')
   ? ['--fix']
   : ['--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content'])
-// The only rule that needs types: for eslint, computing them took as long as all its other rules.
-// runners await their tests themselves
-const awaited = run(
-  'oxlint/bin/oxlint', '--type-aware', '--config', 'build/oxlint.json', '--ignore-pattern', 'test/**',
-  '--ignore-pattern', 'examples/testing/*.{test,tap}.js'
-)
-process.exitCode = styled && awaited ? 0 : 1
+// The only rule that needs types, without tests, because runners await their tests themselves, and of those that both
+// have the one that took eslint longest. For eslint, computing types took as long as all its other rules.
+const checked = run('oxlint/bin/oxlint', '--type-aware', '--config', 'build/oxlint.json')
+process.exitCode = styled && checked ? 0 : 1

@@ -101,7 +101,7 @@ function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY):
     if (afterValue !== undefined) added--
     if (beforeValue !== afterValue) builder = collectMember(builder, sides ??= { shape, before, after, ignored }, name)
   }
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
+  // oxlint-disable-next-line no-unused-vars -- Object.keys would allocate a list
   for (const _ in after) added++
   if (added === 0) return builder?.parts()
   for (const name in after) {

@@ -65,8 +65,8 @@ class Versions {
 
 export async function versions (scale: Scale): Promise<void> {
   const all = new Versions(nodes.length === 0 ? [process.execPath] : nodes)
-  // Each starts with a code cache, as after a build with that Node.
-  for (const node of all.nodes) execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
+  // Each starts with a code cache, as after a build with that Node; the build has written that of its own.
+  for (const node of all.nodes) if (node !== process.execPath) execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
   rows.length = 0
   await starts(all, scale)
   await idle(all, scale)

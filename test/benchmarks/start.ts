@@ -1,6 +1,7 @@
 /** Time from the start to the first 200 of /readyz, with an empty store and with a full one. */
 import { rmSync } from 'node:fs'
 import { testServer, type TestServer } from '../../testing/index.js'
+import { firstRound } from './compare.js'
 import { serving } from './in-process.js'
 import { cpu, launch } from './process.js'
 import { report } from './report.js'
@@ -51,7 +52,7 @@ async function furtherServers (scale: Scale, start: () => Promise<{ readonly clo
 /** Several starts on the content of the folder, of which the first does not count; without a folder, each from nothing. */
 export async function starts (scale: Scale, folder?: string): Promise<Started> {
   const found: Started = { wall: [], cpu: [] }
-  for (let at = 0; at <= scale.starts; at++) {
+  for (let at = firstRound(scale.starts); at <= scale.starts; at++) {
     const server = await launch([], folder)
     if (at > 0) {
       found.wall.push(server.startMs)

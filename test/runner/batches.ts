@@ -19,11 +19,11 @@ const SHARED = [
 /** Exceptions: they measure their process or change something of it, or take as long as others together. */
 const ALONE = [
   'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'clients/egress/relay', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.',
-  'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
+  'serving/processes/failed-replacement', 'serving/processes/hanging-processes', 'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
 ]
 const MAX_FILES = 14
-/** Batches that start in these folders begin first: they wait for other programs most of the time, so others run beside them, and none is left alone at the end. */
-const FIRST = ['etcd-outage', 'soak', 'storage/']
+/** Batches that start with these begin first, in this order: they wait most of the time, so others run beside them, and none is left alone at the end. */
+const FIRST = ['etcd-outage', 'serving/processes/hanging-processes', 'soak', 'serving/processes/failed-replacement', 'storage/']
 
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
@@ -37,6 +37,8 @@ export const QUICK = [
 export const FILES = 'ORCH_TEST_FILES'
 /** Precedes the name of each file in the output of several. */
 export const MARK = 'test file: '
+/** Precedes the seconds of CPU that a file took, and its name. */
+export const COST = 'seconds of CPU: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
@@ -46,11 +48,11 @@ const isOfInterface = (file: string): boolean => file.startsWith('dist/test/conf
 
 /** Files that may share a process together, all others alone. Tests of the interface run twice. */
 export function batchesOf (files: readonly string[]): Batch[] {
-  const isFirst = ({ files: [file] }: Batch): boolean => FIRST.some(place => file?.startsWith(`dist/test/${place}`))
+  const turn = ({ files: [file] }: Batch): number => [...FIRST, ''].findIndex(place => file?.startsWith(`dist/test/${place}`))
   return [
     ...grouped(files.filter(isOfInterface)).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
-  ].sort((one, other) => Number(isFirst(other)) - Number(isFirst(one)))
+  ].sort((one, other) => turn(one) - turn(other))
 }
 
 const titleOf = (files: readonly string[]): string => files.length === 1 ? files.join() : `${files.length} files, ${files[0]} to ${files.at(-1)},`

@@ -1,6 +1,6 @@
 /** Programs of a test run, each with all its children: limited in time, measured, and ended with the run. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpuOfChildren } from './cpu.js'
 
 export interface Cost {
   readonly seconds: number
@@ -28,20 +28,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-/** Clock ticks per second in /proc. */
-const TICKS = 100
 let spent = 0
 
 /** Seconds of CPU of the processes that have ended since the last call. */
 function spentSince (): number {
-  let fields: string[]
-  try {
-    fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [] // from the third on
-  } catch {
-    return 0
-  }
   const before = spent
-  spent = (Number(fields[13]) + Number(fields[14])) / TICKS // cutime and cstime
+  spent = cpuOfChildren()
   return spent - before
 }
 

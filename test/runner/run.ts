@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
+import { batchesOf, COST, FILES, QUICK, silentOf, type Batch } from './batches.js'
 import { reportCoverage } from './coverage.js'
 import { changedFiles, importGraph, testsOf } from './changed.js'
 import { watchIdle } from './idle-cores.js'
@@ -30,11 +30,11 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const cache = join(root, '.cache')
 const log = join(cache, 'results.tap')
 const JOBS = 2
-/** One more job while that much of the machine is idle: many files wait for processes and clocks, a third of the time if there are two jobs. */
-const MAX_JOBS = 3
+/** Further jobs while that much of the machine is idle: many files wait for processes and clocks, a third of the time if there are two jobs. */
+const MAX_JOBS = 4
 const IDLE = 0.4
-/** Number of batches that are named at the end of a whole run. */
-const MOST = 10
+/** Number of files that are named at the end of a whole run. */
+const MOST = 20
 /**
  * Seconds for one file, and for each further file of a batch, on the slowest machines; the slowest files kill and restart real servers. Tests have
  * no limits of their own.
@@ -100,6 +100,12 @@ async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   return { title, files, env, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
 }
 
+/** What each file of an outcome took, in seconds of CPU. */
+function costs ({ title, files, cpu, output }: Outcome): Array<readonly [name: string, cpu: number]> {
+  if (files.length < 2) return [[title, cpu]]
+  return [...output.matchAll(new RegExp(`^# ${COST}(\\S+) (.*)`, 'gm'))].map(([, seconds, file = '']) => [file, Number(seconds)])
+}
+
 console.log(`running ${files.length} test files`)
 const started = Date.now()
 const outcomes: Outcome[] = []
@@ -132,7 +138,7 @@ writeFileSync(log, outcomes.map(({ title, output }) => `# ${title}\n${output}`).
 const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0)
 if (all) {
   console.log('\nmost CPU went to')
-  for (const outcome of outcomes.toSorted((one, other) => other.cpu - one.cpu).slice(0, MOST)) console.log(`${outcome.cpu.toFixed(1).padStart(7)} s in ${outcome.seconds.toFixed(1)} s: ${outcome.title}`)
+  for (const [name, cpu] of outcomes.flatMap(costs).sort(([, one], [, other]) => other - one).slice(0, MOST)) console.log(`${cpu.toFixed(1).padStart(7)} s  ${name}`)
 }
 console.log(`\n${((Date.now() - started) / 1000).toFixed(0)} s, ${sum(outcome => outcome.cpu).toFixed(0)} s of CPU; the whole output is in ${log}`)
 const skipped = sum(outcome => outcome.skipped)
