@@ -13,10 +13,6 @@ import type { Snapshot } from './pins.js'
 import type { Place } from './subscribers.js'
 import type { EventWindow } from './window.js'
 
-export type { Snapshot } from './pins.js'
-
-export type WatchCacheOptions = FollowerOptions
-
 /** How long reads wait for a revision that the store has not reached. */
 export const FUTURE_WAIT_MS = 3000
 /** How long a request waits for the cache to load. */
