@@ -38,12 +38,12 @@ export class RowTemplate {
   /** Bytes of memory. */
   get size (): number { return this.#parts.reduce((sum, { length }) => sum + length + PART_BYTES, 0) }
 
-  /** The text with these ages, and bytes after it. */
-  written (ages: Ages, after: readonly Uint8Array[]): Buffer {
+  /** The text with these ages, and bytes after it. @param memory for as many bytes */
+  written (ages: Ages, after: readonly Uint8Array[], memory: (bytes: number) => Buffer): Buffer {
     let text = this.#parts[0] ?? ''
     for (const [index, then] of this.#moments.entries()) text += ages.since(then) + (this.#parts[index + 1] ?? '')
     let at = Buffer.byteLength(text)
-    const made = Buffer.allocUnsafe(after.reduce((sum, { length }) => sum + length, at))
+    const made = memory(after.reduce((sum, { length }) => sum + length, at))
     made.write(text)
     for (const bytes of after) {
       made.set(bytes, at)

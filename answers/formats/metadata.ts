@@ -23,17 +23,18 @@ const LAST = bytesOf('}\n')
 const BETWEEN = bytesOf('},')
 
 /** As JSON, before its end. @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
-const headOf = (version: string): Uint8Array => bytesOf(`{"kind":"${KIND}","apiVersion":"${version}","metadata":`)
+export const headOfMetadata = (version: string): Uint8Array =>
+  bytesOf(`{"kind":"${KIND}","apiVersion":"${version}","metadata":`)
 
 /** Compact JSON. */
 export const metadataJson = (view: View, stored: Entry, version: string): Buffer =>
-  Buffer.concat([headOf(version), view.metadata(stored), END])
+  Buffer.concat([headOfMetadata(version), view.metadata(stored), END])
 
 export function metadataEntry (
   format: Format, { view, asker }: ShownEntry, stored: Entry, version: string
 ): Buffer | Promise<Buffer> {
   return isText(format)
-    ? textOf(format, Buffer.concat([headOf(version), view.metadata(stored), LAST]), asker)
+    ? textOf(format, Buffer.concat([headOfMetadata(version), view.metadata(stored), LAST]), asker)
     : enveloped(view, stored, version)
 }
 
@@ -53,7 +54,7 @@ export function metadataItems ({ view, list }: ShownList, version: string, proto
 }
 
 function jsonMetadata (view: View, version: string): Items {
-  const head = headOf(version)
+  const head = headOfMetadata(version)
   return {
     id: `${view.id} metadata ${version}`,
     body: stored => view.metadata(stored),

@@ -17,7 +17,7 @@ import {
   bookmarkObject, bytesOf, NOTHING, shownObject, type Events, type Part, type Parts, type ShownList, type TextFormat
 } from './format.js'
 import { addedOneByOne, jsonEvents } from './json.js'
-import { metadataJson } from './metadata.js'
+import { headOfMetadata } from './metadata.js'
 import { textPart } from './text.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -41,9 +41,29 @@ export interface RowForm {
   readonly budget: CellBudget
 }
 
+/** Of rows of stored objects. */
+interface StoredRowForm extends RowForm {
+  /** Of a row. */
+  readonly memory: (bytes: number) => Buffer
+  /** What is before the metadata of its object. */
+  readonly head: Uint8Array
+}
+
 export const rowForm = (
-  { store: { clock } }: View, asked: Pick<RowForm, 'include' | 'version'>, rows?: number
-): RowForm => ({ ...asked, ages: agesAt(clock.wall()), budget: new CellBudget(rows) })
+  { store: { clock } }: View, asked: Pick<RowForm, 'include' | 'version'>, rows?: number,
+  memory: StoredRowForm['memory'] = Buffer.allocUnsafe
+): StoredRowForm => ({
+  ...asked, memory, ages: agesAt(clock.wall()), budget: new CellBudget(rows), head: headOfMetadata(asked.version)
+})
+
+/** Memory for one row after the other: new one for each, of several kilobytes, would be collected with everything. */
+function reused (): StoredRowForm['memory'] {
+  let room = Buffer.alloc(0)
+  return bytes => {
+    if (bytes > room.length) room = Buffer.allocUnsafeSlow(2 * bytes)
+    return room.subarray(0, bytes)
+  }
+}
 
 const OBJECT = bytesOf(',"object":')
 const NONE = bytesOf('null')
@@ -52,13 +72,13 @@ const NEWLINE_LENGTH = 1
 
 /** One row as compact JSON, with the object as requested; null for None, as upstream. */
 export function * rowJson (
-  view: View, stored: Entry, { include, version, ages, budget }: RowForm
+  view: View, stored: Entry, { include, ages, budget, memory, head }: StoredRowForm
 ): Steps<Buffer> {
   const row = yield * view.row(stored, budget)
   const object = include === 'None'
-    ? NONE
-    : include === 'Metadata' ? metadataJson(view, stored, version) : objectJson(view, stored)
-  return row.written(ages, [OBJECT, object, END])
+    ? [NONE]
+    : include === 'Metadata' ? [head, view.metadata(stored), END] : [objectJson(view, stored)]
+  return row.written(ages, [OBJECT, ...object, END], memory)
 }
 
 function objectJson (view: View, stored: Entry): Buffer {
@@ -91,7 +111,7 @@ export function tableOf (tabular: Tabular, own: ApiObject, naming: Naming, form:
 }
 
 /** A table of one stored object, as compact JSON and a newline. */
-export function * tableJson (view: View, stored: Entry, form: RowForm): Steps<Buffer> {
+export function * tableJson (view: View, stored: Entry, form: StoredRowForm): Steps<Buffer> {
   const only = yield * rowJson(view, stored, form)
   const metadata = ofOne(stored.revision === 0 ? undefined : String(stored.revision))
   const head = JSON.stringify(headOf(view.store.representation, metadata, form.version))
@@ -101,7 +121,9 @@ export function * tableJson (view: View, stored: Entry, form: RowForm): Steps<Bu
 export function tableList (
   format: TextFormat, { view, list, asker }: ShownList, version: string, include: IncludeObject
 ): Parts {
-  const form = rowForm(view, { include, version }, list.entries.length)
+  // A thread keeps what it is given.
+  const memory = format.slow === undefined ? reused() : undefined
+  const form = rowForm(view, { include, version }, list.entries.length, memory)
   const head = headOf(view.store.representation, metadataOf(list, view.store), version)
   const inSteps = function * (): Generator<Part> {
     for (const stored of list.entries) {
