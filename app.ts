@@ -71,7 +71,9 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   checkOptions(options)
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
-  const gates = featureGates(options.featureGates, naming.renames ? naming.group : undefined)
+  const gates = featureGates(options.featureGates, {
+    publicGroup: naming.renames ? naming.group : undefined, release: options.emulatedVersion
+  })
   fastify.decorate('orchClock', options.clock ?? systemClock)
   fastify.decorate('orchSettings', {
     minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,

@@ -1,6 +1,6 @@
 /** The settings of --feature-gates. */
-import { GATES, GATE_GROUPS, type Gate } from '../schemas/gates.js'
-import { RELEASE_NAME } from '../schemas/meta/release.js'
+import { GATES, GATE_GROUPS, gatesOf, type Gate } from '../schemas/gates.js'
+import { RELEASE_NAME, type Release } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
 import { didYouMean } from './suggestions.js'
 
@@ -16,15 +16,23 @@ export function gateProblem (name: string, value: string): string | undefined {
       : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it ` +
         `out${didYouMean(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
   }
-  return gate.stage === 'GA' && !isOn(value)
-    ? `cannot set ${name} to false, it is GA and locked to true; leave it out`
-    : undefined
+  return gate.stage === 'GA' && !isOn(value) ? LOCKED(name) : undefined
+}
+
+const LOCKED = (name: string): string => `cannot set ${name} to false, it is GA and locked to true; leave it out`
+
+/** Describes a gate that is switched off although the emulated release has it for good. */
+export function lockedProblem (settings: Readonly<Record<string, boolean>>, release: Release): string | undefined {
+  const gates = gatesOf(release)
+  const off = Object.keys(settings).find(name => settings[name] === false && gates.get(name)?.stage === 'GA')
+  return off && `${LOCKED(off)}, or emulate release ${RELEASE_NAME}`
 }
 
 /** Warnings about GA and deprecated gates. */
-export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
+export function gateWarnings (settings: ReadonlyMap<string, string>, release: Release): string[] {
+  const gates = gatesOf(release)
   return [...settings.keys()].flatMap(name => {
-    const stage = GATES.get(name)?.stage
+    const stage = gates.get(name)?.stage
     if (stage === 'GA') return [`--feature-gates=${name}: the gate is GA and non-operational, it will be removed`]
     return stage === 'Deprecated' ? [`--feature-gates=${name}: the gate is deprecated, it will be removed`] : []
   })

@@ -141,12 +141,14 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       disabled: values['disabled-metrics'],
       allowedLabels: values['allow-metric-labels']
     },
+    emulatedVersion: values['emulated-version'],
     featureGates: gateSettings(values['feature-gates'])
   }
   return {
     options,
     warnings: [
-      ...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed),
+      ...gateWarnings(values['feature-gates'], values['emulated-version']), ...idleRules(values.vmodule),
+      ...idleFlags(parsed),
       ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values),
       ...serviceAccountWarnings(values), ...encryption?.warnings ?? [], ...proxyWarnings(values, clients, proxies)
     ],

@@ -24,6 +24,7 @@ import type { OwnServiceSettings } from '../controllers/services/own-service.js'
 import type { RootCA } from '../controllers/root-ca.js'
 import type { ServiceRanges } from '../registry/services/allocation.js'
 import type { AdmissionOptions } from '../admission/options.js'
+import type { Release } from '../schemas/meta/release.js'
 import type { Clock } from '../event-loop/clock.js'
 
 /** Limits on clients, enforced by several plugins and the verbs. */
@@ -113,6 +114,8 @@ export interface ServerOptions {
    * The time that clients see: timestamps, lifetimes of objects and tokens, timeouts, bookmarks. Default the system's.
    */
   clock?: Clock
+  /** `--emulated-version`. Default 1.24, the interface's release. */
+  emulatedVersion?: Release
   /** `--feature-gates`: overrides of defaults by name. */
   featureGates?: Readonly<Record<string, boolean>>
 }

@@ -1,13 +1,17 @@
 /**
- * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of
- * objects apply; other folders look up those of their own behaviour.
+ * Stage and default of the feature gates of each release, and what a server has set. They decide which fields and rules
+ * of objects apply; other folders look up those of their own behaviour.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
-import { RELEASE_NAME } from './meta/release.js'
+import { RELEASE_NAME, type Release } from './meta/release.js'
 
 export interface Gate {
   readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
   readonly default: boolean
+}
+
+function named (names: string, gate: Gate): Array<[string, Gate]> {
+  return names.trim().split(/\s+/).map(name => [name, gate])
 }
 
 const ALPHA = `
@@ -56,16 +60,24 @@ const GA = `
 
 const DEPRECATED = 'DynamicKubeletConfig'
 
-const gates = (names: string, gate: Gate): Array<[string, Gate]> => names.trim().split(/\s+/).map(name => [name, gate])
-
-export const GATES: ReadonlyMap<string, Gate> = new Map([
-  ...gates(ALPHA, { stage: 'Alpha', default: false }),
-  ...gates(ALPHA_ON, { stage: 'Alpha', default: true }),
-  ...gates(BETA, { stage: 'Beta', default: true }),
-  ...gates(BETA_OFF, { stage: 'Beta', default: false }),
-  ...gates(GA, { stage: 'GA', default: true }),
-  ...gates(DEPRECATED, { stage: 'Deprecated', default: false })
+/** Gates that 1.36 has otherwise. */
+const OF_1_36: ReadonlyMap<string, Gate> = new Map([
+  ...named('CustomResourceValidationExpressions', { stage: 'GA', default: true })
 ])
+
+/** Those of the interface's release. */
+export const GATES: ReadonlyMap<string, Gate> = new Map([
+  ...named(ALPHA, { stage: 'Alpha', default: false }),
+  ...named(ALPHA_ON, { stage: 'Alpha', default: true }),
+  ...named(BETA, { stage: 'Beta', default: true }),
+  ...named(BETA_OFF, { stage: 'Beta', default: false }),
+  ...named(GA, { stage: 'GA', default: true }),
+  ...named(DEPRECATED, { stage: 'Deprecated', default: false })
+])
+
+/** The gates of a release. */
+export const gatesOf = (release: Release): ReadonlyMap<string, Gate> =>
+  release === RELEASE_NAME ? GATES : new Map([...GATES, ...OF_1_36])
 
 /** Names that set all gates of a stage. */
 export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
@@ -74,7 +86,7 @@ export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlp
 export interface Gates {
   /** @throws Error for an unknown gate, a programming error */
   readonly enabled: (name: string) => boolean
-  /** Every gate has the default of the release. */
+  /** Every gate has the default of the interface's release. */
   readonly areDefault?: boolean
   /** The public project's name of a group, where clients may use those. */
   readonly publicGroup?: ((group: string) => string) | undefined
@@ -83,22 +95,26 @@ export interface Gates {
 type Settings = Readonly<Record<string, boolean>>
 
 /**
- * Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default.
+ * Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default in the release.
  * @throws Error for an unknown gate
  */
-export function featureGates (settings: Settings = {}, publicGroup?: Gates['publicGroup']): Gates {
-  const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GATE_GROUPS.has(name))
-  if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
+export function featureGates (
+  settings: Settings = {},
+  { publicGroup, release = RELEASE_NAME }: Pick<Gates, 'publicGroup'> & { release?: Release | undefined } = {}
+): Gates {
+  const gates = gatesOf(release)
+  const unknown = Object.keys(settings).find(name => !gates.has(name) && !GATE_GROUPS.has(name))
+  if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${release}`)
   const ofStage = new Map([...GATE_GROUPS]
     .map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
-  const on = new Map([...GATES].map(([name, gate]) =>
+  const on = new Map([...gates].map(([name, gate]) =>
     [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
   return {
     publicGroup,
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const value = on.get(name)
-      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${RELEASE_NAME}`)
+      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${release}`)
       return value
     }
   }

@@ -109,6 +109,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * create. Runs before preparation.
    */
   readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
+  /** Warnings about what `dropGated` and fields with a `gate` will drop, where an author must know. */
+  readonly notKept?: (object: T, old: T | undefined, gates: Gates) => readonly string[]
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
   /** Brings a valid object into its stored form. */

@@ -1,5 +1,6 @@
 /** The options and the interface of a test server. */
 import type { ServerOptions } from '../app.js'
+import type { Release } from '../schemas/meta/release.js'
 import type { TestClock } from './clock.js'
 import type { Exchanges } from './exchanges.js'
 import type { Fault, Faults } from './faults.js'
@@ -34,6 +35,8 @@ export interface TestServerOptions {
   readonly exchanges?: number
   /** Writes warnings and errors of the server to standard error, such as the cause of a 500. Default false. */
   readonly log?: boolean
+  /** The release whose feature gates the server has. Default 1.24, the interface's. */
+  readonly release?: Release
   /** Options of the server, as for the plugin. By default every user may do everything. */
   readonly server?: Omit<ServerOptions, 'storage' | 'clock'>
 }

@@ -145,11 +145,12 @@ async function start (options: TestServerOptions): Promise<Server> {
   }
 }
 
-function serverOptions ({ user = ADMINISTRATOR, server = {} }: TestServerOptions): ServerOptions {
+function serverOptions ({ user = ADMINISTRATOR, release, server = {} }: TestServerOptions): ServerOptions {
   const { authentication: { authenticators = [], serviceAccounts, ...authentication } = {} } = server
   const hasKey = serviceAccounts?.signingKey !== undefined || serviceAccounts?.verificationKeys !== undefined
   return {
     ...server,
+    ...release === undefined ? {} : { emulatedVersion: release },
     authentication: {
       ...authentication,
       authenticators: [...authenticators, testUsers(user === false ? undefined : user)],

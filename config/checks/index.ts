@@ -145,6 +145,7 @@ const OPTIONS: Table<ServerOptions> = {
     sizeInterval: fromFlag(stores['etcd-db-metric-poll-interval'])
   }),
   clock: withMethod<Clock>('after'),
+  emulatedVersion: fromFlag(features['emulated-version']),
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 

@@ -1,5 +1,6 @@
 /** Flags for admission, feature gates and API versions. */
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
+import { emulatedRelease } from '../emulated-release.js'
 import { GATE_LINES, gateProblem } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path } from '../flag.js'
 
@@ -14,6 +15,7 @@ export const features = {
     [], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem
   ),
   'admission-control-config-file': path('configuration file of admission plugins'),
+  'emulated-version': emulatedRelease('release whose feature gates the server has'),
   'feature-gates':
     pairs('feature gates to enable or disable. A gate\'s own setting has precedence over AllAlpha and ' +
       `AllBeta:\n${GATE_LINES.join('\n')}`, {

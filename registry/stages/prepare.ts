@@ -29,14 +29,15 @@ export function prepareNew (write: CreateWrite): void {
     for (const field of changes) putAt(members(object), field, emptyField(store.stored.message, field))
   }
   store.representation.rules?.prepare?.(object, undefined)
-  dropGated(store, object, undefined)
+  dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates)
   if (store.type.generation !== undefined) object.metadata.generation = 1
   fillDefaults(store.stored, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
 
-function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | undefined): void {
+function dropGated ({ store, object, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {
+  for (const text of store.strategy.notKept?.(object, old, store.gates) ?? []) context.caller.warn?.(text)
   store.gated.drop(object, old)
   store.strategy.dropGated?.(object, old, store.gates)
 }
@@ -61,12 +62,13 @@ export const subresourceOf = ({ representation }: ResourceStore, subresource: st
   subresource === '' ? undefined : representation.subresources.find(({ name }) => name === subresource)
 
 /** Prepares the replacement of an object. */
-export function prepareChange ({ store, object, oldObject: old, subresource }: ChangeWrite): void {
+export function prepareChange (write: ChangeWrite): void {
+  const { store, object, oldObject: old, subresource } = write
   const named = subresourceOf(store, subresource)
   keepUnchanged(store, object, old, named)
   keepMetadata(object, old, named?.keepsMetadata ?? [])
   store.representation.rules?.prepare?.(object, old)
-  dropGated(store, object, old)
+  dropGated(write, old)
   store.strategy.prepareForUpdate?.(object, old, subresource, store.gates, store.clock.wall())
   if (named?.changes === undefined) updateGeneration(store, object, old)
 }

@@ -3,7 +3,11 @@ import { createRequire } from 'node:module'
 
 /** The Kubernetes API. */
 export const RELEASE = { major: '1', minor: '24' } as const
-export const RELEASE_NAME = `${RELEASE.major}.${RELEASE.minor}`
+export const RELEASE_NAME = `${RELEASE.major}.${RELEASE.minor}` as const
+
+/** Releases of the public project whose behaviour this server can have; the first is that of the interface. */
+export const RELEASES = [RELEASE_NAME, '1.36'] as const
+export type Release = typeof RELEASES[number]
 
 let own: string | undefined
 

@@ -45,3 +45,11 @@ t.test('routes and plugins read gates from the server', async t => {
   await fastify.ready()
   t.strictSame(seen, [true, false])
 })
+
+t.test('a release that is emulated decides about defaults and stages', async t => {
+  const gate = 'CustomResourceValidationExpressions'
+  t.equal(featureGates({}, { release: '1.24' }).enabled(gate), false)
+  t.equal(featureGates({}, { release: '1.36' }).enabled(gate), true)
+  t.equal(featureGates({ AllAlpha: false }, { release: '1.36' }).enabled(gate), true, 'it is not alpha there')
+  t.equal(featureGates({ [gate]: true }, { release: '1.24' }).enabled(gate), true)
+})

@@ -91,6 +91,16 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--orch-service-node-port=80', /within --service-node-port-range/],
   ['--enable-admission-plugins=Nope', /"Nope" is not an admission plugin/],
   ['--enable-admission-plugins=NamespaceLifecycle --disable-admission-plugins=NamespaceLifecycle', /take it out of one/],
+  ['--emulated-version=1.30', /--emulated-version=1.30: must be one of 1.24, 1.36/],
+  ['--emulated-version=1.36.2', /a release, without a patch: 1.36/],
+  ['--emulated-version=1.36,1.36', /more than one release/],
+  ['--emulated-version=orch=1.36,kube=1.36', /more than one release/],
+  ['--emulated-version=1.24 --emulated-version=1.36', /more than one release/],
+  ['--emulated-version=etcd=1.36', /"etcd" is no component of this server; write orch=1.36/],
+  ['--emulated-version==1.36', /"" is no component/],
+  ['--emulated-version=', /must be one of/],
+  ['--emulated-version=v1.36.0-rc.1', /must be one of/],
+  ['--emulated-version=1.36 --feature-gates=CustomResourceValidationExpressions=false', /cannot set CustomResourceValidationExpressions to false, it is GA and locked to true; leave it out, or emulate release 1.24/],
   ['--feature-gates=Nope=true', /"Nope" is not a feature gate/],
   ['--feature-gates=__proto__=true', /not a feature gate/],
   ['--feature-gates=AppArmor', /key=value/],
@@ -120,7 +130,7 @@ t.test('values that ask for nothing, or for the existing behaviour, are accepted
     '', '--vmodule=request*=8,tracing=4', '--feature-gates=APIServerTracing=true --tracing-config-file=/t', '--feature-gates=APIServerTracing=true', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--enable-priority-and-fairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--max-requests-inflight=0 --max-mutating-requests-inflight=0', '--feature-gates=APIPriorityAndFairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
     '--storage-media-type=application/yaml', '--cloud-provider=external --cloud-config=c', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8', '--azure-container-registry-config=c', '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
-    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
+    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true', '--emulated-version=1.36', '--emulated-version=v1.36', '--emulated-version=1.36.0', '--emulated-version=kube=1.36', '--emulated-version=orch=v1.24.0', '--emulated-version=1.36 --feature-gates=AllAlpha=true,AllBeta=false', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
     '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
     '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1',
     '--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#https://h:1 --etcd-cafile=c', '--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256'
@@ -153,7 +163,7 @@ t.test('versions are disabled by name or by stage, and the more specific setting
 })
 
 t.test('gates without effect give warnings', async t => {
-  t.match(gateWarnings(new Map([['ServerSideApply', 'true'], ['AppArmor', 'true'], ['DynamicKubeletConfig', 'false']])), [/ServerSideApply.*GA/, /DynamicKubeletConfig.*deprecated/])
+  t.match(gateWarnings(new Map([['ServerSideApply', 'true'], ['AppArmor', 'true'], ['DynamicKubeletConfig', 'false']]), '1.24'), [/ServerSideApply.*GA/, /DynamicKubeletConfig.*deprecated/])
   t.equal(GATES.size, 137)
 })
 

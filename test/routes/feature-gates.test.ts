@@ -70,7 +70,14 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     on: 'gzip',
     off: undefined
   },
-  CustomResourceValidationExpressions: { of: async server => (await server.post(DEFINITIONS, definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', 'x-orch-validations': [{ rule: 'true' }] } } })] }))).body.includes('x-orch-validations'), on: true, off: false },
+  CustomResourceValidationExpressions: {
+    of: async server => {
+      const { body, headers } = await server.post(DEFINITIONS, definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', 'x-orch-validations': [{ rule: 'true' }] } } })] }))
+      return [body.includes('"x-orch-validations"'), headers.warning]
+    },
+    on: [true, undefined],
+    off: [false, ['299 - "spec.versions: x-orch-validations are not kept, as the feature gate CustomResourceValidationExpressions is off"']]
+  },
   OpenAPIEnums: { of: async server => 'enum' in ((await server.get('/openapi/v2')).json as Json)['definitions']['io.orch.api.core.v1.ContainerPort'].properties.protocol, on: true, off: false },
   OpenAPIV3: { of: async server => [await code(server.get('/openapi/v3')), await code(server.get('/openapi/v3/version')), (await server.get('/')).body.includes('/openapi/v3')], on: [200, 200, true], off: [404, 404, false] },
   ServerSideFieldValidation: { of: async server => [(await server.post(PODS, { ...pod(), nope: 1 })).headers.warning !== undefined, await code(server.post(`${PODS}?fieldValidation=Strict`, { ...pod({}, {}, { name: 'b' }), nope: 1 }))], on: [true, 400], off: [false, 201] },
@@ -280,4 +287,15 @@ t.test('a stored object keeps the field of its gate, and new ones do not get it'
   t.match((await server.patch(`${services}/local`, { metadata: { labels } })).json.spec, { internalTrafficPolicy: 'Local' })
   t.equal((await server.get(`${services}/default`)).json.spec['internalTrafficPolicy'], undefined)
   t.match((await server.patch(`${PODS}/a`, { metadata: { labels } })).body, '"grpc"')
+})
+
+t.test('with 1.36 emulated, rules of definitions apply without a gate', async t => {
+  const server = await build(t, { emulatedVersion: '1.36', compatNames: true })
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.size < 3' }] } } } }
+  const { code, headers } = await server.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition({ versions: [version('v1', { schema })] }), apiVersion: 'apiextensions.k8s.io/v1' })
+  t.strictSame([code, headers.warning], [201, undefined])
+  const without = await build(t, { compatNames: true })
+  const warned = await without.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition({ versions: [version('v1', { schema })] }), apiVersion: 'apiextensions.k8s.io/v1' })
+  t.equal(warned.code, 201)
+  t.match(String(warned.headers.warning), /x-kubernetes-validations are not kept, as the feature gate/)
 })

@@ -179,3 +179,13 @@ t.test('a process ends by itself when its servers are disposed, with clients tha
   const { status, stdout, stderr } = spawnSync(process.execPath, ['run.mjs'], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
   t.match({ status, stdout, stderr }, { status: 0, stdout: 'left after nothing', stderr: '' })
 })
+
+t.test('the release that a server emulates decides about its gates', async t => {
+  const definition = { apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'things.example.com' }, spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true, 'x-orch-validations': [{ rule: 'false' }] } } }] } }
+  for (const [release, code] of [['1.24', 201], ['1.36', 422]] as const) {
+    const server = await testServer({ release, fixtures: definition })
+    t.teardown(() => server.dispose())
+    const { status } = await fetch(`${server.url}/apis/example.com/v1/things`, { method: 'POST', body: JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } }), headers: { 'content-type': 'application/json' } })
+    t.equal(status, code, release)
+  }
+})

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { ArgumentError, helpText, parseCommand } from '../../config/command-line.js'
 import { DEV_FORM } from '../../config/commands/dev.js'
 import { FlagError, printable } from '../../config/flag.js'
+import type { Release } from '../../schemas/meta/release.js'
 import type { TestServer, TestServerOptions } from '../contract.js'
 import { testServer } from '../server.js'
 import { ADMINISTRATOR } from '../users.js'
@@ -15,6 +16,7 @@ interface Values {
   readonly fixtures: readonly string[]
   readonly kubeconfig: string
   readonly now: string
+  readonly release: Release
   readonly seed: number
   readonly help: boolean
 }
@@ -51,9 +53,9 @@ export async function runDev (args: readonly string[]): Promise<number> {
   }
 }
 
-function optionsOf ({ port, fixtures, now, seed }: Values): TestServerOptions {
+function optionsOf ({ port, fixtures, now, release, seed }: Values): TestServerOptions {
   return {
-    tls: true, port, fixtures, log: true, user: false, server: { authorization: { modes: ['RBAC'] } },
+    tls: true, port, fixtures, release, log: true, user: false, server: { authorization: { modes: ['RBAC'] } },
     ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
   }
 }

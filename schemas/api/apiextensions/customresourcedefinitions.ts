@@ -3,11 +3,12 @@ import { int32, one, bool, string, list, type Static } from '../../language/decl
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
+import type { Gates } from '../../gates.js'
 import { resource } from '../../resource.js'
 import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { areRulesOn, hasRules, withoutRules } from './rules/expressions.js'
+import { areRulesOn, GATE as RULES_GATE, hasRules, withoutRules } from './rules/expressions.js'
 import { validateGivenNames } from './rules/names.js'
 import { validateDefinition } from './rules/customresourcedefinitions.js'
 import { JSONSchemaProps } from './schemas.js'
@@ -154,6 +155,9 @@ function prepareForUpdate ({ spec, status }: CustomResourceDefinition): void {
   if (stored !== undefined && !before.includes(stored)) status.storedVersions = [...before, stored]
 }
 
+const dropsRules = (old: CustomResourceDefinition | undefined, gates: Gates): boolean =>
+  !areRulesOn(gates) && (old === undefined || !hasRules(old.spec))
+
 export const customResourceDefinitions = resource(CustomResourceDefinition, {
   plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
@@ -180,9 +184,10 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   },
   strategy: {
     beginDelete: beginCleanup,
-    dropGated: ({ spec }, old, gates) => {
-      if (!areRulesOn(gates) && (old === undefined || !hasRules(old.spec))) withoutRules(spec)
-    },
+    dropGated: ({ spec }, old, gates) => { if (dropsRules(old, gates)) withoutRules(spec) },
+    notKept: ({ spec }, old, gates) => dropsRules(old, gates) && hasRules(spec)
+      ? [`spec.versions: x-orch-validations are not kept, as the feature gate ${RULES_GATE} is off`]
+      : [],
     prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }
 })

@@ -14,7 +14,7 @@ import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.
 import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 
 const RULES = 'x-orch-validations'
-const GATE = 'CustomResourceValidationExpressions'
+export const GATE = 'CustomResourceValidationExpressions'
 
 export const areRulesOn = (gates: Gates): boolean => gates.enabled(GATE)
 
