@@ -96,7 +96,7 @@ t.test('lists are whole while others leave in the middle of theirs', async t => 
     const wanted = (await server.get(`${CONFIGS}${query}`, headers)).raw
     const leaving = Array.from({ length: 8 }, (_, at) => new Promise<void>(resolve => {
       const reader = connect(server.port, '127.0.0.1')
-      reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+      reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
       let left = at * 100_000
       reader.on('data', (piece: Buffer) => { if ((left -= piece.length) < 0) reader.destroy() })
       reader.on('close', () => { resolve() })
