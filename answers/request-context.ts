@@ -13,8 +13,8 @@ export interface Negotiated {
   /** The front page, as HTML; errors are in `format`. */
   readonly page?: true
   /** Requested transformation: `as=…;g=meta.orch.io;v=…`. */
-  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
-  /** apiVersion of the transformed object: `meta.orch.io/v1`. */
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList' | undefined
+  /** apiVersion of the transformed object: `meta.orch.io/v1`; of the document of all groups. */
   readonly asVersion: string
   /** Indented JSON. */
   readonly pretty: boolean

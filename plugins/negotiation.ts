@@ -19,9 +19,12 @@ const TEXT_STREAM: Available = { protobuf: false, watch: true, transforms: true 
 /** Virtual types, which have no Table form. */
 const OPERATION: Available = { protobuf: true, watch: false, transforms: 'metadata' }
 const DOCUMENT: Available = { protobuf: false, watch: false, transforms: false }
+/** `/api` and `/apis`. */
+const DISCOVERY: Available = { ...DOCUMENT, discovery: true }
 const FRONT_PAGE: Available = { ...DOCUMENT, html: true }
 const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
-const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
+const DOCUMENT_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
+const DISCOVERY_PATH = /^\/apis?\/?$/
 
 const MAX_CACHED = 100
 
@@ -31,7 +34,7 @@ const isBrowser = (accept = ''): boolean => accept.includes('text/html')
 export default fp(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
   const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, FRONT_PAGE]
+    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, DISCOVERY, FRONT_PAGE]
       .map(available => [available, [new Map(), new Map()]]))
   const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
@@ -59,8 +62,8 @@ export default fp(async fastify => {
       : info.path === '/' && info.verb === 'get'
         ? FRONT_PAGE
         : DISCOVERY_PATH.test(info.path)
-          ? DOCUMENT
-          : undefined
+          ? DISCOVERY
+          : DOCUMENT_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')
     const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)

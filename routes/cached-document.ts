@@ -9,22 +9,23 @@ const compress = promisify(gzip)
 
 export class CachedDocument {
   readonly hash: string
-  readonly #bytes: Buffer
   #compressed: Promise<Buffer> | undefined
 
-  constructor (bytes: Buffer) {
-    this.#bytes = bytes
-    this.hash = createHash('sha512').update(bytes).digest('hex').toUpperCase()
+  /** @param hash of another form of the document, with which it shares its tag */
+  constructor (readonly bytes: Buffer, hash?: string) {
+    this.hash = hash ?? createHash('sha512').update(bytes).digest('hex').toUpperCase()
   }
 
-  /** Sends 304 if the client has it already. */
-  async send (request: FastifyRequest, reply: FastifyReply, type: string): Promise<FastifyReply> {
+  /** Sends 304 if the client has it already. @param has whether If-None-Match says so, by default compared weakly */
+  async send (
+    request: FastifyRequest, reply: FastifyReply, type: string, has = isKnown
+  ): Promise<FastifyReply> {
     const etag = `"${this.hash}"`
     reply.headers({ etag, vary: 'accept, accept-encoding' })
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    if (has(request.headers['if-none-match'], etag)) return reply.code(304).send()
     reply.header('content-type', type)
-    if (this.#bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(this.#bytes)
-    this.#compressed ??= compress(this.#bytes)
+    if (this.bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(this.bytes)
+    this.#compressed ??= compress(this.bytes)
     return reply.header('content-encoding', 'gzip').send(await this.#compressed)
   }
 }

@@ -3,42 +3,16 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sendRelayed } from '../answers/relayed.js'
-import type { Subresource } from '../schemas/resource.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
-import type { ResourceStore } from '../registry/resource-store.js'
+import { AggregatedDiscovery } from './aggregated-discovery.js'
+import { apiResources } from '../registry/discovered-resources.js'
 import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendValue } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
-
-const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
-
-function apiResources (
-  stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]
-): object[] {
-  return stores.flatMap(store => {
-    const { representation, type, gates } = store
-    const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
-    const own = {
-      name: plural,
-      singularName: representation.singular,
-      namespaced,
-      kind,
-      verbs: [...representation.verbs].sort(),
-      ...(shortNames.length > 0 ? { shortNames } : {}),
-      ...(categories.length > 0 ? { categories } : {}),
-      ...(type.virtual || !gates.enabled('StorageVersionHash') ? {} : { storageVersionHash })
-    }
-    const subresources = subresourcesOf(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
-      name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }),
-      ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
-    }))
-    return [own, ...subresources]
-  }).sort(byName)
-}
 
 function groupOf (group: string, versions: readonly string[]): object {
   const ordered = versions.map(version => ({ groupVersion: `${group}/${version}`, version }))
@@ -76,14 +50,21 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   }
 
   get('/version', () => versionInfo())
-  get('/api', () => ({
+  const aggregated = new AggregatedDiscovery(fastify)
+  /** One document of everything for those who ask for that. */
+  const overview = (url: '/api' | '/apis', make: () => object): void => {
+    route(url, (request, reply) => request.orch.accept?.as === 'APIGroupDiscoveryList'
+      ? aggregated.send(request, reply, url)
+      : send(request, reply, make()))
+  }
+  overview('/api', () => ({
     kind: 'APIVersions',
     versions: groups().get('') ?? [],
     serverAddressByClientCIDRs: [
       { clientCIDR: '0.0.0.0/0', serverAddress: settings.externalHostname ?? settings.advertiseAddress ?? '' }
     ]
   }))
-  get('/apis', () => ({
+  overview('/apis', () => ({
     kind: 'APIGroupList', apiVersion: 'v1',
     groups: [...groups()].filter(([group]) => group !== '').map(([group, versions]) => groupOf(group, versions))
   }))

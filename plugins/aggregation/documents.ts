@@ -1,7 +1,6 @@
 /**
- * OpenAPI documents of extension servers. They are fetched when a client asks for the merged ones, at most once a
- * minute each; a client waits only for documents that were never fetched. A server whose document is broken, too large
- * or late is left out, or described by its last good one.
+ * OpenAPI documents of extension servers. A server whose document is broken, too large or late is left out, or
+ * described by its last good one.
  */
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
@@ -9,13 +8,10 @@ import type { Steps } from '../../schemas/steps.js'
 import { runStepsWithinBudget, nextTurn } from '../../event-loop/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
+import { Refreshed } from './refreshed.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { discoveryPath } from './target.js'
 
-const FRESH_MS = 60_000
-/** How long a client waits for documents that are not known yet. */
-const WAIT_MS = 3000
-const AT_ONCE = 8
 /** Maximum bytes of all documents together. */
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024
 const MAX_URL = 1000
@@ -29,11 +25,8 @@ export interface Documents {
 
 const NONE: Documents = { specs: () => [], paths: new Map() }
 
-/** The cached documents of one server. */
-interface CachedDocuments {
-  readonly service: RegisteredService
-  triedAt: number
-  settled: boolean
+/** The documents of one server. */
+interface Known {
   etag: string
   spec: PackedSpec | undefined
   url: string | undefined
@@ -49,34 +42,22 @@ export interface DocumentsOptions {
 
 export class RemoteDocuments {
   readonly #options: DocumentsOptions
-  readonly #known = new Map<string, CachedDocuments>()
-  readonly #due: CachedDocuments[] = []
-  #running = 0
+  readonly #known: Refreshed<Known>
   #current = NONE
-  #changed = false
-  readonly #waiting = new Set<() => void>()
 
-  constructor (options: DocumentsOptions) { this.#options = options }
+  constructor (options: DocumentsOptions) {
+    this.#options = options
+    this.#known = new Refreshed<Known>({
+      services: () => this.#services(),
+      initial: () => ({ etag: '', spec: undefined, url: undefined }),
+      update: (service, known) => this.#update(service, known),
+      failed: options.failed
+    })
+  }
 
   /** Returns the same object until a document changes. */
   async current (): Promise<Documents> {
-    const services = this.#services()
-    this.#drop(services)
-    if (services.length === 0) return this.#made()
-    const now = performance.now()
-    for (const service of services) {
-      let known = this.#known.get(service.name)
-      if (known === undefined) {
-        this.#known.set(service.name, known = {
-          service, triedAt: -Infinity, settled: false, etag: '', spec: undefined, url: undefined
-        })
-      }
-      if (now - known.triedAt < FRESH_MS) continue
-      known.triedAt = now
-      this.#due.push(known)
-    }
-    this.#begin()
-    await this.#settled()
+    await this.#known.current()
     return this.#made()
   }
 
@@ -87,49 +68,7 @@ export class RemoteDocuments {
       .sort((one, other) => other.groupPriority - one.groupPriority || (one.name < other.name ? -1 : 1))
   }
 
-  /** Forgets group versions that are no longer served, or that another server serves now. */
-  #drop (services: readonly RegisteredService[]): void {
-    const served = new Map(services.map(({ name, fingerprint }) => [name, fingerprint]))
-    for (const [name, { service: { fingerprint } }] of this.#known) {
-      if (served.get(name) === fingerprint) continue
-      this.#known.delete(name)
-      this.#changed = true
-    }
-  }
-
-  #begin (): void {
-    while (this.#running < AT_ONCE) {
-      const known = this.#due.shift()
-      if (known === undefined) return
-      this.#running++
-      this.#update(known).catch((error: unknown) => { this.#options.failed(known.service.name, error) }).finally(() => {
-        known.settled = true
-        this.#running--
-        for (const done of [...this.#waiting]) done()
-        this.#begin()
-      })
-    }
-  }
-
-  /** Resolves when each server was tried once, or after a while. */
-  async #settled (): Promise<void> {
-    const isPending = (): boolean => [...this.#known.values()].some(({ settled }) => !settled)
-    if (!isPending()) return
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(finish, WAIT_MS)
-      const check = (): void => { if (!isPending()) finish() }
-      const waiting = this.#waiting
-      function finish (): void {
-        clearTimeout(timer)
-        waiting.delete(check)
-        resolve()
-      }
-      waiting.add(check)
-    })
-  }
-
-  async #update (known: CachedDocuments): Promise<void> {
-    const { service: { remote } } = known
+  async #update ({ remote }: RegisteredService, known: Known): Promise<void> {
     if (remote === undefined) return
     const root = discoveryPath(remote, this.#options.naming)
     const { status, etag, body } = await this.#options
@@ -139,7 +78,7 @@ export class RemoteDocuments {
       const document = JSON.parse(body.toString()) as unknown
       await nextTurn()
       const spec = await runStepsWithinBudget(packed(await runStepsWithinBudget(specOf(document, root))))
-      if (!samePacked(spec, known.spec)) this.#changed = true
+      if (!samePacked(spec, known.spec)) this.#known.changed = true
       Object.assign(known, { etag, spec })
     } else if (status !== 304 && status !== 404) throw new Error(`/openapi/v2 was answered with ${status}`)
     const index = await this.#options.fetch(remote, '/openapi/v3', '')
@@ -148,14 +87,17 @@ export class RemoteDocuments {
     const url = addressIn(JSON.parse(index.body.toString()), root.slice(1))
     if (url === known.url) return
     known.url = url
-    this.#changed = true
+    this.#known.changed = true
   }
 
   #made (): Documents {
-    if (!this.#changed) return this.#current
-    this.#changed = false
+    if (!this.#known.changed) return this.#current
+    this.#known.changed = false
     let left = MAX_TOTAL_BYTES
-    const known = this.#services().flatMap(({ name }) => this.#known.get(name) ?? [])
+    const known = this.#services().flatMap(service => {
+      const value = this.#known.valueOf(service.name)
+      return value === undefined ? [] : [{ service, ...value }]
+    })
     const specs = known.flatMap(({ spec }) => {
       if (spec === undefined || spec.length > left) return []
       left -= spec.length

@@ -68,10 +68,17 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
   }
 }
 
-export const documentFetch = (exchange: Exchange, naming: Naming): Fetch => (remote, path, etag) =>
+/** With the document of all groups, where a server has it. */
+export const discoveryFetch = (exchange: Exchange, naming: Naming): Fetch =>
+  documentFetch(exchange, naming, `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;` +
+    'as=APIGroupDiscoveryList,application/json')
+
+export const documentFetch = (
+  exchange: Exchange, naming: Naming, accept = 'application/json'
+): Fetch => (remote, path, etag) =>
   exchange(remote, {
     method: 'GET', path, headers: [
-      'Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)
+      'Accept', accept, ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)
     ]
   })
 

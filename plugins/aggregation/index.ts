@@ -16,7 +16,8 @@ import type { Controller } from '../../controllers/controller.js'
 import { failureFields } from '../../storage/errors.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { RemoteDocuments, type Documents } from './documents.js'
-import { documentFetch, exchange, namespaceAsk } from './fetch.js'
+import { RemoteDiscovery, type RemoteVersions } from './remote-discovery.js'
+import { discoveryFetch, documentFetch, exchange, namespaceAsk } from './fetch.js'
 import { observeAvailability, observeCertificates } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
@@ -46,6 +47,8 @@ export interface Aggregation {
   readonly groups: () => ReadonlyMap<string, readonly string[]>
   /** OpenAPI documents of extension servers; the same object until one changes. */
   readonly documents: () => Promise<Documents>
+  /** Resources of extension servers; the same object until one changes. */
+  readonly discovery: () => Promise<RemoteVersions>
   /** The objects of extension servers in namespaces that are being deleted. */
   readonly contents: RemoteContents
   readonly controllers: readonly Controller[]
@@ -78,6 +81,14 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
     services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { reportUnread([name, error]) }
   })
 
+  const reportUndiscovered = occasionally<readonly [string, unknown]>(([name, error]) => {
+    log(`the resources of APIService ${name} are those that it had last in discovery`, error)
+  })
+  const discovery = new RemoteDiscovery({
+    services, fetch: discoveryFetch(asking, naming), naming,
+    failed: (name, error) => { reportUndiscovered([name, error]) }
+  })
+
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
   fastify.decorate('orchAggregation', {
@@ -98,6 +109,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       return order
     },
     documents: () => documents.current(),
+    discovery: () => discovery.current(),
     contents: remoteContents(services, namespaceAsk(asking, naming)),
     controllers: [services, new Availability({
       resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via),

@@ -13,6 +13,13 @@ const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialOb
 /** This server's own group and upstream's, which stock clients use. */
 const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.io'])
 
+/** Of all groups in one document; v2beta1 is no longer offered. */
+const DISCOVERY = {
+  as: 'APIGroupDiscoveryList',
+  groups: new Set<string | undefined>(['apidiscovery.orch.io', 'apidiscovery.k8s.io']),
+  version: 'v2'
+} as const
+
 interface Clause {
   readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number
 }
@@ -52,6 +59,8 @@ export interface Available {
   /** HTML, for those who name it: wildcards do not mean it. Default false. */
   readonly html?: boolean
   readonly watch: boolean
+  /** All groups in one document, in every format. Default false. */
+  readonly discovery?: boolean
   /** `metadata` allows all transforms except Table. */
   readonly transforms: boolean | 'metadata'
 }
@@ -81,10 +90,13 @@ function served ({ type, parameters }: Clause, available: Available): Negotiated
   if (type === HTML_TYPE && available.html === true) return PAGE
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
+  const { as, g, v } = parameters
+  if (available.discovery === true && as === DISCOVERY.as && DISCOVERY.groups.has(g) && v === DISCOVERY.version) {
+    return { format, as, asVersion: `${g}/${v}`, pretty: isPretty(parameters.pretty) }
+  }
   if (format === 'protobuf' && !available.protobuf) return undefined
   if (available.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
   if (parameters.stream && (!available.watch || parameters.stream !== 'watch')) return undefined
-  const { as, g, v } = parameters
   if (as === undefined) {
     return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
   }

@@ -1,0 +1,59 @@
+/** Resources of a group version, as discovery lists them: one by one, and in the document of all groups. */
+import type { APIResourceDiscovery } from '../schemas/api/apidiscovery/v2.js'
+import type { APIResource } from '../schemas/meta/discovery.js'
+import type { Subresource } from '../schemas/resource.js'
+import type { ResourceStore } from './resource-store.js'
+
+const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
+
+type Listed = Partial<APIResource> & Pick<APIResource, 'name' | 'singularName' | 'namespaced' | 'kind' | 'verbs'>
+
+export function apiResources (
+  stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]
+): Listed[] {
+  return stores.flatMap(store => {
+    const { representation, type, gates } = store
+    const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
+    const own: Listed = {
+      name: plural,
+      singularName: representation.singular,
+      namespaced,
+      kind,
+      verbs: [...representation.verbs].sort(),
+      ...(shortNames.length > 0 ? { shortNames: [...shortNames] } : {}),
+      ...(categories.length > 0 ? { categories: [...categories] } : {}),
+      ...(type.virtual || !gates.enabled('StorageVersionHash') ? {} : { storageVersionHash })
+    }
+    const subresources = subresourcesOf(store).map(({ name, verbs, kind: own = kind, group, version }): Listed => ({
+      name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }),
+      ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
+    }))
+    return [own, ...subresources]
+  }).sort(byName)
+}
+
+/** The same in the form of the document of all groups: subresources below their resource. */
+export function discovered (resources: readonly Listed[]): APIResourceDiscovery[] {
+  const byName = new Map<string, APIResourceDiscovery>()
+  for (const listed of resources) {
+    const { name, singularName, namespaced, group = '', version = '', kind, verbs, shortNames, categories } = listed
+    const [plural = '', subresource] = name.split('/')
+    const responseKind = { group, version, kind }
+    if (subresource === undefined) {
+      byName.set(plural, {
+        resource: plural, responseKind, scope: namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singularName || kind.toLowerCase(), verbs, ...shortNames === undefined ? {} : { shortNames },
+        ...categories === undefined ? {} : { categories }
+      })
+      continue
+    }
+    let parent = byName.get(plural)
+    if (parent === undefined) {
+      byName.set(plural, parent = {
+        resource: plural, scope: namespaced ? 'Namespaced' : 'Cluster', singularResource: '', verbs: []
+      })
+    }
+    (parent.subresources ??= []).push({ subresource, responseKind, verbs })
+  }
+  return [...byName.values()]
+}

@@ -1,0 +1,189 @@
+/**
+ * The document of all groups, versions and resources, which clients ask for instead of one document for each group
+ * version. What it says of a group is made again when that changes; the rest is joined of kept bytes.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { recordValue } from '../answers/record.js'
+import { textFormatOf } from '../answers/formats/choice.js'
+import type { ServedRequest } from '../answers/request-context.js'
+import { runStepsWithinBudget } from '../event-loop/turns.js'
+import type { ResourceStore } from '../registry/resource-store.js'
+import { APIGroupDiscovery, type APIVersionDiscovery } from '../schemas/api/apidiscovery/v2.js'
+import { encodeMessage, envelopeOf, sizeOfItem, writeItem } from '../schemas/codec/protobuf/encode.js'
+import { PROTOBUF_TYPE } from '../schemas/media-types.js'
+import type { Naming } from '../schemas/naming.js'
+import type { Steps } from '../schemas/steps.js'
+import { CachedDocument } from './cached-document.js'
+import { apiResources, discovered } from '../registry/discovered-resources.js'
+
+type Root = '/api' | '/apis'
+
+/** Of extension servers; a new value when they have changed. */
+type RemoteVersions = Awaited<ReturnType<FastifyInstance['orchAggregation']['discovery']>>
+
+/** What is said of a group, and of what it was made. */
+interface Group {
+  readonly of: readonly unknown[]
+  readonly json: string
+  /** Made for the first who asks. */
+  protobuf: Buffer | undefined
+  readonly object: Pick<APIGroupDiscovery, 'versions'> & { readonly metadata: { readonly name?: string } }
+}
+
+export class AggregatedDiscovery {
+  readonly #fastify: FastifyInstance
+  readonly #views = new Map<Naming, Overview>()
+
+  constructor (fastify: FastifyInstance) { this.#fastify = fastify }
+
+  async send (request: ServedRequest, reply: FastifyReply, root: Root): Promise<FastifyReply> {
+    const { orch } = request
+    const { naming, accept: { asVersion = '' } = {} } = orch
+    const remote = await this.#fastify.orchAggregation.discovery()
+    let view = this.#views.get(naming)
+    if (view === undefined) this.#views.set(naming, view = new Overview(this.#fastify, naming))
+    const documents = await view.current(remote)
+    const isProtobuf = orch.accept?.format === 'protobuf'
+    const document = documents.of(root, asVersion, isProtobuf)
+    const json = isProtobuf ? documents.of(root, asVersion, false) : document
+    recordValue(orch, () => JSON.parse(json.bytes.toString()) as unknown)
+    const format = textFormatOf(orch.accept)
+    const type = isProtobuf ? PROTOBUF_TYPE : format.type
+    const shown = isProtobuf || (format.slow === undefined && orch.accept?.pretty !== true)
+      ? document
+      : new CachedDocument(format.document(JSON.parse(json.bytes.toString()) as object), json.hash)
+    const [group = '', version = ''] = asVersion.split('/')
+    reply.header('cache-control', 'public')
+    return await shown.send(
+      request, reply, `${naming.mediaType(type)};g=${group};v=${version};as=APIGroupDiscoveryList`, isExactly
+    )
+  }
+}
+
+type Server = Pick<FastifyInstance, 'orchResources' | 'orchAggregation'>
+
+/** The groups under the names of a client. */
+export class Overview {
+  readonly #server: Server
+  readonly #naming: Naming
+  /** How many groups were written. */
+  written = 0
+  #groups = new Map<string, Group>()
+  #state: readonly unknown[] = []
+  #documents: Promise<Documents> | undefined
+
+  constructor (server: Server, naming: Naming) {
+    this.#server = server
+    this.#naming = naming
+  }
+
+  /** The documents of what is served now. */
+  async current (remote: RemoteVersions): Promise<Documents> {
+    const { orchResources: resources, orchAggregation: aggregation } = this.#server
+    const state = [resources.generation, aggregation.groups(), remote]
+    if (this.#documents !== undefined && state.every((part, at) => part === this.#state[at])) {
+      return await this.#documents
+    }
+    this.#state = state
+    const before = this.#documents ?? Promise.resolve()
+    const made = before.catch(() => {}).then(() => runStepsWithinBudget(this.#make(remote)))
+    this.#documents = made
+    made.catch(() => { if (this.#documents === made) this.#documents = undefined })
+    return await made
+  }
+
+  * #make (remote: RemoteVersions): Steps<Documents> {
+    const { orchResources: resources, orchAggregation: aggregation } = this.#server
+    const stores = new Map<string, ResourceStore[]>()
+    for (const store of resources.served()) {
+      const { group, version } = store.representation
+      const key = `${group}/${version}`
+      const known = stores.get(key)
+      if (known === undefined) stores.set(key, [store])
+      else known.push(store)
+    }
+    const groups = new Map<string, Group>()
+    for (const [name, versions] of aggregation.groups()) {
+      const parts = versions.map(version => stores.get(`${name}/${version}`) ?? remote.of(name, version))
+      const of = parts.flatMap((part, at) =>
+        [versions[at], ...Array.isArray(part) ? part.map(({ representation }) => representation) : [part]])
+      const known = this.#groups.get(name)
+      if (known !== undefined && known.of.length === of.length && known.of.every((part, at) => part === of[at])) {
+        groups.set(name, known)
+        continue
+      }
+      this.written++
+      const object = {
+        metadata: name === '' ? {} : { name: this.#naming.group(name) },
+        versions: versions.map((version, at): APIVersionDiscovery => {
+          const part = parts[at]
+          return part === undefined
+            ? { version, resources: [], freshness: 'Stale' }
+            : Array.isArray(part)
+              ? { version, resources: this.#resourcesOf(part), freshness: 'Current' }
+              : { version, resources: this.#renamed(part.resources), freshness: part.isFresh ? 'Current' : 'Stale' }
+        })
+      }
+      groups.set(name, { of, object, json: JSON.stringify(object), protobuf: undefined })
+      yield
+    }
+    this.#groups = groups
+    return new Documents(groups)
+  }
+
+  #resourcesOf (stores: readonly ResourceStore[]): NonNullable<APIVersionDiscovery['resources']> {
+    return this.#renamed(discovered(apiResources(stores, store => this.#server.orchResources.subresourcesOf(store))))
+  }
+
+  /** Kinds of other groups. */
+  #renamed (resources: NonNullable<APIVersionDiscovery['resources']>): NonNullable<APIVersionDiscovery['resources']> {
+    const kindOf =
+      <T extends { responseKind?: { group: string, version: string, kind: string } | undefined }>(part: T): T =>
+        part.responseKind === undefined || part.responseKind.group === ''
+          ? part
+          : { ...part, responseKind: { ...part.responseKind, group: this.#naming.group(part.responseKind.group) } }
+    return resources.map(resource => resource.subresources === undefined
+      ? kindOf(resource)
+      : { ...kindOf(resource), subresources: resource.subresources.map(kindOf) })
+  }
+}
+
+/** Clients of discovery repeat the tag that they got, alone. */
+const isExactly = (header: string | undefined, etag: string): boolean => header === etag
+
+/** By root, apiVersion and form. */
+class Documents {
+  readonly #groups: ReadonlyMap<string, Group>
+  readonly #made = new Map<string, CachedDocument>()
+
+  constructor (groups: ReadonlyMap<string, Group>) { this.#groups = groups }
+
+  of (root: Root, apiVersion: string, isProtobuf: boolean): CachedDocument {
+    const key = `${root} ${apiVersion} ${isProtobuf}`
+    let made = this.#made.get(key)
+    if (made === undefined) {
+      const groups = [...this.#groups].filter(([name]) => (name === '') === (root === '/api')).map(([, group]) => group)
+      made = isProtobuf
+        ? new CachedDocument(protobufOf(groups, apiVersion), this.of(root, apiVersion, false).hash)
+        : new CachedDocument(jsonOf(groups, apiVersion))
+      this.#made.set(key, made)
+    }
+    return made
+  }
+}
+
+const KIND = 'APIGroupDiscoveryList'
+
+const jsonOf = (groups: readonly Group[], apiVersion: string): Buffer =>
+  Buffer.from(`{"kind":"${KIND}","apiVersion":"${apiVersion}","metadata":{},"items":[${
+    groups.map(({ json }) => json).join()}]}\n`)
+
+function protobufOf (groups: readonly Group[], apiVersion: string): Buffer {
+  const items = groups.map(group =>
+    group.protobuf ??= encodeMessage(APIGroupDiscovery, group.object as APIGroupDiscovery))
+  const metadata = Buffer.from([0x0a, 0]) // field 1, an empty ListMeta
+  const body = Buffer.alloc(metadata.length + items.reduce((sum, item) => sum + sizeOfItem(item), 0))
+  let at = metadata.copy(body)
+  for (const item of items) at = writeItem(body, at, item)
+  return envelopeOf({ apiVersion, kind: KIND }, body)
+}
