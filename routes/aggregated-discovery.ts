@@ -24,7 +24,8 @@ type RemoteVersions = Awaited<ReturnType<FastifyInstance['orchAggregation']['dis
 /** What is said of a group, and of what it was made. */
 interface Group {
   readonly of: readonly unknown[]
-  readonly json: string
+  /** With a comma before it. */
+  readonly json: Buffer
   /** Made for the first who asks. */
   protobuf: Buffer | undefined
   readonly object: Pick<APIGroupDiscovery, 'versions'> & { readonly metadata: { readonly name?: string } }
@@ -105,8 +106,12 @@ export class Overview {
     const groups = new Map<string, Group>()
     for (const [name, versions] of aggregation.groups()) {
       const parts = versions.map(version => stores.get(`${name}/${version}`) ?? remote.of(name, version))
-      const of = parts.flatMap((part, at) =>
-        [versions[at], ...Array.isArray(part) ? part.map(({ representation }) => representation) : [part]])
+      const of: unknown[] = []
+      for (const [at, part] of parts.entries()) {
+        of.push(versions[at])
+        if (Array.isArray(part)) for (const { representation } of part) of.push(representation)
+        else of.push(part)
+      }
       const known = this.#groups.get(name)
       if (known !== undefined && known.of.length === of.length && known.of.every((part, at) => part === of[at])) {
         groups.set(name, known)
@@ -124,7 +129,7 @@ export class Overview {
               : { version, resources: this.#renamed(part.resources), freshness: part.isFresh ? 'Current' : 'Stale' }
         })
       }
-      groups.set(name, { of, object, json: JSON.stringify(object), protobuf: undefined })
+      groups.set(name, { of, object, json: Buffer.from(`,${JSON.stringify(object)}`), protobuf: undefined })
       yield
     }
     this.#groups = groups
@@ -174,9 +179,10 @@ class Documents {
 
 const KIND = 'APIGroupDiscoveryList'
 
-const jsonOf = (groups: readonly Group[], apiVersion: string): Buffer =>
-  Buffer.from(`{"kind":"${KIND}","apiVersion":"${apiVersion}","metadata":{},"items":[${
-    groups.map(({ json }) => json).join()}]}\n`)
+const jsonOf = (groups: readonly Group[], apiVersion: string): Buffer => Buffer.concat([
+  Buffer.from(`{"kind":"${KIND}","apiVersion":"${apiVersion}","metadata":{},"items":[`),
+  ...groups.map(({ json }, at) => at === 0 ? json.subarray(1) : json), Buffer.from(']}\n')
+])
 
 function protobufOf (groups: readonly Group[], apiVersion: string): Buffer {
   const items = groups.map(group =>
