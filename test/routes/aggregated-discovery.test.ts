@@ -8,7 +8,7 @@ import { decodeProtobuf } from '../../schemas/codec/protobuf/decode.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
 import { testServer } from '../../testing/server.js'
 import { build, type Answer, type Client, type Json } from '../build.js'
-import { apiService, extensionServer, GROUP, outbound, register, ROOT, service, SERVICES } from '../controllers/aggregation/extension-server.js'
+import { apiService, extensionServer, GROUP, outbound, register, ROOT, SERVICES } from '../controllers/aggregation/extension-server.js'
 import { definition, install, until, version } from '../controllers/custom/definitions.js'
 import { kubectlPrograms } from '../tools.js'
 
