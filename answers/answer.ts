@@ -56,6 +56,8 @@ export interface WatchAnswer extends Warning {
   readonly watch: ObjectWatch
   readonly seconds: number
   readonly bookmarks: boolean
+  /** Whether a bookmark says that the state it begins with is complete. */
+  readonly marked: boolean
   readonly subscriber: WatchSubscriber
 }
 

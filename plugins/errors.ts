@@ -14,7 +14,8 @@ import { isDecodeError } from '../schemas/language/decode-error.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
-  badRequest, bodyTooSlow, expired, internalError, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
+  badRequest, bodyTooSlow, expired, futureVersion, internalError, serviceUnavailable, StatusError, tooLarge,
+  unsupportedMediaType
 } from '../schemas/status.js'
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
@@ -34,13 +35,7 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
         'The provided resource version is too old: that state is no longer kept; list again without a ' +
           'resourceVersion or continue token.'
       )
-    // A client error, not a store failure: do not log it.
-    case 'FutureRevision': return new StatusError('Timeout', `Timeout: ${error.message}`, {
-      unlogged: true,
-      details: {
-        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1
-      }
-    })
+    case 'FutureRevision': return futureVersion(error.message)
     // Without Retry-After: retries cannot succeed until an operator frees space.
     case 'NoSpace': return new StatusError('ServiceUnavailable', noSpaceText(error), { cause: error })
     case 'TooLarge': return tooLarge(error.message)

@@ -7,7 +7,7 @@ import {
   NO_LABELS, holdLabelSelector, parseLabelSelector, type LabelSelectorMatcher
 } from '../schemas/selectors/labels.js'
 import { isTrue } from '../schemas/query-boolean.js'
-import { badRequest, invalid } from '../schemas/status.js'
+import { badRequest } from '../schemas/status.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Caller } from '../registry/write-context.js'
 import type { ListRequest } from '../registry/verbs/list.js'
@@ -98,16 +98,4 @@ export function listRequest (asked: Asked, { representation, gates }: ResourceSt
   count(asked.query, 'timeoutSeconds')
   const selection = selectors(asked.query, representation)
   return new ParsedListRequest(selection, asked, gates.enabled('APIListChunking'))
-}
-
-/**
- * Refuses a parameter of later releases that changes the meaning of the response, so that clients fall back.
- * @throws StatusError 422
- */
-export function refuseInitialEvents (query: URLSearchParams): void {
-  if (!query.has('sendInitialEvents')) return
-  throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
-    type: 'FieldValueForbidden', field: 'sendInitialEvents',
-    detail: 'sendInitialEvents is not offered by this server; list, then watch from the version of the list'
-  }])
 }

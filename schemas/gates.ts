@@ -62,7 +62,8 @@ const DEPRECATED = 'DynamicKubeletConfig'
 
 /** Gates that 1.36 has otherwise. */
 const OF_1_36: ReadonlyMap<string, Gate> = new Map([
-  ...named('CustomResourceValidationExpressions', { stage: 'GA', default: true })
+  ...named('CustomResourceValidationExpressions', { stage: 'GA', default: true }),
+  ...named('WatchList', { stage: 'Beta', default: true })
 ])
 
 /** Those of the interface's release. */
@@ -84,7 +85,7 @@ export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlp
 
 /** The state of the feature gates of a server. */
 export interface Gates {
-  /** @throws Error for an unknown gate, a programming error */
+  /** A gate of another release is off. @throws Error for an unknown one, a programming error */
   readonly enabled: (name: string) => boolean
   /** Every gate has the default of the interface's release. */
   readonly areDefault?: boolean
@@ -114,8 +115,10 @@ export function featureGates (
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const value = on.get(name)
-      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${release}`)
-      return value
+      if (value === undefined && !OF_1_36.has(name)) {
+        throw new Error(`${name} is not a feature gate of release ${release}`)
+      }
+      return value === true
     }
   }
 }

@@ -169,6 +169,13 @@ export const timeout = (message: string, retryAfterSeconds?: number) =>
   new StatusError(
     'Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }
   )
+/** The client has asked for a version that the store has not reached; no failure of the store, so not logged. */
+export const futureVersion = (message: string) => new StatusError('Timeout', `Timeout: ${message}`, {
+  unlogged: true,
+  details: {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1
+  }
+})
 /** The client was slow, so 408 and not 504. */
 export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {

@@ -4,6 +4,7 @@ import type { Message } from '../../schemas/language/declare.js'
 import { clone } from '../../schemas/language/values.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import type { Items } from '../../storage/cache/leaf-bytes.js'
 import type { RequestContext } from '../request-context.js'
 import type { ObjectList } from '../answer.js'
 import type { View } from '../view.js'
@@ -74,17 +75,25 @@ export function * mapped<T, Made> (all: readonly T[], make: (item: T) => Made): 
 export interface Events {
   /** @param entry as stored */
   readonly event: (type: string, entry: Entry) => Buffer
-  /** The initial state. @param chunked whether the bytes are framed for HTTP/1.1 */
-  readonly added: (entries: readonly Entry[], chunked: boolean) => Buffer
-  readonly bookmark: (revision: number) => Buffer
+  /** The initial state: ADDED events; undefined if each is made by `event`. */
+  readonly added: Items | undefined
+  /** @param isMark whether it says that the initial state is complete */
+  readonly bookmark: (revision: number, isMark: boolean) => Buffer
   readonly failure: (status: Status) => Buffer
 }
 
-/** The object of a bookmark: kind and resourceVersion. */
-export const bookmarkObject = ({ store: { representation }, naming }: View, revision: number) => ({
+const INITIAL_EVENTS_END = 'orch.io/initial-events-end'
+
+/** The object of a bookmark: kind, resourceVersion and the mark after the initial state. */
+export const bookmarkObject = (
+  { store: { representation }, naming }: Pick<View, 'store' | 'naming'>, revision: number, isMark: boolean
+) => ({
   kind: representation.kind,
   apiVersion: naming.group(representation.apiVersion),
-  metadata: { resourceVersion: String(revision) }
+  metadata: {
+    resourceVersion: String(revision),
+    ...(isMark ? { annotations: { [naming.key(INITIAL_EVENTS_END)]: 'true' } } : {})
+  }
 })
 
 /** A copy under the client's names, with the members of its message. */

@@ -5,12 +5,11 @@ import { indentedItem } from '../../schemas/codec/json/indented.js'
 import type { Message } from '../../schemas/language/types.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { jsonItems, STORED } from '../../storage/cache/leaf-bytes.js'
+import { jsonItems, STORED, type Items } from '../../storage/cache/leaf-bytes.js'
 import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import type { View } from '../view.js'
-import { chunk, chunkEnds } from '../watch/framing.js'
 import {
   bookmarkObject, bytesOf, namedObject, preceded, type Events, type ShownList, type TextFormat
 } from './format.js'
@@ -62,8 +61,11 @@ export function jsonList ({ view, list }: ShownList): Joined {
 
 export const jsonEvents = (view: View): Events => ({
   event: (type, stored) => jsonEvent(type, view.entry(stored)),
-  added: (stored, chunked) => jsonAdded(view.isStored ? stored : stored.map(entry => view.entry(entry)), chunked),
-  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(view, revision)),
+  added: {
+    ...wrapped({ id: `${view.id} ADDED`, body: stored => view.entry(stored).json }, ADDED, JSON_END, NEWLINE_LENGTH),
+    separator: 0
+  },
+  bookmark: (revision, isMark) => jsonLine('BOOKMARK', bookmarkObject(view, revision, isMark)),
   failure: status => jsonLine('ERROR', view.naming.status(status))
 })
 
@@ -71,7 +73,7 @@ export const jsonLine = (type: string, object: object): Buffer => Buffer.from(`$
 
 const NEWLINE_LENGTH = 1
 const JSON_END = Buffer.from('}\n')
-const ADDED = Buffer.from('{"type":"ADDED","object":')
+export const ADDED = Buffer.from('{"type":"ADDED","object":')
 const heads = new Map<string, Buffer>([['ADDED', ADDED]])
 
 /** Wraps the stored bytes in an event, without parsing. */
@@ -85,26 +87,17 @@ function jsonEvent (type: string, { json }: Entry): Buffer {
   return bytes
 }
 
-/** Many objects in one chunk: the initial state is by far the most that a watch sends, and is not shared. */
-function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
-  let length = 0
-  for (const { json } of entries) length += ADDED.length + json.length - NEWLINE_LENGTH + JSON_END.length
-  const [head, tail] = chunked ? chunkEnds(length) : ['', '']
-  const bytes = Buffer.allocUnsafe(head.length + length + tail.length)
-  bytes.write(head, 0, 'latin1')
-  bytes.write(tail, head.length + length, 'latin1')
-  let at = head.length
-  for (const { json } of entries) {
-    bytes.set(ADDED, at)
-    bytes.set(json, at += ADDED.length)
-    bytes.set(JSON_END, at += json.length - NEWLINE_LENGTH) // overwrites the newline: cheaper than a view without it
-    at += JSON_END.length
+/** Items that are a kept body between two texts. @param cut bytes at the end of each body that are left out */
+export const wrapped = (
+  { id, body }: Pick<Items, 'id' | 'body'>, head: Uint8Array, tail: Uint8Array, cut = 0
+): Omit<Items, 'separator'> => ({
+  id,
+  body,
+  size: ({ length }) => head.length + length - cut + tail.length,
+  write: (into, at, bytes) => {
+    into.set(head, at)
+    into.set(bytes, at += head.length)
+    into.set(tail, at += bytes.length - cut) // overwrites what is cut: cheaper than a view without it
+    return at + tail.length
   }
-  return bytes
-}
-
-/** The initial state where each object is an event of its own. */
-export const addedOneByOne = (event: Events['event']): Events['added'] => (entries, chunked) => {
-  const bytes = Buffer.concat(entries.map(entry => event('ADDED', entry)))
-  return chunked ? chunk(bytes) : bytes
-}
+})

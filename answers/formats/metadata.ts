@@ -1,6 +1,6 @@
 /** The metadata of objects alone, PartialObjectMetadata, as JSON, YAML or protobuf. */
 import {
-  envelopeOf, encodeProtobuf, protobufListEnds, protobufWatchFrame
+  envelopeOf, encodeProtobuf, protobufListEnds, protobufWatchFrame, protobufWatchFrames
 } from '../../schemas/codec/protobuf/encode.js'
 import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -12,7 +12,7 @@ import {
   bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Parts, type ShownEntry, type ShownList,
   type TextFormat
 } from './format.js'
-import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
+import { ADDED, jsonEvents, jsonLine, wrapped } from './json.js'
 import { messageItems, protobufEvents } from './protobuf.js'
 import { textOf, textPart } from './text.js'
 
@@ -21,6 +21,7 @@ const LIST_KIND = 'PartialObjectMetadataList'
 const END = bytesOf('}')
 const LAST = bytesOf('}\n')
 const BETWEEN = bytesOf('},')
+const EVENT_END = bytesOf('}}\n')
 
 /** As JSON, before its end. @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
 export const headOfMetadata = (version: string): Uint8Array =>
@@ -54,19 +55,8 @@ export function metadataItems ({ view, list }: ShownList, version: string, proto
 }
 
 function jsonMetadata (view: View, version: string): Items {
-  const head = headOfMetadata(version)
-  return {
-    id: `${view.id} metadata ${version}`,
-    body: stored => view.metadata(stored),
-    size: ({ length }) => head.length + length + BETWEEN.length,
-    write: (into, at, metadata) => {
-      into.set(head, at)
-      into.set(metadata, at += head.length)
-      into.set(BETWEEN, at += metadata.length)
-      return at + BETWEEN.length
-    },
-    separator: 1
-  }
+  const kept = { id: `${view.id} metadata ${version}`, body: (stored: Entry) => view.metadata(stored) }
+  return { ...wrapped(kept, headOfMetadata(version), BETWEEN), separator: 1 }
 }
 
 export function metadataParts (format: TextFormat, { view, list, asker }: ShownList, version: string): Parts {
@@ -80,12 +70,22 @@ export function metadataEvents (view: View, version: string, protobuf: boolean):
     ? (type, stored) => protobufWatchFrame(type, enveloped(view, stored, version))
     : (type, stored) =>
         Buffer.concat([bytesOf(`{"type":"${type}","object":`), metadataJson(view, stored, version), LAST])
-  const bookmark = (revision: number): Buffer => {
-    const object = { ...bookmarkObject(view, revision), kind: KIND, apiVersion: version }
+  const bookmark: Events['bookmark'] = (revision, isMark) => {
+    const object = { ...bookmarkObject(view, revision, isMark), kind: KIND, apiVersion: version }
     return protobuf
       ? protobufWatchFrame('BOOKMARK', encodeProtobuf(PartialObjectMetadata, object as never))
       : jsonLine('BOOKMARK', object)
   }
   const { failure } = protobuf ? protobufEvents(view) : jsonEvents(view)
-  return { event, added: addedOneByOne(event), bookmark, failure }
+  return { event, added: addedMetadata(view, version, protobuf), bookmark, failure }
+}
+
+function addedMetadata (view: View, version: string, protobuf: boolean): Items {
+  const id = `${view.id} metadata ${version} ADDED`
+  if (protobuf) {
+    const frames = protobufWatchFrames('ADDED', { apiVersion: version, kind: KIND })
+    return { id: `${id} as protobuf`, body: stored => view.metadataMessage(stored), ...frames, separator: 0 }
+  }
+  const head = Buffer.concat([ADDED, headOfMetadata(version)])
+  return { ...wrapped({ id, body: stored => view.metadata(stored) }, head, EVENT_END), separator: 0 }
 }

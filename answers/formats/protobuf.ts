@@ -1,6 +1,6 @@
 /** Protobuf: a stored object is a message that is kept beside it, in an envelope. */
 import {
-  encodeProtobuf, envelopeOf, protobufListEnds, protobufWatchFrame, sizeOfItem, writeItem
+  encodeProtobuf, envelopeOf, protobufListEnds, protobufWatchFrame, protobufWatchFrames, sizeOfItem, writeItem
 } from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
@@ -10,7 +10,6 @@ import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { View } from '../view.js'
 import { bookmarkObject, namedObject, type Events, type Format, type ShownList } from './format.js'
-import { addedOneByOne } from './json.js'
 
 export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
 
@@ -38,13 +37,18 @@ export const messageItems = (id: string, body: Items['body']): Items =>
   ({ id, body, size: sizeOfItem, write: writeItem, separator: 0 })
 
 export function protobufEvents (view: View): Events {
-  const { message } = view.store.representation
+  const { message, apiVersion, kind } = view.store.representation
   const event: Events['event'] = (type, stored) => protobufWatchFrame(type, enveloped(view, stored))
   return {
     event,
-    added: addedOneByOne(event),
-    bookmark: revision =>
-      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, bookmarkObject(view, revision) as never)),
+    added: {
+      id: `${view.id} ADDED as protobuf`,
+      body: stored => view.message(stored),
+      ...protobufWatchFrames('ADDED', { apiVersion: view.naming.group(apiVersion), kind }),
+      separator: 0
+    },
+    bookmark: (revision, isMark) =>
+      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, bookmarkObject(view, revision, isMark) as never)),
     failure: status => protobufWatchFrame('ERROR', statusToProtobuf(view.naming.status(status)))
   }
 }

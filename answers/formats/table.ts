@@ -3,7 +3,7 @@ import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
 import { decode } from '../../schemas/language/decode.js'
 import { agesAt, type Ages } from '../../schemas/meta/duration.js'
-import type { Naming } from '../../schemas/naming.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { tableColumns, tableRow, type Tabular } from '../../schemas/table.js'
 import { quote } from '../../schemas/quote.js'
@@ -16,7 +16,7 @@ import type { View } from '../view.js'
 import {
   bookmarkObject, bytesOf, NOTHING, shownObject, type Events, type Part, type Parts, type ShownList, type TextFormat
 } from './format.js'
-import { addedOneByOne, jsonEvents } from './json.js'
+import { jsonEvents } from './json.js'
 import { headOfMetadata } from './metadata.js'
 import { textPart } from './text.js'
 
@@ -155,17 +155,19 @@ export function tableEvents (view: View, version: string, include: IncludeObject
   }
   const event: Events['event'] = (type, stored) =>
     line(type, stored.revision, finish(rowJson(view, stored, rowForm(view, { include, version }))))
-  /** A row whose object has only a resourceVersion. */
-  const bookmarkRow = (revision: number): object => {
-    const object = bookmarkObject(view, revision)
-    const { object: own } = decode(representation.message, { ...object, apiVersion: representation.apiVersion })
-    const form = rowForm(view, { include: include === 'Object' ? 'None' : include, version })
+  /** A row whose object has only a resourceVersion, and the mark, which is never left out. */
+  const bookmarkRow = (revision: number, isMark: boolean): object => {
+    const object = bookmarkObject(view, revision, isMark)
+    const { object: own } =
+      decode(representation.message, bookmarkObject({ store: view.store, naming: OWN_NAMES }, revision, isMark))
+    const shown = isMark && include === 'None' ? 'Metadata' : include
+    const form = rowForm(view, { include: shown === 'Object' ? 'None' : shown, version })
     const made = row(representation, shownObject(naming, representation.message, own), naming, form)
     return include === 'Object' ? { ...made, object } : made
   }
-  const bookmark = (revision: number): Buffer =>
-    line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision))))
-  return { event, added: addedOneByOne(event), bookmark, failure: jsonEvents(view).failure }
+  const bookmark: Events['bookmark'] = (revision, isMark) =>
+    line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision, isMark))))
+  return { event, added: undefined, bookmark, failure: jsonEvents(view).failure }
 }
 
 export const NO_COLUMNS = '"columnDefinitions":null'

@@ -25,7 +25,7 @@ const freshOf = (store: ResourceStore) => (): Promise<void> | undefined => store
 export function sendWatch (
   request: ServedRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
 ): undefined {
-  const { store, watch, seconds, bookmarks, subscriber } = answer
+  const { store, watch, seconds, bookmarks, marked, subscriber } = answer
   const { closing, bytesPerSecond, observerOf } = tools
   const abandon = (): void => { watch.feed.close() }
   try {
@@ -42,6 +42,8 @@ export function sendWatch (
         encoder,
         seconds,
         bookmarks,
+        marked,
+        begun: () => { request.orch.handedOver(0) },
         open,
         fresh: freshOf(store),
         log: request.log,
@@ -52,7 +54,6 @@ export function sendWatch (
       if (subscriber.ended !== undefined) stream.fail(subscriber.ended)
       if (closing().aborted) stream.finish()
       open.wake(stream)
-      request.orch.handedOver(0)
     }
     void reply.send(new Body(reply, { writeTo, abandon }))
   } catch (error) {

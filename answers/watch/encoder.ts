@@ -6,6 +6,7 @@ import { JSON_TYPE } from '../../schemas/media-types.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
+import type { Items } from '../../storage/cache/leaf-bytes.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { RequestContext } from '../request-context.js'
@@ -15,7 +16,7 @@ import { metadataEvents } from '../formats/metadata.js'
 import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
 import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
 import { viewOf } from '../view.js'
-import { chunk, chunkContent } from './framing.js'
+import { chunk, chunkContent, chunkEnds } from './framing.js'
 
 export interface WatchEncoder {
   /** Maximum number of objects to encode in one call, if each takes long. */
@@ -26,7 +27,8 @@ export interface WatchEncoder {
   batch: (events: readonly CacheEvent[], id: string) => Buffer
   /** Encodes events as one watch sees them, leaving out those it does not select. */
   encodeVersioned: (events: readonly CacheEvent[], show: (event: CacheEvent) => VersionedEvent | undefined) => Buffer
-  bookmark: (revision: number) => Buffer
+  /** @param isMark whether it says that the initial state is complete */
+  bookmark: (revision: number, isMark?: boolean) => Buffer
   failure: (status: Status) => Buffer
 }
 
@@ -99,13 +101,13 @@ function sharedEncoder (
   const last = cached(`${encoding} last`, ({ previous, entry, revision }) =>
     one('DELETED', (previous ?? entry).at(revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
-  let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
+  const plainBookmark = lastOf(revision => framed(bookmark(revision, false)))
+  const mark = lastOf(revision => framed(bookmark(revision, true)))
   return {
-    added: entries => added(entries, chunked),
-    bookmark (revision) {
-      if (lastBookmark?.revision !== revision) lastBookmark = { revision, bytes: framed(bookmark(revision)) }
-      return lastBookmark.bytes
-    },
+    added: added === undefined
+      ? entries => framed(Buffer.concat(entries.map(entry => one('ADDED', entry))))
+      : entries => joined(added, entries, chunked),
+    bookmark: (revision, isMark = false) => isMark ? mark(revision) : plainBookmark(revision),
     failure: status => framed(failure(status)),
     batch (events, id) {
       if (events.length === 1) return plain(events[0] as CacheEvent) // exactly one event
@@ -129,6 +131,28 @@ function sharedEncoder (
   }
 }
 
+/** Many objects in one chunk. */
+function joined ({ body, size, write }: Items, entries: readonly Entry[], chunked: boolean): Buffer {
+  const bodies = entries.map(body)
+  let length = 0
+  for (const bytes of bodies) length += size(bytes)
+  const [head, tail] = chunked ? chunkEnds(length) : ['', '']
+  const bytes = Buffer.allocUnsafe(head.length + length + tail.length)
+  let at = bytes.write(head, 0, 'latin1')
+  for (const made of bodies) at = write(bytes, at, made)
+  bytes.write(tail, at, 'latin1')
+  return bytes
+}
+
+/** Keeps the last result. */
+function lastOf (make: (revision: number) => Buffer): (revision: number) => Buffer {
+  let last: { readonly revision: number, readonly bytes: Buffer } | undefined
+  return revision => {
+    if (last?.revision !== revision) last = { revision, bytes: make(revision) }
+    return last.bytes
+  }
+}
+
 /** The encoder of one watch, whose first event has the columns, beside that of all watches of its kind. */
 function withColumns (shared: WatchEncoder, { representation }: ResourceStore, chunked: boolean): WatchEncoder {
   let first = true
@@ -140,6 +164,10 @@ function withColumns (shared: WatchEncoder, { representation }: ResourceStore, c
   return {
     ...shared,
     added: entries => once(shared.added(entries)),
+    bookmark (revision, isMark) {
+      const bytes = shared.bookmark(revision, isMark)
+      return isMark === true ? once(bytes) : bytes
+    },
     batch: (events, id) => once(shared.batch(events, id)),
     encodeVersioned: (events, show) => once(shared.encodeVersioned(events, show))
   }

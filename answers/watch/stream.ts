@@ -6,7 +6,8 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServerResponse } from 'node:http'
-import { expired, internalError } from '../../schemas/status.js'
+import { expired, internalError, isStatusError } from '../../schemas/status.js'
+import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Feed } from '../../storage/cache/feed.js'
 import type { Snapshot } from '../../storage/cache/pins.js'
@@ -34,6 +35,10 @@ export interface StreamOptions {
   readonly encoder: (chunked: boolean) => WatchEncoder
   readonly seconds: number
   readonly bookmarks: boolean
+  /** Whether a bookmark follows the initial state. */
+  readonly marked: boolean
+  /** Called once: the initial state has been sent, or the rest waits for the client. */
+  readonly begun: () => void
   readonly open: OpenWatches
   /** Resolves when the watch has reached the store's newest revision; undefined if it already has. */
   readonly fresh: () => Promise<void> | undefined
@@ -67,6 +72,9 @@ export class WatchStream implements OpenWatch {
   #initial: Pick<ObjectWatch, 'range' | 'matches'> & { readonly map: Snapshot['map'] } | undefined
   /** The next key of the initial state. */
   #from: string
+  /** The version of the initial state, until the bookmark that marks its end. */
+  #unmarked: Revision | undefined
+  #begun: StreamOptions['begun'] | undefined
   #ended = false
   #finishing = false
   #bookmarkDue = false
@@ -88,6 +96,8 @@ export class WatchStream implements OpenWatch {
     this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
     this.#initial = initial === undefined ? undefined : { range, matches, map: initial.map }
     this.#from = range.start
+    this.#unmarked = options.marked ? initial?.revision : undefined
+    this.#begun = options.begun
     const listener = { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }
     this.#sink = new Sink(raw, listener, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
@@ -104,7 +114,13 @@ export class WatchStream implements OpenWatch {
   pump (): void {
     if (this.#ended) return
     try {
-      if (!this.#sink.blocked && (this.#initial === undefined || this.#sendInitial())) this.#sendEvents()
+      if (!this.#sink.blocked && (this.#initial === undefined || this.#sendInitial()) && this.#mark()) {
+        this.#sendEvents()
+      }
+      if (this.#begun !== undefined && (this.#initial === undefined || this.#sink.blocked)) {
+        this.#begun()
+        this.#begun = undefined // it holds the request
+      }
       if (this.#ended) return
       if (this.#finishing) return this.#end(true)
       if (this.#bookmarkDue) this.#bookmark()
@@ -159,6 +175,14 @@ export class WatchStream implements OpenWatch {
     return next === undefined && open
   }
 
+  /** Says that the initial state is complete; true if the client is not behind. */
+  #mark (): boolean {
+    if (this.#unmarked === undefined) return true
+    const revision = this.#bookmarked = this.#unmarked
+    this.#unmarked = undefined
+    return this.#write(this.#encoder.bookmark(revision, true), 1)
+  }
+
   #sendEvents (): void {
     const { most } = this.#encoder
     const { events, id, more } = this.#feed.take(most ?? EVENTS_PER_CHUNK, this.#chunkBytes)
@@ -184,7 +208,7 @@ export class WatchStream implements OpenWatch {
   }
 
   #bookmark (): void {
-    if (this.#sink.blocked || this.#initial !== undefined) return
+    if (this.#sink.blocked || this.#initial !== undefined || this.#unmarked !== undefined) return
     const revision = this.#feed.revision()
     if (revision === undefined) return // send pending events first
     this.#bookmarkDue = false
@@ -199,10 +223,11 @@ export class WatchStream implements OpenWatch {
     if (this.#ended) return
     const lost = isStorageError(error, 'Compacted')
     const closed = isStorageError(error, 'Closed')
+    const refused = isStatusError(error)
     if (lost) this.#observer.terminated()
-    if (!lost && !closed) this.#log.error({ err: error, auditId: this.#auditId }, 'a watch failed')
+    if (!lost && !closed && !refused) this.#log.error({ err: error, auditId: this.#auditId }, 'a watch failed')
     if (!closed && !this.#sink.blocked) {
-      const { status } = lost ? expired(TOO_OLD) : internalError(error)
+      const { status } = lost ? expired(TOO_OLD) : refused ? error : internalError(error)
       this.#sink.write(this.#encoder.failure(status))
     }
     if (!closed) this.#bookmarked = Infinity // a bookmark would cover the unsent event

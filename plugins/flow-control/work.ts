@@ -1,13 +1,14 @@
 /**
- * Estimates the cost of a request in seats: lists by number and bytes of the objects scanned, writes by bytes of body
- * and stored object and by the watches they notify. One seat is 1 MiB of copied JSON, or 64 KiB of decoded or converted
- * JSON.
+ * Estimates the cost of a request in seats: lists, and watches that begin with the state, by number and bytes of the
+ * objects scanned, writes by bytes of body and stored object and by the watches they notify. One seat is 1 MiB of
+ * copied JSON, or 64 KiB of decoded or converted JSON.
  */
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/resource.js'
 import { MAX_BODY_BYTES } from '../../schemas/limits.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { OrderedMap } from '../../storage/cache/ordered-map.js'
+import { isTrue } from '../../schemas/query-boolean.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { ONE_SEAT, type Work } from '../../flow-control/queue.js'
@@ -65,8 +66,15 @@ function seatsOfBytes (
   return seatsOf(bytes, perSeat)
 }
 
-const listQuery = (query: URLSearchParams): ListQuery =>
-  ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
+/** As a list without a limit. */
+const beginsWithState = (query: URLSearchParams): boolean => query.has('sendInitialEvents')
+  ? isTrue(query.get('sendInitialEvents'))
+  : /^0*$/.test(query.get('resourceVersion') ?? '')
+
+const listQuery = (query: URLSearchParams, verb: string): ListQuery => ({
+  limit: verb === 'watch' ? 0 : Number(query.get('limit') ?? 0) || 0,
+  selects: query.has('labelSelector') || query.has('fieldSelector')
+})
 
 /** Common Accept headers for JSON. Anything else may need conversion. */
 const PLAIN: ReadonlySet<string> = new Set([
@@ -108,13 +116,13 @@ export function estimate (
   if (!info.isResourceRequest) return READ
   const { verb, name } = info
   const isWrite = WRITES.has(verb)
-  if (isWrite || verb === 'list') {
+  if (isWrite || verb === 'list' || (verb === 'watch' && beginsWithState(query))) {
     const store = resources?.find(info.group, info.resource)
     const cache = store?.cache
     if (isWrite) return estimateWrite(store, info, bytesOfBody(headers))
     if (store === undefined || cache?.loaded !== true || name !== '') return READ
     const { map } = cache.snapshot
-    const [range, page] = [store.keys.range(info.namespace), listQuery(query)]
+    const [range, page] = [store.keys.range(info.namespace), listQuery(query, verb)]
     const work = workOfList(map.count(range.start, range.end), page)
     if (work.seats === MAX_SEATS) return { work, watches: undefined }
     const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0

@@ -1,18 +1,19 @@
 /**
- * WATCH: resourceVersion decides the start; namespace and selectors decide which objects to send. An object that starts
- * or stops matching is sent as added or deleted. (Interface: Watch, Resource version semantics.)
+ * WATCH: resourceVersion and sendInitialEvents decide the start; namespace and selectors decide which objects to send.
+ * An object that starts or stops matching is sent as added or deleted. (Interface: Watch, Resource version semantics.)
  */
 import type { FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
 import type { LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
-import { expired } from '../../schemas/status.js'
+import { expired, futureVersion, isStatusError, type StatusError } from '../../schemas/status.js'
 import type { Backend, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent, EventType } from '../../storage/cache/event.js'
-import { cacheFeed, type Feed } from '../../storage/cache/feed.js'
+import { cacheFeed, failedFeed, type Feed } from '../../storage/cache/feed.js'
 import { HistoryFeed } from '../../storage/cache/history-feed.js'
 import { OrderedMap } from '../../storage/cache/ordered-map.js'
 import type { Subscriber } from '../../storage/cache/subscribers.js'
 import type { Snapshot } from '../../storage/cache/pins.js'
+import { isStorageError } from '../../storage/errors.js'
 import { rangeOf } from '../../storage/key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision } from './get.js'
@@ -25,6 +26,8 @@ export interface WatchRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
   readonly resourceVersion: string
+  /** Whether it begins with the state; undefined if the version decides: it does from none and from 0. */
+  readonly sendInitialEvents?: boolean | undefined
   /** True for watchers that accept an initial state without unreadable objects; others get an error. */
   readonly partial?: boolean
 }
@@ -56,43 +59,62 @@ export const TOO_OLD =
 /**
  * @param subscriber is notified when the feed has events or ends
  * @param mayReadFrom as in `list`
- * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`
+ * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`. With `sendInitialEvents` the feed
+ * fails if its version is too old or too new
  */
 export async function watch (
   store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom
 ): Promise<ObjectWatch> {
-  const { cache, backend } = store
-  const { resourceVersion } = request
-  const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
-  if (after !== 0 && mayReadFrom !== undefined && !await mayReadFrom(after)) throw expired(TOO_OLD)
   const scope = exactKey(store, request) ?? store.keys.scope(request.namespace)
   const view = viewOf(store, scope, request)
-  const historyFeed = (from: Revision): Feed => new HistoryFeed({
-    backend, scope, after: from, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache
-  })
+  try {
+    const { after, initial } = await beginning(store, request, view.range, mayReadFrom)
+    return makeWatch(view, initial, feedAfter(store, after, scope, subscriber))
+  } catch (error) {
+    const refusal = isStorageError(error, 'FutureRevision') ? futureVersion(error.message) : error
+    if (request.sendInitialEvents === undefined || !isStartRefused(refusal)) throw error
+    return makeWatch(view, undefined, failedFeed(refusal))
+  }
+}
+
+const isStartRefused = (error: unknown): error is StatusError =>
+  isStatusError(error, 'Expired') || isStatusError(error, 'Timeout')
+
+interface Beginning { readonly after: Revision, readonly initial: Snapshot | undefined }
+
+/** The state that a watch begins with, if it asks for that, and the version whose changes follow. */
+async function beginning (
+  store: ResourceStore, request: WatchRequest, range: ObjectWatch['range'], mayReadFrom: MayReadFrom | undefined
+): Promise<Beginning> {
+  const { cache, backend } = store
+  const { resourceVersion, partial } = request
+  const asked = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
+  const { sendInitialEvents = asked === 0 } = request
+  if (asked !== 0 && !sendInitialEvents) {
+    if (mayReadFrom !== undefined && !await mayReadFrom(asked)) throw expired(TOO_OLD)
+    if (cache !== undefined && !cache.loaded) await cache.ready()
+    refuseExpired(backend, asked)
+    return { after: asked, initial: undefined }
+  }
   if (cache === undefined) {
-    if (after === 0) {
-      const initial = await snapshotOf(store, request)
-      return makeWatch(view, initial, historyFeed(initial.revision))
-    }
-    refuseExpired(backend, after)
-    return makeWatch(view, undefined, historyFeed(after))
+    if (!sendInitialEvents) return { after: await backend.revision(), initial: undefined }
+    const initial = await snapshotOf(store, request)
+    return { after: initial.revision, initial }
   }
-  if (after === 0) {
-    const wait = waitForResourceVersion(cache, resourceVersion)
-    if (wait !== undefined) await wait
-  }
+  const wait = waitForResourceVersion(cache, resourceVersion)
+  if (wait !== undefined) await wait
   if (!cache.loaded) await cache.ready()
-  if (after === 0) {
-    const { start, end } = view.range
-    if (request.partial !== true) cache.refuseDamage(start, end)
-    const initial = cache.snapshot
-    return makeWatch(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
-  }
-  refuseExpired(backend, after)
-  return makeWatch(
-    view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : historyFeed(after)
-  )
+  if (sendInitialEvents && partial !== true) cache.refuseDamage(range.start, range.end)
+  const { snapshot } = cache
+  return { after: snapshot.revision, initial: sendInitialEvents ? snapshot : undefined }
+}
+
+function feedAfter (store: ResourceStore, after: Revision, scope: string, subscriber: Subscriber): Feed {
+  const { cache, backend } = store
+  if (cache !== undefined && after >= cache.window.since) return cacheFeed(cache, after, scope, subscriber)
+  return new HistoryFeed({
+    backend, scope, after, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache
+  })
 }
 
 /** @throws StatusError 410 */
@@ -101,10 +123,10 @@ function refuseExpired (backend: Backend, after: number): void {
   if (after < oldest) throw expired(`too old resource version: ${after} (${oldest})`)
 }
 
-/** Reads the newest state from the back end. */
+/** Reads the newest state from the back end, once it has the version. */
 async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise<Snapshot> {
   const { revision, entries } = await list(store, {
-    ...request, limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: ''
+    ...request, limit: 0, continue: '', resourceVersionMatch: ''
   })
   return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
 }

@@ -5,12 +5,13 @@ import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { withSpan } from '../../registry/trace.js'
 import { mayReadFrom } from '../past.js'
-import { listRequest, refuseInitialEvents } from '../query.js'
+import { refuseContradictions } from '../list-options.js'
+import { listRequest } from '../query.js'
 
 export function listVerb (store: ResourceStore): Verb {
   return async (request): Promise<ListAnswer> => {
     const { query } = request.orch
-    refuseInitialEvents(query)
+    refuseContradictions(query, 'list')
     const result = await withSpan(request.orch.trace, 'List from storage', () => {
       const listed = listRequest(request.orch, store)
       return list(store, listed, mayReadFrom(request, store))

@@ -1,10 +1,11 @@
 /** WATCH: validates the request before the stream begins. (Interface: Watch.) */
 import type { Representation } from '../../schemas/resource.js'
-import { badRequest, invalid } from '../../schemas/status.js'
+import { badRequest } from '../../schemas/status.js'
 import { WatchSubscriber, type Verb, type WatchAnswer } from '../../answers/answer.js'
 import { watch } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { bool, count, watchSelectors, refuseInitialEvents, selectors, text } from '../query.js'
+import { refuseContradictions, sendInitialEvents } from '../list-options.js'
+import { bool, count, integer, watchSelectors, selectors, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
 
 export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
@@ -38,15 +39,11 @@ function selectName (query: URLSearchParams, name: string, definition: Represent
 export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
   return async (request): Promise<WatchAnswer> => {
     const { query, info } = request.orch
-    refuseInitialEvents(query)
-    count(query, 'limit')
+    refuseContradictions(query, 'watch')
+    const streamed = sendInitialEvents(query)
+    if (streamed === undefined) count(query, 'limit')
+    else integer(query, 'limit')
     if (text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')
-    if (text(query, 'resourceVersionMatch') !== '') {
-      throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
-        type: 'FieldValueForbidden', field: 'resourceVersionMatch',
-        detail: 'resourceVersionMatch is forbidden for watch'
-      }])
-    }
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const subscriber = new WatchSubscriber()
@@ -57,12 +54,15 @@ export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
       throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
     }
     const namespace = store.type.namespaced ? info.namespace : ''
-    const watched = { labels, fields, namespace, resourceVersion: text(query, 'resourceVersion') }
+    const resourceVersion = text(query, 'resourceVersion')
+    const watched = { labels, fields, namespace, resourceVersion, sendInitialEvents: streamed }
     const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))
     if (store.cache === undefined) {
       store.trackUncached(subscriber)
       request.orch.onClosed(() => { store.untrackUncached(subscriber) })
     }
-    return { kind: 'watch', store, watch: objects, seconds, bookmarks, subscriber, warnings: request.orch.warnings }
+    const marked = bookmarks && (streamed === true || store.gates.enabled('WatchList'))
+    const { warnings } = request.orch
+    return { kind: 'watch', store, watch: objects, seconds, bookmarks, marked, subscriber, warnings }
   }
 }

@@ -86,6 +86,7 @@ const KEYS = [
   ...inDomain('k8s.io', [
     'alpha.image-policy.orch.io/failed-open', 'authentication.orch.io/legacy-token',
     'authentication.orch.io/stale-token', 'customresourcecleanup.apiextensions.orch.io', 'orch.io/component',
+    'orch.io/initial-events-end',
     'rbac.authorization.orch.io/aggregate-to-admin', 'rbac.authorization.orch.io/aggregate-to-edit',
     'rbac.authorization.orch.io/aggregate-to-view'
   ])

@@ -30,6 +30,10 @@ export interface Feed {
 
 export const NOTHING: FeedBatch = { events: [], id: '', more: false }
 
+/** Of a watch that cannot begin: its client finds out in the stream. */
+export const failedFeed = (error: Error): Feed =>
+  ({ take: () => { throw error }, revision: () => undefined, close: () => {} })
+
 /**
  * @param scope a path that ends in '/', for all keys below it, or one key
  * @param after a revision that the window covers, or a future one

@@ -65,11 +65,16 @@ export const sizeOfItem = ({ length }: Uint8Array): number => 1 + sizeOfVarint(l
 /** @returns where it ends */
 export function writeItem (into: Uint8Array, at: number, item: Uint8Array): number {
   into[at++] = bytesTag(2)
-  let rest = item.length
-  for (; rest > 127; rest >>>= 7) into[at++] = rest & 127 | 128
-  into[at++] = rest
+  at = writeVarint(into, at, item.length)
   into.set(item, at)
   return at + item.length
+}
+
+function writeVarint (into: Uint8Array, at: number, value: number): number {
+  let rest = value
+  for (; rest > 127; rest >>>= 7) into[at++] = rest & 127 | 128
+  into[at++] = rest
+  return at
 }
 
 function sizeOfVarint (value: number): number {
@@ -94,6 +99,38 @@ export function protobufWatchFrame (type: string, object: Uint8Array): Buffer {
   prefix.writeUInt32BE(writer.length)
   writer.bytes(prefix)
   return writer.finish()
+}
+
+const FRAME_PREFIX = 4
+const NO_BYTES = new Uint8Array(0)
+/** Of bytes before those of a member that is empty: its length, and in an envelope what follows it. */
+const EMPTY_RAW = 3
+
+/** As `protobufWatchFrame` of `envelopeOf`, written at once into memory of the caller. */
+export function protobufWatchFrames (type: string, typeMeta: TypeMembers) {
+  const before = protobufWatchFrame(type, NO_BYTES).subarray(FRAME_PREFIX, -EMPTY_RAW)
+  const header = envelopeOf(typeMeta, NO_BYTES).subarray(0, -1 - TAIL.length)
+  const sizeOfEnvelope = (message: number): number => header.length + sizeOfVarint(message) + message + TAIL.length
+  const sizeOfRaw = (envelope: number): number => 1 + sizeOfVarint(envelope) + envelope
+  const sizeOf = (raw: number): number => FRAME_PREFIX + before.length + sizeOfVarint(raw) + raw
+  return {
+    size: ({ length }: Uint8Array): number => sizeOf(sizeOfRaw(sizeOfEnvelope(length))),
+    /** @returns where it ends */
+    write (into: Buffer, at: number, message: Uint8Array): number {
+      const envelope = sizeOfEnvelope(message.length)
+      const raw = sizeOfRaw(envelope)
+      at = into.writeUInt32BE(sizeOf(raw) - FRAME_PREFIX, at)
+      into.set(before, at)
+      at = writeVarint(into, at + before.length, raw)
+      into[at++] = bytesTag(1)
+      at = writeVarint(into, at, envelope)
+      into.set(header, at)
+      at = writeVarint(into, at + header.length, message.length)
+      into.set(message, at)
+      into.set(TAIL, at + message.length)
+      return at + message.length + TAIL.length
+    }
+  }
 }
 
 function envelope (writer: Writer, apiVersion: string, kind: string, writeRaw: () => void): Buffer {
