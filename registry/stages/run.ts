@@ -14,6 +14,11 @@ export interface Stage<W extends Write = Write> {
   readonly run: (write: W) => void | WaitingSteps<void> | Promise<void>
   /** Default always. */
   readonly when?: (write: W) => boolean
+  /**
+   * Its steps can take long for small objects too, so they heed the turn's budget. Others run at once for those: writes
+   * of one turn that all waited would be in flight together, beyond the limits.
+   */
+  readonly isLong?: boolean
   /** The span that it runs in. Default that of the request. */
   readonly span?: string
   readonly fields?: (write: W) => Fields
@@ -88,16 +93,16 @@ async function nextAfter<W extends Write> (
 
 function finished<W extends Write> (stage: Stage<W>, write: W): void | Promise<void> {
   const running = stage.run(write)
-  return running === undefined || running instanceof Promise ? running : runSteps(running, write)
+  return running === undefined || running instanceof Promise ? running : runSteps(running, write, stage.isLong)
 }
 
-/** Runs as many steps in a turn as its budget allows, those of a large object one by one. */
-export function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
+/** Runs as many steps in a turn as its budget allows, those of a large object one by one, short ones at once. */
+export function runSteps (steps: WaitingSteps<void>, write: Write, isLong = false): void | Promise<void> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return
-    const waiting = value ?? (isLarge(write.size) || turnIsOver() ? nextTurn() : undefined)
-    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write))
+    const waiting = value ?? (isLarge(write.size) || (isLong && turnIsOver()) ? nextTurn() : undefined)
+    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write, isLong))
   }
 }
 

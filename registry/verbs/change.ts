@@ -63,11 +63,11 @@ export function changeOf<W extends ChangeWrite> (
     { name: 'inherit', run: inherit },
     { name: 'inherit owners', run: inheritOwners },
     { name: 'prepare', run: prepareChange },
-    { name: 'validate', when: write => !allocates(write), run: validateChange },
+    { name: 'validate', isLong: true, when: write => !allocates(write), run: validateChange },
     { name: 'own', run: own },
     { name: 'settle', run: settle },
     ALLOCATE_CHANGE,
-    { name: 'validate what is allocated', when: allocates, run: validateChange },
+    { name: 'validate what is allocated', isLong: true, when: allocates, run: validateChange },
     ADMIT_AGAIN,
     { name: 'decide removal', run: decideRemoval },
     ...STORING
@@ -127,7 +127,7 @@ function * make (write: MadeWrite): WaitingSteps<void> {
   write.object = Symbol.iterator in made ? yield * made : yield * waitFor(made)
 }
 
-const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', run: make }]
+const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', isLong: true, run: make }]
 const CHANGE = [DECODE, ...changeOf(MAKE)]
 const CHANGE_UNOWNED = changeOf(MAKE, () => {})
 

@@ -30,7 +30,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   NAME,
   { name: 'prepare', run: prepareNew },
   ALLOCATE_NEW,
-  { name: 'validate', run: validateNew },
+  { name: 'validate', isLong: true, run: validateNew },
   ADMIT_AGAIN,
   { name: 'encode', run: encodeNew },
   LEASE,

@@ -61,7 +61,7 @@ export async function find (write: CollectionWrite): Promise<void> {
 }
 
 export async function removeAll (write: CollectionWrite): Promise<void> {
-  const work = async (): Promise<void> => { await runSteps(removeNext(write), write) }
+  const work = async (): Promise<void> => { await runSteps(removeNext(write), write, true) }
   const workers = Math.max(1, write.request.workers)
   await Promise.all(
     Array.from({ length: workers }, () => work().catch((failure: unknown) => { write.failure ??= failure }))

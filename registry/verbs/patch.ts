@@ -51,7 +51,7 @@ export const PATCH: ReadonlyArray<Stage<PatchWrite>> = [
   DECODE,
   ...changeOf<PatchWrite>([
     { name: 'copy', run: copy },
-    { name: 'patch', run: applyPatch },
+    { name: 'patch', isLong: true, run: applyPatch },
     { name: 'decode patched', run: decodePatched },
     { name: 'convert', run: convert },
     { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }

@@ -51,17 +51,19 @@ t.test('a small write runs in one turn; others have their turn between the stage
   }
 })
 
-t.test('steps of a small write go on in a later turn when the budget of the turn is used up', async t => {
-  const { write, ran, stage } = build(t)
-  await nextTurn()
-  const waiting = nextTurn().then(() => { ran.push('other') })
-  await runStages([stage('one', function * () {
-    while (!turnIsOver());
-    yield
-    ran.push('second step')
-  })], write)
-  await waiting
-  t.strictSame(ran, ['one', 'other', 'second step'])
+t.test('when the budget of a turn is used up, the steps of a long stage go on in a later one, and short ones at once', async t => {
+  for (const isLong of [true, false]) {
+    const { write, ran, stage } = build(t)
+    await nextTurn()
+    const waiting = nextTurn().then(() => { ran.push('other') })
+    await runStages([stage('one', function * () {
+      while (!turnIsOver());
+      yield
+      ran.push('second step')
+    }, { isLong })], write)
+    await waiting
+    t.strictSame(ran, isLong ? ['one', 'other', 'second step'] : ['one', 'second step', 'other'])
+  }
 })
 
 t.test('only stages that name a span have one, failed stages included', async t => {
