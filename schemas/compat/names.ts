@@ -10,11 +10,11 @@ const inDomain = (domain: string, names: readonly string[]): Array<[string, stri
   names.map(name => [name.replace(OURS, domain), name])
 
 /**
- * Groups of reviews, of extension servers that the default roles know, and of snapshots, from which claims are
- * restored.
+ * Groups of reviews and discovery, of extension servers that the default roles know, and of snapshots, from which
+ * claims are restored.
  */
 const OTHER_GROUPS = [
-  'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io',
+  'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io', 'apidiscovery.orch.io',
   'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
   'snapshot.storage.orch.io'
 ]

@@ -52,7 +52,7 @@ const SAME: ReadonlyArray<readonly [why: string, names: RegExp]> = [
   ['extensions and headers, which are renamed as such', /^\.?x-(?:orch|kubernetes)(?:-[a-z-]*)?[.:]?$/],
   ['media types, which are renamed as such', /^application\/vnd\.(?:orch|kubernetes)\.protobuf$/],
   ['an address', /^https:\/\/(?:github\.com\/orch|orch\.io|orch\.default\.svc)[./]|^orch\.default\.svc\.$/],
-  ['a program or user of this release', /^(?:kubectl[.:]?|kube-system|kubernetes|node-agent|orch|orch:|orch-|orch_proxy)$/],
+  ['a program or user of this release', /^(?:kubectl[.:]?|kube|kube-system|kubernetes|node-agent|orch|orch:|orch-|orch_proxy)$/],
   ['a member of the API', /^\.?(?:configMap\.)?kubeletConfigKey$/],
   ['a part of a name', /^(?:\.storageclass\.storage\.orch\.io\/|node-restriction\.orch\.io|(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.orch\.io\/?|\.orch\.io\/)$/]
 ]
