@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import type { ServerOptions } from '../../app.js'
 import { BINDINGS, binding, listen, TABLE, types, Watch, type Json, type Listening } from '../build.js'
+import { protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
 import { startEtcd } from '../etcd-process.js'
 
 const END = { 'orch.io/initial-events-end': 'true' }
@@ -190,5 +191,17 @@ t.test('under 1.36 plain watches from nothing and from 0 have the mark too, unde
       t.notOk(shown(without).some(line => line.startsWith('BOOKMARK')))
       await server.delete(`${BINDINGS}/later`)
     }
+  }
+})
+
+t.test('in protobuf the state has the bytes that reads of its objects have, and the mark follows', async t => {
+  const { server } = await filled(t)
+  for (const as of ['', ';as=PartialObjectMetadata;g=meta.orch.io;v=v1']) {
+    const bytes = async (path: string, accept: string): Promise<Buffer> => Buffer.from(await (await fetch(`${server.url}${path}`, { headers: { accept } })).arrayBuffer())
+    const objects = await Promise.all(['a', 'b'].map(name => bytes(`${BINDINGS}/${name}`, `application/vnd.orch.protobuf${as}`)))
+    const expected = Buffer.concat(objects.map(object => protobufWatchFrame('ADDED', object)))
+    const sent = await bytes(`${BINDINGS}?${MARKED}&timeoutSeconds=1`, `application/vnd.orch.protobuf;stream=watch${as}`)
+    t.ok(sent.subarray(0, expected.length).equals(expected), `protobuf${as}`)
+    t.match(sent.subarray(expected.length).toString('latin1'), /BOOKMARK[^]*orch\.io\/initial-events-end/)
   }
 })
