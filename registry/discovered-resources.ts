@@ -1,6 +1,7 @@
 /** Resources of a group version, as discovery lists them: one by one, and in the document of all groups. */
 import type { APIResourceDiscovery } from '../schemas/api/apidiscovery/v2.js'
 import type { APIResource } from '../schemas/meta/discovery.js'
+import type { Rename } from '../schemas/naming.js'
 import type { Subresource } from '../schemas/resource.js'
 import type { ResourceStore } from './resource-store.js'
 
@@ -56,4 +57,14 @@ export function discovered (resources: readonly Listed[]): APIResourceDiscovery[
     (parent.subresources ??= []).push({ subresource, responseKind, verbs })
   }
   return [...byName.values()]
+}
+
+/** With the groups of kinds under other names; '' stands for the group of the list. */
+export function withGroups (resources: readonly APIResourceDiscovery[], rename: Rename): APIResourceDiscovery[] {
+  const kindOf = <T extends Pick<APIResourceDiscovery, 'responseKind'>>(part: T): T => part.responseKind === undefined
+    ? part
+    : { ...part, responseKind: { ...part.responseKind, group: rename(part.responseKind.group) } }
+  return resources.map(resource => resource.subresources === undefined
+    ? kindOf(resource)
+    : { ...kindOf(resource), subresources: resource.subresources.map(kindOf) })
 }

@@ -3,8 +3,10 @@
  * version. What it says of a group is made again when that changes; the rest is joined of kept bytes.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { recordValue } from '../answers/record.js'
+import { recordJson } from '../answers/record.js'
 import { textFormatOf } from '../answers/formats/choice.js'
+import { askerOf } from '../answers/formats/format.js'
+import { textOf } from '../answers/formats/text.js'
 import type { ServedRequest } from '../answers/request-context.js'
 import { runStepsWithinBudget } from '../event-loop/turns.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -14,7 +16,7 @@ import { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import type { Naming } from '../schemas/naming.js'
 import type { Steps } from '../schemas/steps.js'
 import { CachedDocument } from './cached-document.js'
-import { apiResources, discovered } from '../registry/discovered-resources.js'
+import { apiResources, discovered, withGroups } from '../registry/discovered-resources.js'
 
 type Root = '/api' | '/apis'
 
@@ -47,12 +49,12 @@ export class AggregatedDiscovery {
     const isProtobuf = orch.accept?.format === 'protobuf'
     const document = documents.of(root, asVersion, isProtobuf)
     const json = isProtobuf ? documents.of(root, asVersion, false) : document
-    recordValue(orch, () => JSON.parse(json.bytes.toString()) as unknown)
+    recordJson(orch, () => json.bytes)
     const format = textFormatOf(orch.accept)
     const type = isProtobuf ? PROTOBUF_TYPE : format.type
-    const shown = isProtobuf || (format.slow === undefined && orch.accept?.pretty !== true)
+    const shown = isProtobuf || format.slow === undefined
       ? document
-      : new CachedDocument(format.document(JSON.parse(json.bytes.toString()) as object), json.hash)
+      : new CachedDocument(await textOf(format, json.bytes, () => askerOf(orch)), json.hash)
     const [group = '', version = ''] = asVersion.split('/')
     reply.header('cache-control', 'public')
     return await shown.send(
@@ -122,11 +124,12 @@ export class Overview {
         metadata: name === '' ? {} : { name: this.#naming.group(name) },
         versions: versions.map((version, at): APIVersionDiscovery => {
           const part = parts[at]
-          return part === undefined
-            ? { version, resources: [], freshness: 'Stale' }
-            : Array.isArray(part)
-              ? { version, resources: this.#resourcesOf(part), freshness: 'Current' }
-              : { version, resources: this.#renamed(part.resources), freshness: part.isFresh ? 'Current' : 'Stale' }
+          const [resources, isFresh] = Array.isArray(part)
+            ? [this.#resourcesOf(part), true]
+            : [part?.resources ?? [], part?.isFresh === true]
+          return {
+            version, resources: withGroups(resources, this.#naming.group), freshness: isFresh ? 'Current' : 'Stale'
+          }
         })
       }
       groups.set(name, { of, object, json: Buffer.from(`,${JSON.stringify(object)}`), protobuf: undefined })
@@ -137,19 +140,7 @@ export class Overview {
   }
 
   #resourcesOf (stores: readonly ResourceStore[]): NonNullable<APIVersionDiscovery['resources']> {
-    return this.#renamed(discovered(apiResources(stores, store => this.#server.orchResources.subresourcesOf(store))))
-  }
-
-  /** Kinds of other groups. */
-  #renamed (resources: NonNullable<APIVersionDiscovery['resources']>): NonNullable<APIVersionDiscovery['resources']> {
-    const kindOf =
-      <T extends { responseKind?: { group: string, version: string, kind: string } | undefined }>(part: T): T =>
-        part.responseKind === undefined || part.responseKind.group === ''
-          ? part
-          : { ...part, responseKind: { ...part.responseKind, group: this.#naming.group(part.responseKind.group) } }
-    return resources.map(resource => resource.subresources === undefined
-      ? kindOf(resource)
-      : { ...kindOf(resource), subresources: resource.subresources.map(kindOf) })
+    return discovered(apiResources(stores, store => this.#server.orchResources.subresourcesOf(store)))
   }
 }
 

@@ -10,7 +10,7 @@ import { decode } from '../../schemas/language/decode.js'
 import { APIResourceList } from '../../schemas/meta/discovery.js'
 import type { Naming } from '../../schemas/naming.js'
 import { nextTurn } from '../../event-loop/turns.js'
-import { discovered } from '../../registry/discovered-resources.js'
+import { discovered, withGroups } from '../../registry/discovered-resources.js'
 import type { Fetch } from './fetch.js'
 import { Refreshed } from './refreshed.js'
 import { discoveryPath } from './target.js'
@@ -102,22 +102,15 @@ export class RemoteDiscovery {
     await nextTurn()
     if (status === 200) {
       const { kind, items } = (JSON.parse(body.toString()) ?? {}) as { kind?: unknown, items?: unknown }
-      if (kind === 'APIGroupDiscoveryList') return this.#own(resourcesIn(items, naming.group(group), version))
+      if (kind === 'APIGroupDiscoveryList') {
+        return withGroups(resourcesIn(items, naming.group(group), version), naming.group)
+      }
     }
     const old = await fetch(remote, discoveryPath(service, naming), '')
     if (old.status !== 200) throw new Error(`${discoveryPath(service, naming)} was answered with ${old.status}`)
     await nextTurn()
-    return this.#own(discovered(decode(APIResourceList, JSON.parse(old.body.toString())).object.resources ?? []))
-  }
-
-  /** Groups of kinds under own names. */
-  #own (resources: Resources): Resources {
-    const kindOf = <T extends Pick<Resources[number], 'responseKind'>>(part: T): T => part.responseKind === undefined
-      ? part
-      : { ...part, responseKind: { ...part.responseKind, group: this.#options.naming.group(part.responseKind.group) } }
-    return resources.map(resource => resource.subresources === undefined
-      ? kindOf(resource)
-      : { ...kindOf(resource), subresources: resource.subresources.map(kindOf) })
+    const { resources = [] } = decode(APIResourceList, JSON.parse(old.body.toString())).object
+    return withGroups(discovered(resources), naming.group)
   }
 }
 

@@ -2,11 +2,7 @@
 import { apiPackage, list, one, string, type Static } from '../../language/declare.js'
 import { GroupVersionKind, ListMeta, ObjectMeta } from '../../meta/v1.js'
 
-export const API_VERSION = 'apidiscovery.orch.io/v2'
-
 const { kind, message } = apiPackage('apidiscovery.orch.io', 'v2', 'io.orch.api.apidiscovery.v2')
-
-const verbs = list(4, 'What may be done with it.', 'string', { required: true, listType: 'set' })
 
 export const APISubresourceDiscovery = message('APISubresourceDiscovery', 'A subresource and its verbs.', {
   subresource: string(1, 'Its name, such as status.', { required: true }),
@@ -16,7 +12,7 @@ export const APISubresourceDiscovery = message('APISubresourceDiscovery', 'A sub
   acceptedTypes: list(3, 'Kinds that may be sent.', GroupVersionKind, {
     listType: 'map', listMapKeys: ['group', 'version', 'kind']
   }),
-  verbs
+  verbs: list(4, 'What may be done with it.', 'string', { required: true, listType: 'set' })
 })
 
 export type APIResourceDiscovery = Static<typeof APIResourceDiscovery>
