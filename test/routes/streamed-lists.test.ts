@@ -20,7 +20,8 @@ interface Made { readonly server: Listening, readonly first: string, readonly se
 /** Two objects; the first was changed. */
 async function filled (t: Test, options: ServerOptions = {}): Promise<Made> {
   const server = await listen(t, options)
-  const first = (await server.post(BINDINGS, binding('b', { metadata: { labels: { team: 'red' } } }))).json.metadata.resourceVersion
+  const first =
+    (await server.post(BINDINGS, binding('b', { metadata: { labels: { team: 'red' } } }))).json.metadata.resourceVersion
   const second = (await server.post(BINDINGS, binding('a'))).json.metadata.resourceVersion
   return { server, first, second }
 }
@@ -36,10 +37,13 @@ for (const [name, options] of BACKENDS) {
   t.test(`${name}: each combination of version, initial events and bookmarks`, async t => {
     const { server, first } = await filled(t, await options(t))
     const { resourceVersion: newest } = (await server.get(BINDINGS)).json.metadata
-    const cases = VERSIONS.flatMap(version => [undefined, true, false].flatMap(initial => [true, false].map(bookmarks => ({ version, initial, bookmarks }))))
+    const cases = VERSIONS.flatMap(version =>
+      [undefined, true, false].flatMap(initial => [true, false].map(bookmarks => ({ version, initial, bookmarks }))))
     const watches: Array<{ watch: Watch, title: string, expected: string[], marked: boolean }> = []
     for (const { version, initial, bookmarks } of cases) {
-      const query = new URLSearchParams({ watch: '1', ...(version === '' ? {} : { resourceVersion: version === 'first' ? first : version }) })
+      const query = new URLSearchParams({
+        watch: '1', ...(version === '' ? {} : { resourceVersion: version === 'first' ? first : version })
+      })
       if (initial !== undefined) {
         query.set('resourceVersionMatch', 'NotOlderThan')
         query.set('sendInitialEvents', String(initial))
@@ -50,7 +54,9 @@ for (const [name, options] of BACKENDS) {
       const hasState = initial ?? version !== 'first'
       const state = hasState ? ['ADDED a', 'ADDED b'] : version === 'first' ? ['ADDED a'] : []
       const marked = initial === true && bookmarks
-      watches.push({ watch, title: query.toString(), expected: [...state, ...(marked ? ['BOOKMARK END'] : []), 'ADDED c'], marked })
+      watches.push({
+        watch, title: query.toString(), expected: [...state, ...(marked ? ['BOOKMARK END'] : []), 'ADDED c'], marked
+      })
     }
     await server.post(BINDINGS, binding('c'))
     for (const { watch, title, expected, marked } of watches) {
@@ -58,7 +64,10 @@ for (const [name, options] of BACKENDS) {
       t.same(shown(watch), expected, title)
       if (!marked) continue
       const mark = watch.events[2]?.object
-      t.same(mark, { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1', metadata: { resourceVersion: mark?.metadata.resourceVersion, annotations: END } })
+      t.same(mark, {
+        kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1',
+        metadata: { resourceVersion: mark?.metadata.resourceVersion, annotations: END }
+      })
       t.ok(Number(mark?.metadata.resourceVersion) >= Number(newest))
     }
   })
@@ -70,8 +79,13 @@ t.test('what contradicts itself is refused with every cause', async t => {
   const needs = match(/sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/)
   const alone = match(/forbidden for watch unless sendInitialEvents is provided/)
   const continued = match(/forbidden when continue is provided/)
-  const unknown = { ...match(/^Unsupported value: "\w+": supported values: "NotOlderThan"$/), reason: 'FieldValueNotSupported' }
-  const list = { field: 'sendInitialEvents', reason: 'FieldValueForbidden', message: 'Forbidden: sendInitialEvents is forbidden for list' }
+  const unknown = {
+    ...match(/^Unsupported value: "\w+": supported values: "NotOlderThan"$/), reason: 'FieldValueNotSupported'
+  }
+  const list = {
+    field: 'sendInitialEvents', reason: 'FieldValueForbidden',
+    message: 'Forbidden: sendInitialEvents is forbidden for list'
+  }
   const cases: ReadonlyArray<readonly [string, object[]]> = [
     ['watch=1&sendInitialEvents=true', [needs]],
     ['watch=1&sendInitialEvents=false', [needs]],
@@ -84,16 +98,26 @@ t.test('what contradicts itself is refused with every cause', async t => {
     [`${STREAMED}&continue=x`, [continued]],
     ['sendInitialEvents=true', [list]],
     ['sendInitialEvents=false', [list]],
-    ['sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=0', [match(/forbidden for resourceVersion "0"/), list]],
-    ['sendInitialEvents=true&resourceVersionMatch=Some&continue=x', [match(/unless resourceVersion is provided/), continued, match(/supported values: "Exact", "NotOlderThan", ""/), list]]
+    ['sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=0', [
+      match(/forbidden for resourceVersion "0"/), list
+    ]],
+    ['sendInitialEvents=true&resourceVersionMatch=Some&continue=x', [
+      match(/unless resourceVersion is provided/), continued, match(/supported values: "Exact", "NotOlderThan", ""/),
+      list
+    ]]
   ]
   for (const [query, causes] of cases) {
     const { code, json } = await server.get(`${BINDINGS}?${query}`)
-    t.match({ code, json }, { code: 422, json: { reason: 'Invalid', details: { group: 'meta.orch.io', kind: 'ListOptions' } } }, query)
+    t.match(
+      { code, json },
+      { code: 422, json: { reason: 'Invalid', details: { group: 'meta.orch.io', kind: 'ListOptions' } } }, query
+    )
     t.match(json.details.causes, causes, query)
     t.equal(json.details.causes.length, causes.length, query)
   }
-  for (const wrong of ['resourceVersion=x', 'limit=x', 'timeoutSeconds=x']) t.equal((await server.get(`${BINDINGS}?${STREAMED}&${wrong}`)).code, 400, wrong)
+  for (const wrong of ['resourceVersion=x', 'limit=x', 'timeoutSeconds=x']) {
+    t.equal((await server.get(`${BINDINGS}?${STREAMED}&${wrong}`)).code, 400, wrong)
+  }
   const negative = await Watch.open(t, `${server.url}${BINDINGS}?${STREAMED}&limit=-1`)
   t.same(types(await negative.take(2)), ['ADDED a', 'ADDED b'], 'a negative limit is none')
 })
@@ -105,7 +129,12 @@ for (const [name, options] of BACKENDS) {
     await watch.end()
     t.equal(watch.code, 200)
     t.equal(watch.events.length, 1)
-    t.match(watch.events, [{ type: 'ERROR', object: { kind: 'Status', code: 504, reason: 'Timeout', details: { retryAfterSeconds: 1, causes: [{ reason: 'ResourceVersionTooLarge' }] } } }])
+    t.match(watch.events, [{
+      type: 'ERROR', object: {
+        kind: 'Status', code: 504, reason: 'Timeout',
+        details: { retryAfterSeconds: 1, causes: [{ reason: 'ResourceVersionTooLarge' }] }
+      }
+    }])
   })
 }
 
@@ -136,7 +165,9 @@ t.test('a version no longer kept is an error in a stream of changes, and none wh
 
 t.test('objects that a selector excludes are not sent, the mark is', async t => {
   const { server } = await filled(t)
-  for (const [selector, expected] of [['labelSelector=team%3Dred', ['ADDED b']], ['fieldSelector=metadata.name%3Da', ['ADDED a']], ['labelSelector=team%3Dnone', []]] as const) {
+  for (const [selector, expected] of [[
+    'labelSelector=team%3Dred', ['ADDED b']
+  ], ['fieldSelector=metadata.name%3Da', ['ADDED a']], ['labelSelector=team%3Dnone', []]] as const) {
     const watch = await Watch.open(t, `${server.url}${BINDINGS}?${MARKED}&${selector}`)
     await watch.take(expected.length + 1)
     t.same(shown(watch), [...expected, 'BOOKMARK END'], selector)
@@ -146,18 +177,25 @@ t.test('objects that a selector excludes are not sent, the mark is', async t => 
   t.same(shown(empty), ['BOOKMARK END'], 'an empty collection')
 })
 
-t.test('as a Table the mark is a row with the annotation, whatever else rows include, and the first event alone has columns', async t => {
+t.test('as a Table the mark is a row with the annotation, whatever else rows include, and the first event alone has ' +
+  'columns', async t => {
   const { server } = await filled(t)
   const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1' }
-  for (const [include, types] of [['', partial], ['&includeObject=None', partial], ['&includeObject=Object', { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1' }]] as const) {
+  for (const [include, types] of [['', partial], [
+    '&includeObject=None', partial
+  ], ['&includeObject=Object', { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1' }]] as const) {
     const watch = await Watch.open(t, `${server.url}${BINDINGS}?${MARKED}${include}`, { accept: TABLE })
     const [first, second, mark] = await watch.take(3)
-    t.match(first, { type: 'ADDED', object: { kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['a'] }] } })
+    t.match(first, {
+      type: 'ADDED', object: { kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['a'] }] }
+    })
     t.match(second, { type: 'ADDED', object: { columnDefinitions: null, rows: [{ cells: ['b'] }] } })
     const { resourceVersion } = mark?.object.metadata as Json
     t.match(mark, { type: 'BOOKMARK', object: { columnDefinitions: null } })
     t.same(mark?.object.rows[0].object, { ...types, metadata: { resourceVersion, annotations: END } }, include)
-    const none = await Watch.open(t, `${server.url}${BINDINGS}?${MARKED}${include}&labelSelector=team%3Dnone`, { accept: TABLE })
+    const none = await Watch.open(
+      t, `${server.url}${BINDINGS}?${MARKED}${include}&labelSelector=team%3Dnone`, { accept: TABLE }
+    )
     t.match(await none.take(1), [{ type: 'BOOKMARK', object: { columnDefinitions: [{ name: 'Name' }] } }])
   }
 })
@@ -166,16 +204,27 @@ t.test('metadata alone, and under public names, with their name of the mark', as
   const { server } = await filled(t, { compatNames: true })
   const metadata = await Watch.open(t, `${server.url}${BINDINGS}?${MARKED}`, { accept: METADATA })
   t.match(await metadata.take(3), [
-    { type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }, { type: 'ADDED', object: { metadata: { name: 'b' } } },
-    { type: 'BOOKMARK', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { annotations: END } } }
+    { type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } },
+    { type: 'ADDED', object: { metadata: { name: 'b' } } },
+    {
+      type: 'BOOKMARK', object: {
+        kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { annotations: END }
+      }
+    }
   ])
-  const open = (accept: string): Promise<Watch> => Watch.open(t, `${server.url}${BINDINGS.replace('orch.io', 'k8s.io')}?${MARKED}`, { accept })
+  const open = (accept: string): Promise<Watch> =>
+    Watch.open(t, `${server.url}${BINDINGS.replace('orch.io', 'k8s.io')}?${MARKED}`, { accept })
   const [first, , mark] = await (await open('application/json')).take(3)
   t.equal(first?.object.apiVersion, 'rbac.authorization.k8s.io/v1')
   t.same(mark?.object.metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
-  for (const include of ['application/json;as=Table;g=meta.k8s.io;v=v1', 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1']) {
+  for (const include of [
+    'application/json;as=Table;g=meta.k8s.io;v=v1', 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+  ]) {
     const [, , end] = await (await open(include)).take(3)
-    t.same((end?.object.rows?.[0].object ?? end?.object).metadata.annotations, { 'k8s.io/initial-events-end': 'true' }, include)
+    t.same(
+      (end?.object.rows?.[0].object ?? end?.object).metadata.annotations, { 'k8s.io/initial-events-end': 'true' },
+      include
+    )
   }
 })
 
@@ -187,7 +236,8 @@ t.test('under 1.36 plain watches from nothing and from 0 have the mark too, unde
       const without = await Watch.open(t, `${server.url}${BINDINGS}?watch=1${version}`)
       await server.post(BINDINGS, binding('later'))
       for (const each of [watch, without]) await each.until(() => shown(each).includes('ADDED later'))
-      t.equal(shown(watch).includes('BOOKMARK END'), release === '1.36' && version !== `&resourceVersion=${first}`, `${release} ${version}`)
+      t.equal(shown(watch).includes('BOOKMARK END'), release === '1.36' &&
+        version !== `&resourceVersion=${first}`, `${release} ${version}`)
       t.notOk(shown(without).some(line => line.startsWith('BOOKMARK')))
       await server.delete(`${BINDINGS}/later`)
     }
@@ -197,10 +247,14 @@ t.test('under 1.36 plain watches from nothing and from 0 have the mark too, unde
 t.test('in protobuf the state has the bytes that reads of its objects have, and the mark follows', async t => {
   const { server } = await filled(t)
   for (const as of ['', ';as=PartialObjectMetadata;g=meta.orch.io;v=v1']) {
-    const bytes = async (path: string, accept: string): Promise<Buffer> => Buffer.from(await (await fetch(`${server.url}${path}`, { headers: { accept } })).arrayBuffer())
-    const objects = await Promise.all(['a', 'b'].map(name => bytes(`${BINDINGS}/${name}`, `application/vnd.orch.protobuf${as}`)))
+    const bytes = async (path: string, accept: string): Promise<Buffer> =>
+      Buffer.from(await (await fetch(`${server.url}${path}`, { headers: { accept } })).arrayBuffer())
+    const objects = await Promise
+      .all(['a', 'b'].map(name => bytes(`${BINDINGS}/${name}`, `application/vnd.orch.protobuf${as}`)))
     const expected = Buffer.concat(objects.map(object => protobufWatchFrame('ADDED', object)))
-    const sent = await bytes(`${BINDINGS}?${MARKED}&timeoutSeconds=1`, `application/vnd.orch.protobuf;stream=watch${as}`)
+    const sent = await bytes(
+      `${BINDINGS}?${MARKED}&timeoutSeconds=1`, `application/vnd.orch.protobuf;stream=watch${as}`
+    )
     t.ok(sent.subarray(0, expected.length).equals(expected), `protobuf${as}`)
     t.match(sent.subarray(expected.length).toString('latin1'), /BOOKMARK[^]*orch\.io\/initial-events-end/)
   }

@@ -11,11 +11,17 @@ const GROUP = 'rbac.authorization.orch.io'
 const ANN: UserInfo = { username: 'ann', uid: '', groups: ['devs'], extra: {} }
 
 type Rule = Record<'verbs' | 'apiGroups' | 'resources', string[]> & { resourceNames?: string[] }
-const rule = (verb: string, resource: string, resourceNames?: string[]): Rule => ({ verbs: [verb], apiGroups: ['*'], resources: [resource], ...(resourceNames === undefined ? {} : { resourceNames }) })
-const info = (verb: string, resource: string, more: Partial<RequestInfo> = {}): RequestInfo => resourceRequest({ verb, group: '', version: 'v1', resource, namespace: 'team', ...more })
+const rule = (verb: string, resource: string, resourceNames?: string[]): Rule => ({
+  verbs: [verb], apiGroups: ['*'], resources: [resource], ...(resourceNames === undefined ? {} : { resourceNames })
+})
+const info = (verb: string, resource: string, more: Partial<RequestInfo> = {}): RequestInfo =>
+  resourceRequest({ verb, group: '', version: 'v1', resource, namespace: 'team', ...more })
 
 /** An authorizer whose roles and bindings the test sets. */
-async function started (): Promise<{ allows: (info: RequestInfo, user?: UserInfo) => boolean, role: (name: string, ...rules: Rule[]) => void, bind: (name: string, role: string) => void, unbind: (name: string) => void, unrole: (name: string) => void }> {
+async function started (): Promise<{
+  allows: (info: RequestInfo, user?: UserInfo) => boolean, role: (name: string, ...rules: Rule[]) => void,
+  bind: (name: string, role: string) => void, unbind: (name: string) => void, unrole: (name: string) => void
+}> {
   const followed = new Map<string, FollowedResource>()
   const authorizer = new RbacAuthorizer({
     follow: (_what, resources) => {
@@ -24,11 +30,17 @@ async function started (): Promise<{ allows: (info: RequestInfo, user?: UserInfo
     }
   })
   await authorizer.start()
-  const changed = (plural: string, object: object): void => { followed.get(plural)?.changed(object as ApiObject) } // of the followed type
+  // of the followed type
+  const changed = (plural: string, object: object): void => { followed.get(plural)?.changed(object as ApiObject) }
   return {
     allows: (info, user = ANN) => authorizer.authorize({ user, info }).decision === 'Allow',
     role: (name, ...rules) => { changed('roles', { metadata: { name, namespace: 'team' }, rules }) },
-    bind: (name, role) => { changed('rolebindings', { metadata: { name, namespace: 'team' }, roleRef: { apiGroup: GROUP, kind: 'Role', name: role }, subjects: [{ kind: 'User', name: 'ann' }] }) },
+    bind: (name, role) => {
+      changed('rolebindings', {
+        metadata: { name, namespace: 'team' }, roleRef: { apiGroup: GROUP, kind: 'Role', name: role },
+        subjects: [{ kind: 'User', name: 'ann' }]
+      })
+    },
     unbind: name => { followed.get('rolebindings')?.deleted({ namespace: 'team', name }) },
     unrole: name => { followed.get('roles')?.deleted({ namespace: 'team', name }) }
   }
@@ -37,7 +49,9 @@ async function started (): Promise<{ allows: (info: RequestInfo, user?: UserInfo
 t.test('a decision is taken again after each change of a role or binding', async t => {
   const { allows, role, bind, unbind, unrole } = await started()
   const question = info('get', 'pods')
-  const twice = (expected: boolean, when: string): void => { for (const time of ['asked first', 'asked again']) t.equal(allows(question), expected, `${when}, ${time}`) }
+  const twice = (expected: boolean, when: string): void => {
+    for (const time of ['asked first', 'asked again']) t.equal(allows(question), expected, `${when}, ${time}`)
+  }
   twice(false, 'nothing is there')
   bind('b', 'reader')
   twice(false, 'bound to a role that is missing')
@@ -73,7 +87,10 @@ t.test('questions whose texts run into each other are told apart, as a review as
   role('odd', rule('get', 'pods'))
   bind('odd', 'odd')
   t.equal(allows(info('get', 'pods', { group: 'x' })), true)
-  for (const other of [info('get', 'ods', { group: 'xp' }), info('getx', 'pods'), info('get', 'pod', { group: 'x', subresource: 's' }), info('get', 'pods', { group: 'x', namespace: '', subresource: 'team' }), pathRequest('xpodsteam', 'get')]) {
+  for (const other of [
+    info('get', 'ods', { group: 'xp' }), info('getx', 'pods'), info('get', 'pod', { group: 'x', subresource: 's' }),
+    info('get', 'pods', { group: 'x', namespace: '', subresource: 'team' }), pathRequest('xpodsteam', 'get')
+  ]) {
     t.equal(allows(other), false, JSON.stringify(other))
   }
 })
