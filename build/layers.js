@@ -18,7 +18,7 @@ const PLUGIN_OPTIONS =
       ['plugins/authorization/webhook', 'plugins/admission/outbound'])
 
 /** The folders up to one, in ascending order. */
-const UP_TO_STORAGE = ['schemas', 'event-loop', 'storage']
+const UP_TO_STORAGE = ['schemas', 'expressions', 'event-loop', 'storage']
 const UP_TO_AUTH = [...UP_TO_STORAGE, 'auth']
 const UP_TO_REGISTRY = [...UP_TO_AUTH, 'flow-control', 'registry']
 const UP_TO_ADMISSION = [...UP_TO_REGISTRY, 'admission']
@@ -26,7 +26,9 @@ const UP_TO_CONTROLLERS = [...UP_TO_ADMISSION, 'controllers']
 /** What each folder may import. */
 const MAY_IMPORT = {
   files: [],
-  schemas: [],
+  schemas: ['expressions'],
+  // schemas have rules of their own, so only what knows nothing of types
+  expressions: ['schemas/meta', 'schemas/steps', 'schemas/on-demand', 'schemas/api/apiextensions/patterns'],
   'event-loop': ['schemas'],
   storage: ['schemas', 'event-loop', 'files'],
   auth: UP_TO_STORAGE,
@@ -73,7 +75,7 @@ const PACKAGES = [
   ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
-  [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],
+  [/^@marcbachmann\/cel-js$/, ['expressions']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],

@@ -1,15 +1,16 @@
 /** Evaluates the CEL rules of a schema on custom objects. */
 import { isSchema, type JSONSchemaProps as Schema } from '../api/apiextensions/schemas.js'
 import { hasRule } from '../api/apiextensions/rules/expressions.js'
-import { MAX_COST_OF_OBJECT } from '../expressions/meter.js'
-import { CostExceeded, readRule, RuleProblem, type Outcome, type Rule } from '../expressions/rule.js'
-import { SchemaTypes } from '../expressions/schema-types.js'
-import { Fault } from '../expressions/values.js'
+import { MAX_COST_OF_OBJECT } from '../../expressions/meter.js'
+import { CostExceeded, Problem, type Outcome } from '../../expressions/program.js'
+import { Fault } from '../../expressions/values.js'
 import { sortedJson } from '../codec/json/escape.js'
 import type { Report } from '../language/types.js'
 import { invalid } from '../rules/findings.js'
 import type { Steps } from '../steps.js'
 import { keysOf } from './list-keys.js'
+import { readRule, type Rule } from './rule.js'
+import { SchemaTypes } from './schema-types.js'
 import { isObject } from '../language/values.js'
 
 /** A schema with rules of its own, or with rules in its parts. */
@@ -38,7 +39,7 @@ function * compiled (schema: Schema, types: SchemaTypes, isRoot: boolean): Steps
     try {
       rules.push({ text, message: message.trim(), compiled: readRule(rule, type) })
     } catch (error) {
-      rules.push({ text, message: message.trim(), compiled: (error as RuleProblem).message })
+      rules.push({ text, message: message.trim(), compiled: (error as Problem).message })
     }
     yield
   }

@@ -7,8 +7,9 @@ import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
-import { NotBoolean, readRule, RuleProblem } from '../../../expressions/rule.js'
-import { MAX_REQUEST, SchemaTypes } from '../../../expressions/schema-types.js'
+import { Problem } from '../../../../expressions/program.js'
+import { NotBoolean, readRule } from '../../../custom/rule.js'
+import { MAX_REQUEST, SchemaTypes } from '../../../custom/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
@@ -109,7 +110,7 @@ class RuleChecks {
           )
         }
       } catch (error) {
-        if (!(error instanceof RuleProblem) && !(error instanceof NotBoolean)) throw error
+        if (!(error instanceof Problem) && !(error instanceof NotBoolean)) throw error
         invalid(this.#report, field, rule, error instanceof NotBoolean
           ? error.message
           : `compilation failed: ${error.message}`)

@@ -1,5 +1,5 @@
 /** JSON values as rules see them. Parts are converted when a rule first reads them. */
-import { parseDuration } from '../meta/duration.js'
+import { parseDuration } from '../schemas/meta/duration.js'
 import { parseInstant } from './times.js'
 import type { Type } from './types.js'
 import { Fault, Instant, Items, Span, type Dict, type Key, type Value } from './values.js'

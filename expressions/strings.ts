@@ -1,5 +1,5 @@
 /** String functions. Positions are code points. */
-import { ObjectPatterns } from '../api/apiextensions/patterns.js'
+import { ObjectPatterns } from '../schemas/api/apiextensions/patterns.js'
 import { CostExceeded, type Meter } from './meter.js'
 import { Entries, Fault, List, type Value } from './values.js'
 

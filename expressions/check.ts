@@ -1,6 +1,6 @@
 /** Infers the type of every part of a rule, and refuses rules that cannot be evaluated. */
 import { overloadsOf } from './overloads.js'
-import { RuleProblem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
+import { Problem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
 import {
   assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type
 } from './types.js'
@@ -18,7 +18,8 @@ export interface Checked {
   readonly type: Type
   /** The type of each part. */
   readonly types: ReadonlyMap<Node, Type>
-  readonly usesOld: boolean
+  /** The variables that are read. */
+  readonly mentioned: ReadonlySet<string>
 }
 
 /** The name of a chain of selections such as `google.protobuf.Duration`. */
@@ -29,22 +30,27 @@ export function qualifiedName (node: Node): string | undefined {
   return outer === undefined ? undefined : `${outer}.${node.args[1]}`
 }
 
-/** @param variables by name @throws RuleProblem */
+/** @param variables by name @throws Problem */
 export function checkRule (rule: string, node: Node, variables: ReadonlyMap<string, Type>): Checked {
-  const checker = new Checker(rule)
+  const checker = new Checker(rule, variables)
   const type = resolve(checker.check(node, variables), checker.bound)
   for (const [part, bound] of checker.types) checker.types.set(part, resolve(bound, checker.bound))
-  return { type, types: checker.types, usesOld: checker.usesOld }
+  return { type, types: checker.types, mentioned: checker.mentioned }
 }
 
 class Checker {
   readonly #rule: string
   readonly types = new Map<Node, Type>()
   readonly bound = new Bindings()
-  usesOld = false
+  readonly mentioned = new Set<string>()
   #parameters = 0
 
-  constructor (rule: string) { this.#rule = rule }
+  readonly #variables: ReadonlyMap<string, Type>
+
+  constructor (rule: string, variables: ReadonlyMap<string, Type>) {
+    this.#rule = rule
+    this.#variables = variables
+  }
 
   check (node: Node, scope: ReadonlyMap<string, Type>): Type {
     const type = this.#typeOf(node, scope)
@@ -80,7 +86,7 @@ class Checker {
   }
 
   #fail (problem: string, at: Node | number): never {
-    throw new RuleProblem(problem, this.#rule, typeof at === 'number' ? at : at.start)
+    throw new Problem(problem, this.#rule, typeof at === 'number' ? at : at.start)
   }
 
   #literal (value: Literal, node: Node): Type {
@@ -96,8 +102,10 @@ class Checker {
 
   #variable (name: string, node: Node, scope: ReadonlyMap<string, Type>): Type {
     const type = scope.get(name)
-    if (name === 'oldSelf' && type !== undefined) this.usesOld = true
-    if (type !== undefined) return type
+    if (type !== undefined) {
+      if (type === this.#variables.get(name)) this.mentioned.add(name)
+      return type
+    }
     const named = typeNamed(name)
     return named === undefined ? this.#fail(`undeclared reference to '${name}' (in container '')`, node) : typeOf(named)
   }

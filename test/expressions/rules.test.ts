@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap'
-import { CostExceeded, NotBoolean, readRule, RuleProblem } from '../../../schemas/expressions/rule.js'
-import { SchemaTypes } from '../../../schemas/expressions/schema-types.js'
-import { Fault, type Value } from '../../../schemas/expressions/values.js'
-import type { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
-import { finish } from '../../../schemas/steps.js'
+import { CostExceeded, Problem } from '../../expressions/program.js'
+import { Fault, type Value } from '../../expressions/values.js'
+import { NotBoolean, readRule } from '../../schemas/custom/rule.js'
+import { SchemaTypes } from '../../schemas/custom/schema-types.js'
+import type { JSONSchemaProps } from '../../schemas/api/apiextensions/schemas.js'
+import { finish } from '../../schemas/steps.js'
 
 const string = { type: 'string' } as const
 const integer = { type: 'integer' } as const
@@ -37,7 +38,7 @@ function run (rule: string, self: unknown = OBJECT, old: unknown = undefined): V
     const { value } = finish(readRule(rule, type as NonNullable<typeof type>).evaluate(self, old))
     return value instanceof Fault ? `error: ${value.message}` : value
   } catch (error) {
-    if (error instanceof RuleProblem || error instanceof NotBoolean) return `refused: ${error.message.split('\n')[0] ?? ''}`
+    if (error instanceof Problem || error instanceof NotBoolean) return `refused: ${error.message.split('\n')[0] ?? ''}`
     if (error instanceof CostExceeded) return 'too expensive'
     throw error
   }

@@ -2,7 +2,7 @@
  * Parses the text of a rule. Its size and depth are bounded, as everything that visits the syntax tree is recursive.
  */
 import type * as Cel from '@marcbachmann/cel-js'
-import { onDemand } from '../on-demand.js'
+import { onDemand } from '../schemas/on-demand.js'
 
 export type Node = Cel.ASTNode
 
@@ -14,10 +14,10 @@ const MAX_DEPTH = 100
 const OPERATORS_IN_A_ROW = /[!-][\s!-]{99}/
 let environment: Cel.Environment | undefined
 
-/** A rule that does not compile. */
-export class RuleProblem extends Error {
-  /** @param at position of the problem, in characters of the rule */
-  constructor (problem: string, rule: string, at = 0) {
+/** Why an expression does not compile; the message shows the place. */
+export class Problem extends Error {
+  /** @param at position of the problem, in characters of the expression */
+  constructor (readonly problem: string, rule: string, readonly at = 0) {
     const before = rule.slice(0, at)
     const start = before.lastIndexOf('\n') + 1
     const [line = ''] = rule.slice(start).split('\n', 1)
@@ -26,10 +26,10 @@ export class RuleProblem extends Error {
   }
 }
 
-/** @throws RuleProblem */
+/** @throws Problem */
 export function parseRule (rule: string): Node {
-  if (rule.length > MAX_LENGTH) throw new RuleProblem(`Syntax error: a rule has at most ${MAX_LENGTH} characters`, '')
-  if (OPERATORS_IN_A_ROW.test(rule)) throw new RuleProblem('Syntax error: too many operators in a row', '')
+  if (rule.length > MAX_LENGTH) throw new Problem(`Syntax error: a rule has at most ${MAX_LENGTH} characters`, '')
+  if (OPERATORS_IN_A_ROW.test(rule)) throw new Problem('Syntax error: too many operators in a row', '')
   environment ??= new (cel().Environment)({
     limits: { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH, maxListElements: MAX_NODES, maxMapEntries: MAX_NODES }
   })
@@ -37,7 +37,7 @@ export function parseRule (rule: string): Node {
     return environment.parse(rule).ast
   } catch (error) {
     const { summary, message, range } = error as Cel.ParseError // the only error of the parser
-    throw new RuleProblem(`Syntax error: ${summary ?? message}`, rule, range?.start)
+    throw new Problem(`Syntax error: ${summary ?? message}`, rule, range?.start)
   }
 }
 

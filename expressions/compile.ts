@@ -1,7 +1,7 @@
 /**
  * Compiles a checked rule into functions. Parts with loops run in steps, so that they do not hold the event loop.
  */
-import type { Steps } from '../steps.js'
+import type { Steps } from '../schemas/steps.js'
 import { qualifiedName, typeNamed } from './check.js'
 import { functions } from './functions.js'
 import { COST_OF_LIST, COST_OF_MAP, costOfCall, type Meter } from './meter.js'

@@ -1,7 +1,7 @@
 /** The type of the values of a structural schema, as rules see them, with the sizes that a request can hold. */
 import { isSchema, type JSONSchemaProps as Schema } from '../api/apiextensions/schemas.js'
-import { escapeName } from './names.js'
-import { BOOL, INT, STRING, type Type } from './types.js'
+import { escapeName } from '../../expressions/names.js'
+import { BOOL, INT, STRING, type Type } from '../../expressions/types.js'
 
 /** Upstream's bound of a request, from which it derives how large an unbounded value can be. */
 export const MAX_REQUEST = 3 * 1024 * 1024

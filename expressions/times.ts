@@ -1,6 +1,6 @@
 /** Functions of timestamps and durations. */
-import { formatDuration, parseDuration } from '../meta/duration.js'
-import { formatTime, parseTime } from '../meta/time.js'
+import { formatDuration, parseDuration } from '../schemas/meta/duration.js'
+import { formatTime, parseTime } from '../schemas/meta/time.js'
 import { Fault, Instant, Span, type Value } from './values.js'
 
 const SECOND = 1_000_000_000n
