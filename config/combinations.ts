@@ -2,7 +2,7 @@
 import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
 import { featureGates } from '../schemas/gates.js'
-import { gateSettings, lockedProblem } from './feature-gates.js'
+import { gateSettings, settingsProblem } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
@@ -109,8 +109,8 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (port !== 0 && (port < from || port > to)) {
     refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
   }
-  const locked = lockedProblem(gateSettings(values['feature-gates']), values['emulated-version'])
-  if (locked !== undefined) refuse('feature-gates', locked)
+  const gates = settingsProblem(gateSettings(values['feature-gates']), values['emulated-version'])
+  if (gates !== undefined) refuse('feature-gates', gates)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   }

@@ -1,5 +1,5 @@
 /** The settings of --feature-gates. */
-import { GATES, GATE_GROUPS, gatesOf, type Gate } from '../schemas/gates.js'
+import { GATES, GATE_GROUPS, gatesOf, unmetNeed, type Gate } from '../schemas/gates.js'
 import { RELEASE_NAME, type Release } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
 import { didYouMean } from './suggestions.js'
@@ -21,17 +21,25 @@ export function gateProblem (name: string, value: string): string | undefined {
 
 const LOCKED = (name: string): string => `cannot set ${name} to false, it is GA and locked to true; leave it out`
 
-/** Describes a gate that is switched off although the emulated release has it for good. */
-export function lockedProblem (settings: Readonly<Record<string, boolean>>, release: Release): string | undefined {
+/**
+ * Describes settings that the emulated release does not allow: a gate is off although the release has it for good, or on
+ * without one that it needs.
+ */
+export function settingsProblem (settings: Readonly<Record<string, boolean>>, release: Release): string | undefined {
   const gates = gatesOf(release)
   const off = Object.keys(settings).find(name => settings[name] === false && gates.get(name)?.stage === 'GA')
-  return off && `${LOCKED(off)}, or emulate release ${RELEASE_NAME}`
+  if (off !== undefined) return `${LOCKED(off)}, or emulate release ${RELEASE_NAME}`
+  const [name, missing] = unmetNeed(settings, release) ?? []
+  return name && `${name} needs ${missing}: switch both on, or both off`
 }
 
-/** Warnings about GA and deprecated gates. */
+/** Warnings about GA and deprecated gates, and about a stage of which this server does not have every gate. */
 export function gateWarnings (settings: ReadonlyMap<string, string>, release: Release): string[] {
   const gates = gatesOf(release)
-  return [...settings.keys()].flatMap(name => {
+  return [...settings].flatMap(([name, value]) => {
+    if (GATE_GROUPS.has(name) && isOn(value) && release !== RELEASE_NAME) {
+      return [`--feature-gates=${name}: gates of release ${release} that this server does not have stay off`]
+    }
     const stage = gates.get(name)?.stage
     if (stage === 'GA') return [`--feature-gates=${name}: the gate is GA and non-operational, it will be removed`]
     return stage === 'Deprecated' ? [`--feature-gates=${name}: the gate is deprecated, it will be removed`] : []

@@ -12,11 +12,12 @@ import openapi from './openapi.js'
 import { apiRoutes } from './table.js'
 
 async function routes (fastify: FastifyInstance): Promise<void> {
-  const { orchResources: resources, orchSettings: { disabledApis } } = fastify
+  const { orchResources: resources, orchSettings: { disabledApis, featureGates } } = fastify
   for (const type of types) resources.add(type)
   for (const representation of representations) {
-    const { apiVersion, plural } = representation
-    if (!disabledApis.has(apiVersion) && !disabledApis.has(`${apiVersion}/${plural}`)) resources.serve(representation)
+    const { apiVersion, plural, gate } = representation
+    if (disabledApis.has(apiVersion) || disabledApis.has(`${apiVersion}/${plural}`)) continue
+    if (gate === undefined || featureGates.enabled(gate)) resources.serve(representation)
   }
   apiRoutes(fastify, dispatcher(fastify))
   await fastify.register(discovery)

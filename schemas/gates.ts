@@ -8,6 +8,8 @@ import { RELEASE_NAME, type Release } from './meta/release.js'
 export interface Gate {
   readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
   readonly default: boolean
+  /** Gates that must be on where this one is on. */
+  readonly needs?: readonly string[]
 }
 
 function named (names: string, gate: Gate): Array<[string, Gate]> {
@@ -60,14 +62,19 @@ const GA = `
 
 const DEPRECATED = 'DynamicKubeletConfig'
 
-/** Gates that 1.36 has otherwise. */
+/** Gates that 1.36 has otherwise, or that came later than the interface's release. */
 const OF_1_36: ReadonlyMap<string, Gate> = new Map([
-  ...named('CustomResourceValidationExpressions', { stage: 'GA', default: true }),
+  ...named('APISelfSubjectReview CustomResourceValidationExpressions', { stage: 'GA', default: true }),
+  ...named('StorageVersionAPI', { stage: 'Alpha', default: false, needs: ['APIServerIdentity'] }),
   ...named('WatchList', { stage: 'Beta', default: true })
 ])
 
-/** Those of the interface's release. */
+/** Of a gate that came later, where the interface's release is emulated. */
+const LATER: Gate = { stage: 'Alpha', default: false }
+
+/** Those of the interface's release, where later ones are alpha. */
 export const GATES: ReadonlyMap<string, Gate> = new Map([
+  ...[...OF_1_36.keys()].map((name): [string, Gate] => [name, LATER]),
   ...named(ALPHA, { stage: 'Alpha', default: false }),
   ...named(ALPHA_ON, { stage: 'Alpha', default: true }),
   ...named(BETA, { stage: 'Beta', default: true }),
@@ -85,7 +92,7 @@ export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlp
 
 /** The state of the feature gates of a server. */
 export interface Gates {
-  /** A gate of another release is off. @throws Error for an unknown one, a programming error */
+  /** @throws Error for an unknown one, a programming error */
   readonly enabled: (name: string) => boolean
   /** Every gate has the default of the interface's release. */
   readonly areDefault?: boolean
@@ -115,12 +122,20 @@ export function featureGates (
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const value = on.get(name)
-      if (value === undefined && !OF_1_36.has(name)) {
-        throw new Error(`${name} is not a feature gate of release ${release}`)
-      }
-      return value === true
+      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${release}`)
+      return value
     }
   }
+}
+
+/** The first gate that is on while one that it needs is off, with that one. */
+export function unmetNeed (settings: Settings, release: Release): readonly [string, string] | undefined {
+  const { enabled } = featureGates(settings, { release })
+  for (const [name, { needs = [] }] of gatesOf(release)) {
+    const missing = enabled(name) ? needs.find(needed => !enabled(needed)) : undefined
+    if (missing !== undefined) return [name, missing]
+  }
+  return undefined
 }
 
 /** The gates of a server that sets none. */

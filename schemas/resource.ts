@@ -200,6 +200,8 @@ interface OfVersion<T extends ApiObject> {
   readonly columns: ReadonlyArray<Column<T>> | undefined
   readonly unsupportedField: UnsupportedField | undefined
   readonly deprecation: Deprecation | undefined
+  /** Feature gate without which it is not served. */
+  readonly gate: string | undefined
   /** Default propagation of deletes. */
   readonly dependents: Strategy['dependents']
   /** Rules of this version alone, run on the stored form; rules of its message apply to all versions. */
@@ -352,6 +354,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     selectableFields: options.selectableFields as Representation['selectableFields'],
     unsupportedField: options.unsupportedField,
     deprecation: options.deprecation,
+    gate: options.gate,
     dependents: options.strategy?.dependents,
     rules: options.rules as VersionRules | undefined,
     subresources: options.subresources ?? [],
@@ -365,6 +368,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     selectableFields: relabelled(stored.selectableFields, other.fieldLabels),
     unsupportedField: other.unsupportedField ?? options.unsupportedField,
     deprecation: other.deprecation,
+    gate: other.gate ?? options.gate,
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
     subresources: other.subresources ?? stored.subresources,

@@ -7,6 +7,7 @@ import { daemonSets } from './api/apps/daemonsets.js'
 import { deployments } from './api/apps/deployments.js'
 import { replicaSets } from './api/apps/replicasets.js'
 import { statefulSets } from './api/apps/statefulsets.js'
+import { selfSubjectReviews } from './api/authentication/selfsubjectreviews.js'
 import { tokenReviews } from './api/authentication/tokenreviews.js'
 import {
   localSubjectAccessReviews, selfSubjectAccessReviews, subjectAccessReviews
@@ -62,7 +63,7 @@ export const types: readonly ResourceType[] = [
   bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes, persistentVolumeClaims,
   persistentVolumes, pods, podTemplates, replicationControllers, resourceQuotas, secrets, serviceAccounts, services,
   controllerRevisions, daemonSets, deployments, replicaSets, statefulSets,
-  tokenReviews,
+  selfSubjectReviews, tokenReviews,
   localSubjectAccessReviews, selfSubjectAccessReviews, selfSubjectRulesReviews, subjectAccessReviews,
   horizontalPodAutoscalers,
   cronJobs, jobs,

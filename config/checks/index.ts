@@ -3,7 +3,8 @@ import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
-import { gateProblem } from '../feature-gates.js'
+import { RELEASE_NAME } from '../../schemas/meta/release.js'
+import { gateProblem, settingsProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
 import { cluster, serviceRangeProblem } from '../flags/cluster.js'
 import { features } from '../flags/features.js'
@@ -12,7 +13,7 @@ import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
 import {
-  anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise,
+  anything, fromFlag, callback, OptionError, checkMembers, each, either, members, milliseconds, required, object, option, promise,
   record, string, wholeNumber, withMethod, type Table
 } from '../option.js'
 import { apiProblem } from '../resource-names.js'
@@ -161,4 +162,7 @@ const FASTIFY = {
 /** @throws OptionError for the first unknown name or invalid value */
 export function checkOptions (options: unknown): void {
   checkMembers({ ...OPTIONS, ...FASTIFY }, options, '')
+  const { featureGates = {}, emulatedVersion = RELEASE_NAME } = options as ServerOptions // checked
+  const gates = settingsProblem(featureGates, emulatedVersion)
+  if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)
 }

@@ -8,6 +8,7 @@ import { componentStatuses } from './component-statuses.js'
 import { podBinding } from './pod-binding.js'
 import { podEviction } from './pod-eviction.js'
 import { rulesReview } from './rules-review.js'
+import { selfReview } from './self-review.js'
 import { tokenRequest } from './token-request.js'
 import { tokenReview } from './token-review.js'
 
@@ -27,6 +28,7 @@ export default fp(async fastify => {
   resources.provideOperation(
     { group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences)
   )
+  resources.provideOperation({ group: 'authentication.orch.io', plural: 'selfsubjectreviews' }, '', selfReview)
   resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({
     resources, tokens: serviceAccountTokens, now: clock.wall
   }))

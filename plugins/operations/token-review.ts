@@ -7,6 +7,7 @@ import { tokenCredentials, type Authenticator } from '../../auth/authenticator.j
 import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
+import { shownUser } from './shown-user.js'
 
 /** Error for unknown tokens, and prefix of an authenticator's error. */
 const INVALID = 'invalid bearer token'
@@ -19,17 +20,14 @@ export const tokenReview = (authenticator: Authenticator, own: readonly string[]
       const user = await authenticator
         .authenticate(tokenCredentials(token, requested.length === 0 ? undefined : requested))
       if (user === undefined) return { user: {}, error: INVALID }
-      const { username, uid, groups, extra, audiences: known = [] } = user
+      const { audiences: known = [] } = user
       const shared = requested.filter(audience => known.includes(audience))
       if (requested.length > 0 && shared.length === 0) {
         return { user: {}, error: 'the token is for none of the audiences' }
       }
       return {
         authenticated: true,
-        user: {
-          username, uid, groups: [...groups],
-          extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]))
-        },
+        user: shownUser(user),
         ...(shared.length === 0 ? {} : { audiences: shared })
       }
     } catch (error) {

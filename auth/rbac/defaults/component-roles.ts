@@ -13,7 +13,8 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
   {
     name: 'system:basic-user', rules: [
       'create|authorization.orch.io|selfsubjectaccessreviews,selfsubjectrulesreviews'
-    ]
+    ],
+    gated: { gate: 'APISelfSubjectReview', rule: 'create|authentication.orch.io|selfsubjectreviews' }
   },
   {
     name: 'system:certificates.orch.io:certificatesigningrequests:nodeclient', rules: [
