@@ -22,8 +22,8 @@ export function gateProblem (name: string, value: string): string | undefined {
 const LOCKED = (name: string): string => `cannot set ${name} to false, it is GA and locked to true; leave it out`
 
 /**
- * Describes settings that the emulated release does not allow: a gate is off although the release has it for good, or on
- * without one that it needs.
+ * Describes settings that the emulated release does not allow: a gate is off although the release has it for good, or
+ * on without one that it needs.
  */
 export function settingsProblem (settings: Readonly<Record<string, boolean>>, release: Release): string | undefined {
   const gates = gatesOf(release)

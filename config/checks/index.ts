@@ -13,8 +13,8 @@ import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
 import {
-  anything, fromFlag, callback, OptionError, checkMembers, each, either, members, milliseconds, required, object, option, promise,
-  record, string, wholeNumber, withMethod, type Table
+  anything, fromFlag, callback, OptionError, checkMembers, each, either, members, milliseconds, required, object,
+  option, promise, record, string, wholeNumber, withMethod, type Table
 } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
