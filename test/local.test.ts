@@ -79,7 +79,7 @@ t.test('later starts keep the administrator, one that is about to expire is repl
   writeFileSync(join(folder, 'orch-data/certs/admin.key'), old.key)
   const third = await start(t, folder)
   t.not(read('certs/admin.crt'), old.certificate)
-  t.match(kubectl(kubectlPrograms()[1], folder, 'get', 'namespaces'), { status: 0 })
+  t.match(kubectl(kubectlPrograms()[2], folder, 'get', 'namespaces'), { status: 0 })
   await third.end()
 
   const known = read('certs/admin.key')

@@ -78,8 +78,9 @@ export const debianProgram = (packageName: string, program: string, release?: st
 
 export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
 export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('etcd-client', 'etcdctl')
-/** The oldest and the newest kubectl of Debian's releases: 1.20 and 1.32. */
-export const kubectlPrograms = (): [string, string] => [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie')]
+/** The kubectl of Debian's releases: 1.20, 1.32, and 1.36 of the unstable one. */
+export const kubectlPrograms = (): [string, string, string] =>
+  [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie'), debianProgram('kubectl', 'kubectl', 'sid')]
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 

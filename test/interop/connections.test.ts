@@ -1,58 +1,18 @@
 /** Logs, commands, ports and proxies by stock kubectl and the public client library, against a node agent with certificates of its own. */
 import t from 'tap'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node'
-import type { Test } from '../build.js'
-import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
-import { nodeAgent, PODS, withPod, type NodeAgent } from '../node-agent.js'
-import { authority } from '../serving/authority.js'
-import { Kubectl, programs } from './kubectl.js'
-import { TOKEN, until, type User } from './server.js'
+import { flagged } from '../flagged-server.js'
+import { nodeAgent, PODS } from '../node-agent.js'
+import { ANN, coraIn, folderOf, kubeconfigIn, serverOf } from './agent-server.js'
+import { Kubectl, everyProgram } from './kubectl.js'
+import { until } from './server.js'
 import { speak } from './speaking-agent.js'
 
-/** A folder with the files of a server, and of its users. */
-function folderOf (t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-connecting-'))
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  const clients = authority('clients')
-  const cora = clients.issue({ commonName: 'cora', uses: ['client'] })
-  const files = { ...SERVER_FILES, 'tokens.csv': `${TOKEN},ann,1\n`, 'clients.crt': clients.certificate, 'cora.crt': cora.certificate, 'cora.key': cora.key }
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content, { mode: 0o600 })
-  return folder
-}
-
-/** A server with a pod on the agent's node, which is this machine. */
-async function serverOf (t: Test, folder: string, agent: NodeAgent): Promise<Flagged> {
-  const server = await flagged(t, folder, [...agent.flags, `--token-auth-file=${folder}/tokens.csv`, `--client-ca-file=${folder}/clients.crt`], { connections: { nearby: true } })
-  await withPod(server, agent.port)
-  await server.patch(`${PODS}/web/status`, { status: { phase: 'Running' } })
-  return server
-}
-
-const ANN: User = { token: TOKEN }
-const coraIn = (folder: string): User => ({ 'client-certificate': join(folder, 'cora.crt'), 'client-key': join(folder, 'cora.key') })
-
-/** @returns its path */
-function kubeconfigIn (folder: string, port: number, user: User = ANN): string {
-  const path = join(folder, 'kubeconfig')
-  writeFileSync(path, JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    users: [{ name: 'u', user }]
-  }))
-  return path
-}
-
-for (const program of programs()) {
+for (const program of everyProgram()) {
   t.test(`kubectl ${program.version}`, async t => {
     const following: ServerResponse[] = []
     const agent = await nodeAgent(t, {
@@ -121,7 +81,7 @@ t.test('kubectl reaches a pod through the server', async t => {
   await server.post(PODS, { metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'i', ports: [{ containerPort: (pod.address() as AddressInfo).port }] }] } })
   await server.patch(`${PODS}/web/status`, { status: { podIP: '127.0.0.1' } })
   const kubeconfig = kubeconfigIn(folder, server.port)
-  for (const program of programs()) {
+  for (const program of everyProgram()) {
     const kubectl = new Kubectl(t, program, kubeconfig)
     t.equal(await kubectl.ok('get', `--raw=${PODS}/web/proxy/page?a=b`), `<a href="${PODS}/web/proxy/GET/page?a=b">`, program.version)
     t.equal(await kubectl.ok('create', `--raw=${PODS}/web/proxy/page`, `--filename=${kubectl.file('sent.json', '{}')}`), `<a href="${PODS}/web/proxy/POST/page">`)

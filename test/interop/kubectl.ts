@@ -18,8 +18,8 @@ export interface Program { readonly path: string, readonly minor: number, readon
 
 let found: readonly Program[] | undefined
 
-/** The older one first. */
-export function programs (): Program[] {
+/** All of them, the oldest first. */
+export function everyProgram (): Program[] {
   found ??= kubectlPrograms().map(path => {
     const { stdout } = spawnSync(path, ['version', '--client', '--output=json'], { encoding: 'utf8', timeout: TIMEOUT })
     const { clientVersion } = JSON.parse(stdout) as { clientVersion: { minor: string, gitVersion: string } }
@@ -27,6 +27,9 @@ export function programs (): Program[] {
   })
   return [...found]
 }
+
+/** The oldest and the newest. */
+export const programs = (): Program[] => everyProgram().filter((_, at, { length }) => at === 0 || at === length - 1)
 
 export interface Result { readonly code: number, readonly out: string, readonly err: string }
 

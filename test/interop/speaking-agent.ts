@@ -99,7 +99,7 @@ function overWebSocket (request: IncomingMessage, socket: WebSocket): void {
 /** For `upgrade` of a node agent: commands over both protocols, ports over SPDY only, as agents of this release do. */
 export function speak (request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { url = '', headers } = request
-  const command = url.startsWith('/exec/')
+  const command = /^\/(?:exec|attach)\//.test(url)
   if (headers.upgrade === 'websocket') {
     if (command) sockets.handleUpgrade(request, socket, head, made => { overWebSocket(request, made) })
     else socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')
