@@ -55,7 +55,7 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   constructor (
-    resources: readonly Representation[], served: Pick<OpenApiInfo, 'issuer' | 'enums'>, remote: RemoteDocuments,
+    resources: readonly Representation[], served: Pick<OpenApiInfo, 'issuer' | 'gates'>, remote: RemoteDocuments,
     naming: Naming
   ) {
     this.#remote = remote
@@ -121,9 +121,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()
-  const settings = {
-    issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, enums: gates.enabled('OpenAPIEnums')
-  }
+  const settings = { issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, gates }
   const currentGeneration = async ({ orch: { naming } }: ServedRequest): Promise<Generation> => {
     const documents = await aggregation.documents()
     if (generation !== resources.generation || remote !== documents) {

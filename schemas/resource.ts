@@ -220,6 +220,8 @@ export interface OtherRepresentation<T extends ApiObject> extends Partial<Omit<O
   readonly fromStored: (object: T) => ApiObject
   /** Field labels of this version, if they differ: each maps to the stored version's label, or to NO_FIELD. */
   readonly fieldLabels?: Readonly<Record<string, string | typeof NO_FIELD>>
+  /** Fields of its own, in place of the stored version's; the functions read the stored form. */
+  readonly selectableFields?: Representation['selectableFields']
   readonly columns?: ReadonlyArray<Column<ApiObject>>
 }
 
@@ -300,6 +302,8 @@ export interface ResourceType {
   /** Reads the stored form. */
   readonly tableRank: ((object: ApiObject) => number) | undefined
   readonly indexedFields: readonly string[]
+  /** The functions of all versions' selectable fields, whose values each object has, in this order. */
+  readonly fieldReaders: ReadonlyArray<(object: ApiObject) => string>
   /** The stored representation, or the only one of a virtual type. */
   readonly stored: Representation
   /** All representations, the stored one first. */
@@ -365,7 +369,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     columns: other.columns ?? stored.columns,
     rowConditions: other.columns === undefined ? stored.rowConditions : undefined,
     rowSubject: other.columns === undefined && stored.columns !== undefined ? other.toStored : undefined,
-    selectableFields: relabelled(stored.selectableFields, other.fieldLabels),
+    selectableFields: other.selectableFields ?? relabelled(stored.selectableFields, other.fieldLabels),
     unsupportedField: other.unsupportedField ?? options.unsupportedField,
     deprecation: other.deprecation,
     gate: other.gate ?? options.gate,
@@ -375,6 +379,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     limitsWrites: other.limitsWrites === true,
     conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
   }))
+  const representations = [stored, ...others]
   const type: ResourceType = {
     group: stored.group,
     plural,
@@ -387,8 +392,10 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     ttlSeconds: options.ttlSeconds,
     tableRank: options.tableRank as ResourceType['tableRank'],
     indexedFields: options.indexedFields ?? [],
+    fieldReaders: [...new Set(representations.flatMap(one => Object.values(one.selectableFields ?? {})))]
+      .filter(read => read !== NO_FIELD),
     stored,
-    representations: [stored, ...others]
+    representations
   }
   return type
 }

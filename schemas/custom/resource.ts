@@ -8,20 +8,23 @@ import type {
 } from '../api/apiextensions/customresourcedefinitions.js'
 import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { areRulesOn } from '../api/apiextensions/rules/expressions.js'
+import { SELECTABLE_GATE } from '../api/apiextensions/rules/selectable-fields.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
 import { DEFAULT_GATES, type Gates } from '../gates.js'
+import { apiVersionOf } from '../groups.js'
 import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
 import {
-  resource, type ApiObject, type Deprecation, type OtherRepresentation, type ResourceType, type ResourceVerb,
-  type Subresource, type VersionRules
+  resource, type ApiObject, type Deprecation, type OtherRepresentation, type Representation, type ResourceType,
+  type ResourceVerb, type Subresource, type VersionRules
 } from '../resource.js'
 import { customColumns } from './columns.js'
 import { declareKind } from './declaration.js'
 import { customRules } from './rules.js'
 import { customScale, validateScale } from './scale.js'
+import { SelectableFields } from './selectable-fields.js'
 
 const EVERYTHING: JSONSchemaProps = { 'x-orch-preserve-unknown-fields': true }
 /** While the type is being emptied, nothing is created. */
@@ -35,6 +38,7 @@ interface Version {
   readonly deprecation?: Deprecation
   readonly columns: ReturnType<typeof customColumns>
   readonly subresources: readonly Subresource[]
+  readonly selectableFields: NonNullable<Representation['selectableFields']>
   readonly limitsWrites: boolean
 }
 
@@ -56,8 +60,17 @@ function customResource (
   others: readonly CustomResourceDefinitionVersion[], gates: Gates
 ): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
-  const version = (declared: CustomResourceDefinitionVersion): Version =>
-    versionOf(spec.group, kind, declared, areRulesOn(gates))
+  const selectable = new SelectableFields()
+  const version = (declared: CustomResourceDefinitionVersion): Version => {
+    const { name, schema, selectableFields = [] } = declared
+    const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
+    return {
+      ...versionOf(spec.group, kind, declared, areRulesOn(gates)),
+      selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
+        apiVersion: apiVersionOf(spec.group, name), kind
+      })
+    }
+  }
   const stored = version(storage)
   return resource(stored.message, {
     plural,
@@ -82,7 +95,7 @@ function customResource (
 
 function versionOf (
   group: string, kind: string, version: CustomResourceDefinitionVersion, evaluates: boolean
-): Version {
+): Omit<Version, 'selectableFields'> {
   const { name, served, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}

@@ -88,6 +88,8 @@ export interface FieldOptions {
   readonly protoName?: string
   /** The feature gate that introduces the field. */
   readonly gate?: string | FieldGate
+  /** The interface's release does not know the field: OpenAPI has it only with this gate. */
+  readonly later?: string
 }
 
 /** How a feature gate concerns a field; see `gated.ts`. */

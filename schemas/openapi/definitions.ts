@@ -2,6 +2,7 @@
  * Schema definitions in Swagger 2.0 or OpenAPI 3.0. Each is made once and shared by all documents. Only the result of
  * `keep` is retained, because thousands of long-lived objects would burden the garbage collector.
  */
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { Facts, type Declaration, type Message, type Plain } from '../language/types.js'
 import { SCALARS } from '../language/json-schema.js'
 import { ListMeta, ObjectMeta } from '../meta/object.js'
@@ -31,7 +32,7 @@ export type References = Pick<DefinitionSet<unknown>, 'reference' | 'list'>
 export class DefinitionSet<K = Plain> {
   readonly #dialect: Dialect
   readonly #keep: (definition: Plain) => K
-  readonly #enums: boolean
+  readonly #gates: Gates
   readonly #definitions = new Map<string, K | undefined>()
   /** References between definitions. */
   readonly #uses = new Map<string, Set<string>>()
@@ -40,15 +41,21 @@ export class DefinitionSet<K = Plain> {
   /** Group versions that accept DeleteOptions. */
   readonly #anywhere: readonly GroupVersion[]
   readonly #deprecated: ReadonlySet<Declaration>
+  /** Selectable fields of custom resources. */
+  readonly #selectable: ReadonlyMap<Declaration, readonly string[]>
 
-  /** @param enums whether fields list their values */
-  constructor (dialect: Dialect, resources: readonly Representation[], keep: (definition: Plain) => K, enums = true) {
+  constructor (
+    dialect: Dialect, resources: readonly Representation[], keep: (definition: Plain) => K, gates = DEFAULT_GATES
+  ) {
     this.#dialect = dialect
-    this.#enums = enums
+    this.#gates = gates
     this.#keep = keep
     this.#anywhere = groupVersions(resources)
     this.#deprecated = new Set(
       resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts])
+    )
+    this.#selectable = new Map(
+      resources.map(({ message, selectableFields = {} }) => [message[Facts], Object.keys(selectableFields)])
     )
   }
 
@@ -102,7 +109,8 @@ export class DefinitionSet<K = Plain> {
     if (special !== undefined) return { description, ...this.#dialect.special(special.openapi) }
     if (alternatives !== undefined) return { description } // as upstream: Swagger has no unions
     if (message.given !== undefined) return this.#given(message)
-    const { fields } = planFor(message)
+    const fields = planFor(message).fields.filter(({ field: { later } }) =>
+      later === undefined || this.#gates.enabled(later))
     const required = fields.filter(field => field.required).map(field => field.name)
     const own = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])
     const properties = { ...(type === undefined ? {} : typeProperties), ...Object.fromEntries(own) as Plain }
@@ -119,14 +127,19 @@ export class DefinitionSet<K = Plain> {
     }
   }
 
-  #given ({ given = {}, description, type }: Declaration): Plain {
+  #given (message: Declaration): Plain {
+    const { given = {}, description, type } = message
+    const selectable = this.#selectable.get(message) ?? []
     const standard = {
       metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }),
       types: typeProperties
     }
     return {
       description, ...customSchema(given, this.#dialect.swagger, standard),
-      ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type)))
+      ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type))),
+      ...(selectable.length === 0
+        ? {}
+        : extension('selectable-fields', selectable.map(fieldPath => ({ fieldPath }))))
     }
   }
 
@@ -147,7 +160,7 @@ export class DefinitionSet<K = Plain> {
     if (shape === 'list') Object.assign(schema, { type: 'array', items: element })
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
     else if (!('$ref' in element)) Object.assign(schema, element)
-    constrain(schema, field, this.#enums)
+    constrain(schema, field, this.#gates.enabled('OpenAPIEnums'))
     merge(schema, field)
     if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
     return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema

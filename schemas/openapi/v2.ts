@@ -2,6 +2,7 @@
  * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first
  * request, in steps, so that other requests proceed in between.
  */
+import type { Gates } from '../gates.js'
 import type { Plain } from '../language/declare.js'
 import { OWN_NAMES, type Naming } from '../naming.js'
 import type { Representation } from '../resource.js'
@@ -18,8 +19,8 @@ export interface OpenApiInfo {
   readonly version: string
   /** Whether OpenID discovery is served. */
   readonly issuer?: boolean
-  /** Whether fields list their values. Default true. */
-  readonly enums?: boolean
+  /** They decide which fields there are, and whether fields list their values. */
+  readonly gates?: Gates
   /** Whose names it has. Default this server's own. */
   readonly naming?: Naming
 }
@@ -41,11 +42,11 @@ export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name:
  * @param remotes merged into the document, except those that cannot be merged
  */
 export function * swaggerParts<K> (
-  resources: readonly Representation[], { version, issuer = false, enums, naming = OWN_NAMES }: OpenApiInfo,
+  resources: readonly Representation[], { version, issuer = false, gates, naming = OWN_NAMES }: OpenApiInfo,
   written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []
 ): Generator<undefined, Parts<K>> {
   const { title, openApi } = naming
-  const set = new DefinitionSet(SWAGGER, resources, schema => written.definition(openApi.schema(schema)), enums)
+  const set = new DefinitionSet(SWAGGER, resources, schema => written.definition(openApi.schema(schema)), gates)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => {
     paths.push([naming.path(route.path), written.path(openApi.path(pathItem(route, set)))])
@@ -58,7 +59,7 @@ export function * swaggerParts<K> (
   }
   const definitions = set.take().map(([name, schema]) => [openApi.definition(name), schema] as const)
   yield * addRemotes({ paths, definitions }, remotes, written, () =>
-    ownDefinitions(resources, { version, issuer, naming }))
+    ownDefinitions(resources, { version, issuer, naming, ...gates === undefined ? {} : { gates } }))
   return {
     head: { swagger: '2.0', info: { title, version } },
     paths: paths.sort(byName),

@@ -19,12 +19,12 @@ export class OpenApi3 {
 
   /** @param resources with their served subresources */
   constructor (
-    resources: readonly Representation[], { version, issuer = false, enums, naming = OWN_NAMES }: OpenApiInfo
+    resources: readonly Representation[], { version, issuer = false, gates, naming = OWN_NAMES }: OpenApiInfo
   ) {
     this.#info = { title: naming.title, version }
     this.#naming = naming
     const written = (schema: Plain): string => JSON.stringify(naming.openApi.schema(schema))
-    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, enums)
+    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, gates)
     this.#routes = new Map(documents(resources, issuer))
   }
 

@@ -3,7 +3,7 @@
  * escapes `\`, `,` and `=`. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
-import { NO_FIELD, type Representation, type ApiObject } from '../resource.js'
+import { NO_FIELD, type ApiObject, type Representation, type ResourceType } from '../resource.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 import { excerpt, quoted } from './excerpt.js'
@@ -112,11 +112,13 @@ class Matcher implements FieldSelectorMatcher {
 }
 
 /** The values of an object's selectable fields. They are cached beside each object, so matching parses nothing. */
-export function fieldValues ({ selectableFields }: Representation, object: ApiObject): FieldValues {
+export function fieldValues (
+  { type: { fieldReaders } }: { readonly type: Pick<ResourceType, 'fieldReaders'> }, object: ApiObject
+): FieldValues {
   const { name = '', namespace = '' } = object.metadata
-  return selectableFields === undefined
+  return fieldReaders.length === 0
     ? [name, namespace]
-    : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
+    : [name, namespace, ...fieldReaders.map(read => read(object))]
 }
 
 /** The position of a field that is always ''. */
@@ -133,8 +135,7 @@ export function placeOf (
     ? selectableFields[field]
     : undefined
   if (read === NO_FIELD) return NOWHERE
-  // Values are computed from the stored form, whatever label a representation uses.
-  const declared = read === undefined ? -1 : Object.values(type.stored.selectableFields ?? {}).indexOf(read)
+  const declared = read === undefined ? -1 : type.fieldReaders.indexOf(read)
   if (declared >= 0) return DECLARED + declared
   if (field === 'metadata.name') return NAME
   // Upstream: cluster-scoped types with fields of their own do not support metadata.namespace; for others it is empty.

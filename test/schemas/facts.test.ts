@@ -20,7 +20,7 @@ interface FactField {
   required?: boolean, omitempty?: boolean, pointer?: boolean, inline?: boolean
   enum?: string[], enumClosed?: boolean, immutable?: boolean
   default?: unknown, defaultWhen?: string, defaultGate?: string, defaultFrom?: string, listType?: string, listMapKeys?: string[], mapType?: string, structType?: string
-  patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean
+  patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean, gate?: string
 }
 interface FactMessage { kind?: string, list?: boolean, structType?: string, special?: string, protobuf?: boolean, fields: FactField[] }
 interface FactFile { openapiPrefix: string, group: string | null, version: string | null, messages: Record<string, FactMessage> }
@@ -100,6 +100,13 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
     t.same(Object.entries(message.fields).map(([field, { [Facts]: { number } }]) => [field, number]), fact.fields.map(field => [field.name, field.proto]), `${name}: numbers`)
     return
   }
+  const since = later.get(packageOf(name))?.messages[name.slice(name.lastIndexOf('.') + 1)]?.fields ?? []
+  const known = Object.entries(message.fields).filter(([own, { [Facts]: field }]) => {
+    if (field.later === undefined) return true
+    const gate = since.find(one => one.name === own)
+    t.same([relevant(asFact(own, { [Facts]: field } as Field)), field.later], gate === undefined ? [] : [relevant(gate), gate.gate], `${name}.${own}, of a later release`)
+    return false
+  })
   const expected = fact.fields.map(field => {
     const copy = { ...field }
     DEVIATIONS[`${name}.${field.name}`]?.(copy)
@@ -108,7 +115,7 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
     if (copy.inline === true) delete copy.omitempty // its own members have it
     return relevant(copy)
   })
-  t.same(Object.entries(message.fields).map(([field, value]) => relevant(asFact(field, value))), expected, `${name}: fields, in order`)
+  t.same(known.map(([field, value]) => relevant(asFact(field, value))), expected, `${name}: fields, in order`)
   t.equal(message.type?.kind, fact.kind, `${name}: kind`)
   t.equal(message.structType, fact.structType, `${name}: struct type`)
   t.equal(message.protobuf, fact.protobuf !== false, `${name}: protobuf`)
@@ -116,7 +123,7 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
 }
 
 const read = <T>(file: string) => JSON.parse(readFileSync(resolve(FACTS, file), 'utf8')) as T
-/** Of kinds that came after the interface's release, each behind a gate. */
+/** Of kinds and fields that came after the interface's release, each behind a gate. */
 const LATER = '1.36'
 /** By the prefix of their message names. */
 const files = new Map(readdirSync(FACTS).filter(file => file.endsWith('.json')).map(file => [file, read<Partial<FactFile> & { package?: string }>(file)] as const)

@@ -11,6 +11,7 @@ import { kind, message } from './package.js'
 import { areRulesOn, GATE as RULES_GATE, hasRules, withoutRules } from './rules/expressions.js'
 import { validateGivenNames } from './rules/names.js'
 import { validateDefinition } from './rules/customresourcedefinitions.js'
+import { SELECTABLE_GATE } from './rules/selectable-fields.js'
 import { JSONSchemaProps } from './schemas.js'
 
 export type CustomResourceColumnDefinition = Static<typeof CustomResourceColumnDefinition>
@@ -63,6 +64,12 @@ export const CustomResourceSubresources = message('CustomResourceSubresources', 
   scale: one(2, 'Turns on the scale subresource.', CustomResourceSubresourceScale, { pointer: true })
 })
 
+export type SelectableField = Static<typeof SelectableField>
+export const SelectableField =
+  message('SelectableField', 'A field of a custom resource that field selectors may name.', {
+    jsonPath: string(1, 'Path of a string, boolean or integer in the object, such as .spec.color.', { required: true })
+  })
+
 export type CustomResourceDefinitionVersion = Static<typeof CustomResourceDefinitionVersion>
 export const CustomResourceDefinitionVersion =
   message('CustomResourceDefinitionVersion', 'A version of a custom resource.', {
@@ -73,7 +80,10 @@ export const CustomResourceDefinitionVersion =
     deprecationWarning: string(8, 'Warning that is sent, in place of the usual one.', { pointer: true }),
     schema: one(4, 'Schema objects are checked and pruned with.', CustomResourceValidation, { pointer: true }),
     subresources: one(5, 'Subresources of the version.', CustomResourceSubresources, { pointer: true }),
-    additionalPrinterColumns: list(6, 'Columns of tables; by default the age alone.', CustomResourceColumnDefinition)
+    additionalPrinterColumns: list(6, 'Columns of tables; by default the age alone.', CustomResourceColumnDefinition),
+    selectableFields: list(9, 'Fields that field selectors may name, at most 8.', SelectableField, {
+      listType: 'atomic', gate: SELECTABLE_GATE, later: SELECTABLE_GATE
+    })
   })
 
 export type CustomResourceDefinitionSpec = Static<typeof CustomResourceDefinitionSpec>
@@ -158,6 +168,12 @@ function prepareForUpdate ({ spec, status }: CustomResourceDefinition): void {
 const dropsRules = (old: CustomResourceDefinition | undefined, gates: Gates): boolean =>
   !areRulesOn(gates) && (old === undefined || !hasRules(old.spec))
 
+const hasSelectable = ({ versions = [] }: CustomResourceDefinitionSpec): boolean =>
+  versions.some(({ selectableFields = [] }) => selectableFields.length > 0)
+
+const dropped = (what: string, gate: string): string =>
+  `spec.versions: ${what} are not kept, as the feature gate ${gate} is off`
+
 export const customResourceDefinitions = resource(CustomResourceDefinition, {
   plural: 'customresourcedefinitions',
   shortNames: ['crd', 'crds'],
@@ -185,9 +201,12 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   strategy: {
     beginDelete: beginCleanup,
     dropGated: ({ spec }, old, gates) => { if (dropsRules(old, gates)) withoutRules(spec) },
-    notKept: ({ spec }, old, gates) => dropsRules(old, gates) && hasRules(spec)
-      ? [`spec.versions: x-orch-validations are not kept, as the feature gate ${RULES_GATE} is off`]
-      : [],
+    notKept: ({ spec }, old, gates) => [
+      ...dropsRules(old, gates) && hasRules(spec) ? [dropped('x-orch-validations', RULES_GATE)] : [],
+      ...!gates.enabled(SELECTABLE_GATE) && hasSelectable(spec) && (old === undefined || !hasSelectable(old.spec))
+        ? [dropped('selectableFields', SELECTABLE_GATE)]
+        : []
+    ],
     prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }
 })

@@ -1,18 +1,21 @@
 /**
  * A definition in the form that is validated. As upstream, a schema, subresources or columns that all versions share
- * are validated once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`.
+ * are validated once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`;
+ * and so are selectable fields, with a schema that all share: `spec.selectableFields`.
  */
 import { sameValueAndPresence, sameValue } from '../../language/values.js'
 import type {
   CustomResourceColumnDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
-  CustomResourceSubresources, CustomResourceValidation
+  CustomResourceSubresources, CustomResourceValidation, SelectableField
 } from './customresourcedefinitions.js'
 
-type Version = Omit<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns'>
+type Shared = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
+type Version = Omit<CustomResourceDefinitionVersion, Shared>
 interface Settings {
   readonly schema?: CustomResourceValidation | undefined
   readonly subresources?: CustomResourceSubresources | undefined
   readonly columns?: readonly CustomResourceColumnDefinition[] | undefined
+  readonly selectable?: readonly SelectableField[] | undefined
 }
 
 export interface TopLevelForm extends Settings {
@@ -29,21 +32,27 @@ const sameSubresources = (
 export function topLevelForm ({ versions = [] }: CustomResourceDefinitionSpec): TopLevelForm {
   const [first] = versions
   if (first === undefined) return { versions: [] }
-  const { schema, subresources, additionalPrinterColumns: columns } = first
+  const { schema, subresources, additionalPrinterColumns: columns, selectableFields: selectable } = first
+  const oneSchema = versions.every(other => sameSchema(other.schema, schema))
   const all = {
-    schema: versions.every(other => sameSchema(other.schema, schema)),
+    schema: oneSchema,
     subresources: versions.every(other => sameSubresources(other.subresources, subresources)),
-    columns: versions.every(other => sameValue(other.additionalPrinterColumns, columns))
+    columns: versions.every(other => sameValue(other.additionalPrinterColumns, columns)),
+    selectable: oneSchema && versions.every(other => sameValue(other.selectableFields, selectable))
   }
   return {
     ...all.schema ? { schema } : {},
     ...all.subresources ? { subresources } : {},
     ...all.columns ? { columns } : {},
-    versions: versions.map(({ schema, subresources, additionalPrinterColumns: columns, ...version }) => ({
+    ...all.selectable ? { selectable } : {},
+    versions: versions.map(({
+      schema, subresources, additionalPrinterColumns: columns, selectableFields: selectable, ...version
+    }) => ({
       ...version,
       ...all.schema ? {} : { schema },
       ...all.subresources ? {} : { subresources },
-      ...all.columns ? {} : { columns }
+      ...all.columns ? {} : { columns },
+      ...all.selectable ? {} : { selectable }
     }))
   }
 }

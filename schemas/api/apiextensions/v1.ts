@@ -5,7 +5,7 @@ export {
   CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionCondition,
   CustomResourceDefinitionNames, CustomResourceDefinitionSpec, CustomResourceDefinitionStatus,
   CustomResourceDefinitionVersion, CustomResourceSubresourceScale, CustomResourceSubresourceStatus,
-  CustomResourceSubresources, CustomResourceValidation
+  CustomResourceSubresources, CustomResourceValidation, SelectableField
 } from './customresourcedefinitions.js'
 export {
   ExternalDocumentation, JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,

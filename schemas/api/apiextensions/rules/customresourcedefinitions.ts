@@ -17,6 +17,7 @@ import { validateValidation } from './openapi.js'
 import { Patterns } from '../patterns.js'
 import { ratchetsOf, type Ratchets } from './ratchets.js'
 import { schemasOf, someSchema } from './schema-walk.js'
+import { validateSelectableFields } from './selectable-fields.js'
 import { validateColumns, validateSubresources, validateWarning } from './versions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
@@ -92,13 +93,16 @@ function * validateVersions (
 ): Steps<void> {
   const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
-    const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
+    const { name, deprecated, deprecationWarning, schema, subresources, columns = [], selectable = [] } = version
     const at = `spec.versions[${index}]`
     validateOne(dns1035Label, name, `${at}.name`, report)
     validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
     yield * validateValidation(schema, statuses.has(name), `${at}.schema`, ratchets, patterns, report)
     validateSubresources(subresources, `${at}.subresources`, report)
     validateColumns(columns, ratchets.columns(name), `${at}.additionalPrinterColumns`, report)
+    validateSelectableFields(selectable, schema?.openAPIV3Schema, {
+      at: `${at}.selectableFields`, mayBeMany: ratchets.selectable(name, selectable)
+    }, report)
   }
   const names = lifted.versions.map(({ name }) => name)
   if (new Set(names).size < names.length) invalid(report, 'spec.versions', names, 'must contain unique version names')
@@ -116,6 +120,10 @@ function * validateLifted (lifted: TopLevelForm, ratchets: Ratchets, patterns: P
   validateSubresources(lifted.subresources, 'spec.subresources', report)
   const most = Math.min(...lifted.versions.map(({ name }) => ratchets.columns(name)))
   validateColumns(lifted.columns ?? [], most, 'spec.additionalPrinterColumns', report)
+  const { selectable = [], schema } = lifted
+  validateSelectableFields(selectable, schema?.openAPIV3Schema, {
+    at: 'spec.selectableFields', mayBeMany: lifted.versions.every(({ name }) => ratchets.selectable(name, selectable))
+  }, report)
 }
 
 function validateConversions (

@@ -3,6 +3,7 @@
  * rules apply.
  */
 import { collect } from '../../../language/validation.js'
+import { sameValue } from '../../../language/values.js'
 import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import { TYPES, type JSONSchemaProps as Schema } from '../schemas.js'
@@ -10,7 +11,9 @@ import { validateAtomicMembers, validateItemsPresent } from './schema-lists.js'
 import { isConvertible, validateStructural } from './structural.js'
 import { hasUnprunedDefault } from '../pruning.js'
 import { Patterns } from '../patterns.js'
-import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
+import type {
+  CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, SelectableField
+} from '../customresourcedefinitions.js'
 
 export interface Ratchets {
   /** Every version has a schema, served or not. */
@@ -24,6 +27,8 @@ export interface Ratchets {
   readonly knownReviews: boolean
   /** Maximum number of columns of a version. */
   readonly columns: (version: string) => number
+  /** The version had the same selectable fields, however many. */
+  readonly selectable: (version: string, fields: readonly SelectableField[]) => boolean
   /** CEL rules compile, and their cost is bounded. */
   readonly rules: boolean
 }
@@ -33,6 +38,7 @@ const MAX_COLUMNS = 200
 
 const ALL: Omit<Ratchets, 'rules'> = {
   columns: () => MAX_COLUMNS,
+  selectable: () => false,
   schemas: true,
   knownTypes: true,
   structural: true,
@@ -53,10 +59,13 @@ export function ratchetsOf (
 ): Omit<Ratchets, 'rules'> {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
+  const before = (version: string): Partial<CustomResourceDefinitionVersion> =>
+    old.versions?.find(({ name }) => name === version) ?? {}
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
   return {
+    selectable: (version, fields) => sameValue(before(version).selectableFields, fields),
     columns: version => {
-      const { additionalPrinterColumns = [] } = old.versions?.find(({ name }) => name === version) ?? {}
+      const { additionalPrinterColumns = [] } = before(version)
       return Math.max(MAX_COLUMNS, additionalPrinterColumns.length)
     },
     schemas: schemas.length === (old.versions ?? []).length,

@@ -1,0 +1,198 @@
+/** Selectable fields of definitions: which there may be, and what lists, watches and deletes by them select. */
+import t from 'tap'
+import { build, listen, types, Watch, type Client, type Json } from '../../build.js'
+import { CustomResourceDefinition } from '../../../schemas/api/apiextensions/customresourcedefinitions.js'
+import { validateDefinition } from '../../../schemas/api/apiextensions/rules/customresourcedefinitions.js'
+import { featureGates } from '../../../schemas/gates.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { collectInSteps } from '../../../schemas/language/validation.js'
+import { finish } from '../../../schemas/steps.js'
+import { DEFINITIONS, definition, established, install, version } from './definitions.js'
+
+const RELEASE = { emulatedVersion: '1.36' } as const
+const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
+
+const SCHEMA: Json = {
+  type: 'object',
+  properties: {
+    metadata: { type: 'object', properties: { name: { type: 'string' } } },
+    kind: { type: 'string' },
+    spec: {
+      type: 'object',
+      properties: {
+        color: { type: 'string', enum: ['red', 'blue', ''] },
+        size: { type: 'integer' },
+        ready: { type: 'boolean' },
+        ratio: { type: 'number' },
+        any: { 'x-orch-int-or-string': true },
+        issuer: { type: 'object', default: {}, properties: { kind: { type: 'string', default: 'Issuer' }, name: { type: 'string', nullable: true } } },
+        list: { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } } } },
+        labels: { type: 'object', additionalProperties: { type: 'string' } }
+      }
+    },
+    status: { type: 'object', properties: { phase: { type: 'string' } } }
+  }
+}
+
+const selectable = (...paths: string[]): Json => ({ selectableFields: paths.map(jsonPath => ({ jsonPath })) })
+const of = (paths: string[], more: Json = {}): Json =>
+  version('v1', { schema: { openAPIV3Schema: SCHEMA }, ...selectable(...paths), ...more })
+const defined = (...paths: string[]): Json => definition({ versions: [of(paths)] })
+const widget = (name: string, spec: Json = {}, more: Json = {}): Json =>
+  ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec, ...more })
+
+/** What an answer refuses, by cause and place; the code if it is none. */
+async function refused (answer: ReturnType<Client['post']>): Promise<unknown> {
+  const { code, json } = await answer
+  return code === 422
+    ? (json['details'].causes as Json[]).map(({ reason, field }) => `${String(reason)} ${String(field)}`)
+    : code
+}
+
+const named = ({ json }: { json: Json }): unknown[] => (json['items'] as Json[]).map(({ metadata }) => metadata.name as unknown)
+
+t.test('selectable fields are few distinct paths to scalars of the schema', async t => {
+  const server = await build(t, RELEASE)
+  const at = 'spec.selectableFields'
+  for (const [paths, causes] of [
+    [['.spec.color', '.spec.size', '.spec.ready', '.status.phase', '.spec.issuer.name', '.spec.labels.a', '.kind'], 201],
+    [['.spec.color', ''], [`FieldValueRequired ${at}[1].jsonPath`]],
+    [['spec.color', '.', '.spec..color', '.spec.none', '.spec.list[0].a', '.spec.list.a', ".spec['color']"],
+      Array.from({ length: 7 }, (_, index) => `FieldValueInvalid ${at}[${index}].jsonPath`)],
+    [['.spec', '.spec.ratio', '.spec.any', '.spec.list', '.spec.issuer', '.metadata.name', '.metadata.labels', '.constructor'],
+      Array.from({ length: 8 }, (_, index) => `FieldValueInvalid ${at}[${index}].jsonPath`)],
+    [['.spec.color', '.spec.size', '.spec.color'], [`FieldValueDuplicate ${at}[2].jsonPath`]],
+    [Array.from({ length: 9 }, (_, index) => `.spec.labels.a${index}`), [`FieldValueTooMany ${at}`]]
+  ] as Array<[string[], unknown]>) {
+    t.same(await refused(server.post(`${DEFINITIONS}?dryRun=All&fieldValidation=Strict`, defined(...paths))), causes, paths.join())
+  }
+})
+
+t.test('versions of one schema have the same selectable fields, others have their own', async t => {
+  const server = await build(t, RELEASE)
+  const other = (paths: string[], schema: Json = SCHEMA): Json =>
+    version('v2', { storage: false, schema: { openAPIV3Schema: schema }, ...selectable(...paths) })
+  const wider: Json = { ...SCHEMA, properties: { ...SCHEMA['properties'], more: { type: 'string' } } }
+  const answer = async (second: Json): Promise<unknown> =>
+    await refused(server.post(`${DEFINITIONS}?dryRun=All`, definition({ versions: [of(['.spec.color']), second] })))
+  t.same(await answer(other(['.spec.color'])), 201)
+  t.same(await answer(other(['.spec.size'])), ['FieldValueInvalid spec.versions[0].selectableFields', 'FieldValueInvalid spec.versions[1].selectableFields'])
+  t.same(await answer(other(['.more'], wider)), 201)
+  t.same(await answer(other(['.none'], wider)), ['FieldValueInvalid spec.versions[1].selectableFields[0].jsonPath'])
+})
+
+t.test('OpenAPI names the selectable fields of a version', async t => {
+  const fields = [{ fieldPath: 'spec.color' }, { fieldPath: 'status.phase' }]
+  for (const compatNames of [false, true]) {
+    const server = await build(t, { ...RELEASE, compatNames })
+    await install(server, defined('.spec.color', '.status.phase'))
+    const v2 = (await server.get('/openapi/v2')).json['definitions'] as Json
+    const { paths } = (await server.get('/openapi/v3')).json
+    const v3 = (await server.get(paths['apis/example.com/v1'].serverRelativeURL as string)).json['components'].schemas as Json
+    for (const document of [v2, v3]) {
+      const { 'x-orch-selectable-fields': own, 'x-kubernetes-selectable-fields': stock } = document['com.example.v1.Widget']
+      t.same([own, stock], [compatNames ? undefined : fields, fields])
+    }
+  }
+})
+
+t.test('lists select by the values of fields', async t => {
+  const server = await build(t, RELEASE)
+  await install(server, defined('.spec.color', '.spec.size', '.spec.ready', '.spec.issuer.kind', '.spec.issuer.name', '.status.phase', '.kind'))
+  await server.post(WIDGETS, widget('a', { color: 'blue', size: 3, ready: true }))
+  await server.post(WIDGETS, widget('b', { color: 'red', size: 3, ready: false, issuer: { kind: 'Other', name: null } }))
+  await server.post(WIDGETS, widget('c', { issuer: { name: 'x' } }))
+  await server.post(WIDGETS, widget('d', { color: '' }, { status: { phase: 'Done' } }))
+  for (const [selector, names] of [
+    ['spec.color=blue', ['a']], ['spec.color==blue', ['a']], ['spec.color!=blue', ['b', 'c', 'd']], ['spec.color=', ['c', 'd']],
+    ['spec.color!=', ['a', 'b']], ['spec.size=3', ['a', 'b']], ['spec.size=3,spec.ready=true', ['a']], ['spec.ready=false', ['b']],
+    ['spec.ready!=true,spec.color!=red', ['c', 'd']], ['spec.issuer.kind=Issuer', ['a', 'c', 'd']], ['spec.issuer.name=', ['a', 'b', 'd']],
+    ['status.phase=Done', ['d']], ['metadata.name=b,spec.size=3', ['b']], ['metadata.name=c,spec.size=3', []], ['metadata.namespace=default,spec.size=3', ['a', 'b']],
+    ['kind=Widget', ['a', 'b', 'c', 'd']], ['kind!=Widget', []], ['spec.color=blue,spec.color=red', []]
+  ] as Array<[string, string[]]>) {
+    const query = `?fieldSelector=${encodeURIComponent(selector)}`
+    t.same(named(await server.get(WIDGETS + query)), names, selector)
+    t.same(named(await server.get(`/apis/example.com/v1/widgets${query}&resourceVersion=0`)), names, selector)
+  }
+  const unknown = await server.get(`${WIDGETS}?fieldSelector=spec.ratio=1`)
+  t.match(unknown, { code: 400, json: { reason: 'BadRequest', message: /field label not supported: spec\.ratio/ } })
+  t.equal((await server.get(`${WIDGETS}?watch=1&fieldSelector=spec.ratio=1`)).code, 400)
+  t.equal((await server.call('DELETE', `${WIDGETS}?fieldSelector=spec.ratio=1`)).code, 400)
+})
+
+t.test('a watch shows objects that enter and leave its selection', async t => {
+  const server = await listen(t, RELEASE)
+  await install(server, defined('.spec.color'))
+  const { json } = await server.post(WIDGETS, widget('a', { color: 'red' }))
+  const from = json['metadata'].resourceVersion as string
+  const watch = await Watch.open(t, `${server.url}${WIDGETS}?watch=1&resourceVersion=${from}&fieldSelector=spec.color=blue`)
+  const set = async (spec: Json): Promise<void> => { await server.patch(`${WIDGETS}/a`, { spec }) }
+  for (const spec of [{ color: 'blue' }, { size: 1 }, { color: null }, { size: 2 }, { color: 'blue' }]) await set(spec)
+  await server.call('DELETE', `${WIDGETS}/a`)
+  t.same(types(await watch.take(5)), ['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a', 'DELETED a'])
+})
+
+t.test('deletecollection deletes what its field selector selects', async t => {
+  const server = await build(t, RELEASE)
+  await install(server, defined('.spec.color'))
+  for (const [name, color] of [['a', 'blue'], ['b', 'red'], ['c', 'blue']] as const) await server.post(WIDGETS, widget(name, { color }))
+  t.equal((await server.call('DELETE', `${WIDGETS}?fieldSelector=spec.color=blue`)).code, 200)
+  t.same(named(await server.get(WIDGETS)), ['b'])
+})
+
+t.test('each version selects by its own fields, of its own form', async t => {
+  const server = await build(t, RELEASE)
+  const older = { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' }, tier: { type: 'string', default: 'low' } } } } }
+  await install(server, definition({
+    versions: [of(['.spec.color', '.spec.size']), version('v2', { storage: false, schema: { openAPIV3Schema: older }, ...selectable('.spec.color', '.spec.tier') })]
+  }))
+  const newer = WIDGETS.replace('v1', 'v2')
+  await server.post(WIDGETS, widget('a', { color: 'blue', size: 1 }))
+  await server.post(newer, { ...widget('b', { color: 'blue', tier: 'high' }), apiVersion: 'example.com/v2' })
+  for (const [url, selector, names] of [
+    [WIDGETS, 'spec.color=blue', ['a', 'b']], [newer, 'spec.color=blue', ['a', 'b']],
+    [WIDGETS, 'spec.size=1', ['a']], [newer, 'spec.tier=low', ['a', 'b']], [newer, 'spec.tier=high', []]
+  ] as Array<[string, string, string[]]>) {
+    const answer = await server.get(`${url}?fieldSelector=${selector}`)
+    t.same(named(answer), names, `${url} ${selector}`)
+    t.ok((answer.json['items'] as Json[]).every(({ spec }) => selector !== 'spec.tier=low' || spec.tier === 'low'), 'as it is shown')
+  }
+  t.equal((await server.get(`${newer}?fieldSelector=spec.size=1`)).code, 400)
+  t.equal((await server.get(`${WIDGETS}?fieldSelector=spec.tier=low`)).code, 400)
+})
+
+t.test('selectable fields of a definition may change while it is served', async t => {
+  const server = await build(t, RELEASE)
+  await install(server, defined('.spec.color'))
+  await server.post(WIDGETS, widget('a', { color: 'blue', size: 3 }))
+  t.equal((await server.get(`${WIDGETS}?fieldSelector=spec.size=3`)).code, 400)
+  const url = `${DEFINITIONS}/widgets.example.com`
+  const changed = await server.patch(url, { spec: { versions: [of(['.spec.size'])] } })
+  t.equal(changed.code, 200)
+  while ((await server.get(`${WIDGETS}?fieldSelector=spec.color=blue`)).code !== 400) await new Promise(setImmediate)
+  t.same(named(await server.get(`${WIDGETS}?fieldSelector=spec.size=3`)), ['a'])
+})
+
+t.test('more fields than allowed stay where they were, and no more are added', async t => {
+  const stored = (...paths: string[]) => decode(CustomResourceDefinition, { ...definition({ versions: [of(paths)] }, { singular: 'widget', listKind: 'WidgetList' }), status: { storedVersions: ['v1'] } }).object
+  const many = Array.from({ length: 9 }, (_, index) => `.spec.labels.a${index}`)
+  const findings = (now: string[], before: string[]) =>
+    finish(collectInSteps(report => validateDefinition(stored(...now), stored(...before), report, featureGates({}, { release: '1.36' })))).map(({ type }) => type)
+  t.same(findings(many, many), [])
+  t.same(findings([...many, '.spec.color'], many), ['FieldValueTooMany'])
+  t.same(findings(many, many.slice(1)), ['FieldValueTooMany'])
+})
+
+t.test('a stored definition keeps its fields without the gate, and they select nothing', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const before = await build(t, { ...RELEASE, storage })
+  await install(before, defined('.spec.color'))
+  await before.app.close()
+  const server = await build(t, { storage })
+  const url = `${DEFINITIONS}/widgets.example.com`
+  await established(server, 'widgets.example.com')
+  const { body, headers } = await server.patch(url, { metadata: { labels: { a: 'b' } } })
+  t.match(body, '"selectableFields":[{"jsonPath":".spec.color"}]')
+  t.equal(headers.warning, undefined)
+  t.equal((await server.get(`${WIDGETS}?fieldSelector=spec.color=blue`)).code, 400)
+})
