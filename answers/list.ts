@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import type { Entry } from '../storage/cache/entry.js'
-import { leafBytes, type Items } from '../storage/cache/leaf-bytes.js'
+import { leafBytes, STORED, type Items } from '../storage/cache/leaf-bytes.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
@@ -17,6 +17,7 @@ import { includeObject, tableList } from './formats/table.js'
 import { textList } from './formats/text.js'
 import { LARGE_BYTES } from './heads.js'
 import { ListBytes, sizeOf, type Leaf } from './list-bytes.js'
+import { formsOf } from './large-forms.js'
 import { recordList } from './record.js'
 import type { ServedRequest } from './request-context.js'
 import { sendPieces, sendWhole } from './send-bytes.js'
@@ -54,6 +55,9 @@ async function writeList (
   const joined = accept?.as !== undefined
     ? metadataItems(shown, accept.asVersion ?? '', inProtobuf)
     : inProtobuf ? protobufList(shown) : jsonList(shown)
+  if (joined.items !== STORED) {
+    await formsOf(shown.view, list.entries, { protobuf: inProtobuf, metadata: accept?.as !== undefined })
+  }
   const ready = await readyLeaves(list, joined.items)
   const bytes = new ListBytes(joined, list.entries, await sizeOf(list.entries, joined.items, ready), ready)
   if (bytes.length < LARGE_BYTES) sendWhole(request, reply, format.type, bytes.whole())

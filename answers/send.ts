@@ -17,6 +17,7 @@ import { includeObject, rowForm, tableJson, tableOf } from './formats/table.js'
 import { textOf } from './formats/text.js'
 import { warn } from './heads.js'
 import { sendList } from './list.js'
+import { formsOf } from './large-forms.js'
 import { recordJson, recordObject, recordValue } from './record.js'
 import type { ServedRequest } from './request-context.js'
 import { fail, sendWhole } from './send-bytes.js'
@@ -59,6 +60,18 @@ function sendEntry (
   const { accept, naming } = orch
   const shown: ShownEntry = { view: viewOf(store, naming), asker: () => askerOf(orch) }
   if (accept?.as === 'Table') return sendTable(request, reply, shown, entry)
+  const shape = { protobuf: accept?.format === 'protobuf', metadata: accept?.as !== undefined }
+  const missing = formsOf(shown.view, [entry], shape)
+  return missing === undefined
+    ? sendShown(request, reply, shown, { store, entry })
+    : missing.then(() => sendShown(request, reply, shown, { store, entry }))
+}
+
+function sendShown (
+  request: ServedRequest, reply: FastifyReply, shown: ShownEntry, { store, entry }: Pick<EntryAnswer, 'store' | 'entry'>
+): Promise<void> | undefined {
+  const { orch } = request
+  const { accept } = orch
   const own = viewOf(store, OWN_NAMES)
   if (accept?.as !== undefined) { // clients ask for a list even where they get one object
     const { asVersion } = accept

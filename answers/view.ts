@@ -5,16 +5,17 @@
 import { rawJson } from '../schemas/codec/json/escape.js'
 import { parseExactly } from '../schemas/codec/json/exact.js'
 import { metadataIn, withoutManagers } from '../schemas/codec/json/metadata.js'
-import { renamedJson } from '../schemas/codec/json/rename.js'
+import { renamedInSteps, renamedJson } from '../schemas/codec/json/rename.js'
 import { transcodeOnce } from '../schemas/codec/protobuf/transcode.js'
 import { Facts } from '../schemas/language/types.js'
 import type { CellBudget } from '../schemas/cell-budget.js'
+import { LONG_FORM_BYTES } from '../schemas/limits.js'
 import { PartialObjectMetadata } from '../schemas/meta/answers.js'
 import { agesAt } from '../schemas/meta/duration.js'
 import type { Naming } from '../schemas/naming.js'
 import type { ApiObject } from '../schemas/resource.js'
 import { MarkedAges, RowTemplate } from '../schemas/row-template.js'
-import type { Steps } from '../schemas/steps.js'
+import { finish, type Steps } from '../schemas/steps.js'
 import { tableRow, type RowView } from '../schemas/table.js'
 import { copyOf, ownBytes } from '../storage/bytes.js'
 import { Entry } from '../storage/cache/entry.js'
@@ -48,43 +49,65 @@ export class View {
 
   /** With the JSON that the client sees. Its labels and fields, which selectors match, stay those that are stored. */
   entry (stored: Entry): Entry {
-    if (this.isStored) return stored
-    if (!this.naming.renames) return this.store.toVersion(stored)
-    const made = (): Entry => {
-      const own = this.#inVersion(stored)
-      const json = this.#renamed(own.json)
-      return json === own.json ? own : new Entry(own.key, own.revision, json, own.labels, own.fields)
-    }
-    return stored.derive(this.id, made, ({ json }) => json === stored.json ? 0 : json.length)
+    return this.isStored ? stored : stored.derive(this.id, () => finish(this.#made(stored)), sizeOfEntry(stored))
+  }
+
+  * #made (stored: Entry): Steps<Entry> {
+    const own = yield * this.#inVersion(stored)
+    if (!this.naming.renames) return own
+    const json = yield * this.#renamed(own.json)
+    return json === own.json ? own : new Entry(own.key, own.revision, json, own.labels, own.fields)
   }
 
   /** Protobuf without an envelope. @throws TypeError for a type without a protobuf form */
   message (stored: Entry): Buffer {
     return stored.derive(this.#messageForm, () => {
       const { message } = this.store.representation
-      return copyOf(transcodeOnce(message, this.#inVersion(stored).json, this.naming.renaming(message)))
+      return copyOf(transcodeOnce(message, finish(this.#inVersion(stored)).json, this.naming.renaming(message)))
     })
   }
 
   /** The JSON of its metadata. */
   metadata (stored: Entry): Buffer {
-    const made = (): Buffer => {
-      const own = metadataIn(this.#inVersion(stored).json)
+    return stored.derive(this.#metadataForm, () => {
+      const own = metadataIn(finish(this.#inVersion(stored)).json)
       const renamed = this.naming.renaming(this.store.representation.message)?.member('metadata')
       const shown = renamed?.kind === 'objects' ? renamedJson(own, renamed.renaming) : own
-      return this.#isPartOf(shown, stored) ? shown : copyOf(shown)
-    }
-    return stored.derive(this.#metadataForm, made, shown => this.#isPartOf(shown, stored) ? 0 : shown.length)
+      return partOrCopy(shown, stored)
+    }, sizeOfPart(stored))
   }
-
-  #isPartOf (bytes: Buffer, { json }: Entry): boolean { return bytes.buffer === json.buffer }
 
   /** A PartialObjectMetadata as protobuf without an envelope. */
   metadataMessage (stored: Entry): Buffer {
-    return stored.derive(this.#metadataMessageForm, () => {
-      const json = Buffer.concat([METADATA, this.metadata(stored), END])
-      return copyOf(transcodeOnce(PartialObjectMetadata, json))
-    })
+    return stored.derive(this.#metadataMessageForm, () => messageOfMetadata(this.metadata(stored)))
+  }
+
+  /**
+   * Makes a form of a large object, which the methods above find then, in steps: others than JSON of what is shown as
+   * JSON, so that it alone is renamed.
+   */
+  * inSteps (stored: Entry, { protobuf, metadata }: Shape): Steps<void> {
+    const shown = this.isStored
+      ? stored
+      : yield * stored.deriveInSteps(this.id, this.#made(stored), sizeOfEntry(stored))
+    if (metadata) {
+      const part = makeOf(() => partOrCopy(metadataIn(shown.json), stored))
+      yield * stored.deriveInSteps(this.#metadataForm, part, sizeOfPart(stored))
+      if (!protobuf) return
+      yield * stored.deriveInSteps(this.#metadataMessageForm, makeOf(() => messageOfMetadata(this.metadata(stored))))
+    } else if (protobuf) {
+      const message = this.naming.message(this.store.representation.message)
+      yield * stored.deriveInSteps(this.#messageForm, makeOf(() => copyOf(transcodeOnce(message, shown.json))))
+    }
+  }
+
+  /** Whether the form is there, or takes little to make. */
+  isReady (stored: Entry, { protobuf, metadata }: Shape): boolean {
+    if (stored.json.length < LONG_FORM_BYTES || (this.isStored && !protobuf && !metadata)) return true
+    const name = metadata
+      ? protobuf ? this.#metadataMessageForm : this.#metadataForm
+      : protobuf ? this.#messageForm : this.id
+    return stored.known(name) !== undefined
   }
 
   /** Cells and conditions of its row: JSON whose end is open for the object. In steps, as an object may be large. */
@@ -92,7 +115,7 @@ export class View {
     const known = stored.known(this.#rowForm)
     if (known !== undefined) return known as RowTemplate // by `derive` below
     const { message } = this.store.representation
-    const { json } = this.#inVersion(stored)
+    const { json } = yield * this.#inVersion(stored)
     // Columns of definitions may show anything.
     const isCustom = message[Facts].given !== undefined
     const read = (): ApiObject => parseExactly(isCustom ? json : withoutManagers(json)) as ApiObject
@@ -126,21 +149,42 @@ export class View {
   }
 
   /** In the version, under this server's names; not kept unless others ask for it. */
-  #inVersion (stored: Entry): Entry {
+  * #inVersion (stored: Entry): Steps<Entry> {
     const { store } = this
     const { apiVersion, conversion } = store.representation
     if (conversion === undefined) return stored
-    return stored.known(apiVersion) as Entry | undefined ?? store.converted(stored)
+    return stored.known(apiVersion) as Entry | undefined ?? (yield * store.convertedInSteps(stored))
   }
 
-  #renamed (json: Buffer): Buffer {
+  * #renamed (json: Buffer): Steps<Buffer> {
     const { message } = this.store.representation
     if (this.naming.message(message) !== message) {
-      return ownBytes(rawJson(this.naming.shown(message, parseExactly(json) as ApiObject)))
+      const own = parseExactly(json) as ApiObject
+      yield
+      const shown = this.naming.shown(message, own)
+      yield
+      return ownBytes(rawJson(shown))
     }
     const renaming = this.naming.renaming(message)
-    return renaming === undefined ? json : renamedJson(json, renaming)
+    if (renaming === undefined) return json
+    return json.length < LONG_FORM_BYTES ? renamedJson(json, renaming) : yield * renamedInSteps(json, renaming)
   }
+}
+
+/** Which form of an object is meant. */
+export interface Shape { readonly protobuf: boolean, readonly metadata: boolean }
+
+const sizeOfEntry = (stored: Entry) => ({ json }: Entry): number => json === stored.json ? 0 : json.length
+const isPartOf = (bytes: Buffer, { json }: Entry): boolean => bytes.buffer === json.buffer
+const sizeOfPart = (stored: Entry) => (shown: Buffer): number => isPartOf(shown, stored) ? 0 : shown.length
+const partOrCopy = (shown: Buffer, stored: Entry): Buffer => isPartOf(shown, stored) ? shown : copyOf(shown)
+const messageOfMetadata = (metadata: Buffer): Buffer =>
+  copyOf(transcodeOnce(PartialObjectMetadata, Buffer.concat([METADATA, metadata, END])))
+
+/** A step of its own. */
+function * makeOf<T> (make: () => T): Steps<T> {
+  yield
+  return make()
 }
 
 const METADATA = Buffer.from('{"metadata":')

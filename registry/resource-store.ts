@@ -19,7 +19,7 @@ import type { Subscriber } from '../storage/cache/subscribers.js'
 import { Entry } from '../storage/cache/entry.js'
 import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
-import type { Steps } from '../schemas/steps.js'
+import { finish, type Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import { StorageError } from '../storage/errors.js'
 import type { Allocation } from './allocation.js'
@@ -200,10 +200,15 @@ export class ResourceStore {
   }
 
   /** The same, made for a single use. */
-  converted (entry: Entry): Entry {
+  converted (entry: Entry): Entry { return finish(this.convertedInSteps(entry)) }
+
+  * convertedInSteps (entry: Entry): Steps<Entry> {
     const { message, conversion } = this.representation
     if (conversion === undefined) return entry
-    const object = conversion.fromStored(this.readStored(entry))
+    const stored = this.readStored(entry)
+    yield
+    const object = conversion.fromStored(stored)
+    yield
     const { key, revision, labels, fields } = entry
     const json = revision === 0 ? toJson(message, object) : toJson(message, object, String(revision))
     return marked(new Entry(key, revision, ownBytes(json), labels, fields), object)

@@ -18,6 +18,8 @@ export const MAX_ENTRIES = 16_000
 export const MAX_MEMBERS = MAX_ENTRIES + 100
 /** Each processing step of a larger object takes a millisecond or more, so the event loop yields between steps. */
 export const LARGE_OBJECT_BYTES = 16 * 1024
+/** Each form of a larger object (other names, protobuf, another version) is made in several turns of the event loop. */
+export const LONG_FORM_BYTES = 256 * 1024
 /**
  * Maximum bytes of the path of a Unix domain socket, on Linux and macOS. Node truncates longer paths without an error.
  */

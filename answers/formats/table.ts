@@ -75,6 +75,8 @@ export function * rowJson (
   view: View, stored: Entry, { include, ages, budget, memory, head }: StoredRowForm
 ): Steps<Buffer> {
   const row = yield * view.row(stored, budget)
+  const shape = { protobuf: false, metadata: include === 'Metadata' }
+  if (include !== 'None' && !view.isReady(stored, shape)) yield * view.inSteps(stored, shape)
   const object = include === 'None'
     ? [NONE]
     : include === 'Metadata' ? [head, view.metadata(stored), END] : [objectJson(view, stored)]

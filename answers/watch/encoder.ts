@@ -15,12 +15,15 @@ import { jsonEvents } from '../formats/json.js'
 import { metadataEvents } from '../formats/metadata.js'
 import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
 import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
+import { formsOf } from '../large-forms.js'
 import { viewOf } from '../view.js'
 import { chunk, chunkContent, chunkEnds } from './framing.js'
 
 export interface WatchEncoder {
   /** Maximum number of objects to encode in one call, if each takes long. */
   readonly most?: number
+  /** Forms of large objects that are made before these are encoded; undefined if nothing is missing. */
+  forms: (entries: readonly Entry[]) => Promise<void> | undefined
   /** Encodes objects of the initial state, for one watch. */
   added: (entries: readonly Entry[]) => Buffer
   /** Encodes unchanged events; equal ids mean equal events. */
@@ -54,6 +57,8 @@ export function watchForm (
   const include = as === 'Table' ? includeObject(orch.query) : undefined // validated before the response begins
   const protobuf = format === 'protobuf' && include === undefined
   const view = viewOf(store, naming)
+  const shape = { protobuf, metadata: as !== undefined && include !== 'Object' }
+  const forms: WatchEncoder['forms'] = entries => include === 'None' ? undefined : formsOf(view, entries, shape)
   const makeEvents = (): Events =>
     include !== undefined
       ? tableEvents(view, asVersion, include)
@@ -69,7 +74,9 @@ export function watchForm (
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
-      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, makeEvents(), chunked))
+      if (encoder === undefined) {
+        byName.set(key, encoder = { ...sharedEncoder(store, name, makeEvents(), chunked), forms })
+      }
       return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
     }
   }
@@ -82,7 +89,7 @@ const MAX_CACHED_RUNS = 4
 
 function sharedEncoder (
   store: ResourceStore, encoding: string, { event: one, added, bookmark, failure }: Events, chunked: boolean
-): WatchEncoder {
+): Omit<WatchEncoder, 'forms'> {
   const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
   // use.

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http'
 import { expired, internalError, isStatusError } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { Feed } from '../../storage/cache/feed.js'
+import type { Feed, FeedBatch } from '../../storage/cache/feed.js'
 import type { Snapshot } from '../../storage/cache/pins.js'
 import { isStorageError } from '../../storage/errors.js'
 import { TOO_OLD, type ObjectWatch } from '../../registry/verbs/watch.js'
@@ -77,6 +77,8 @@ export class WatchStream implements OpenWatch {
   #begun: StreamOptions['begun'] | undefined
   #ended = false
   #finishing = false
+  /** The forms of large objects are being made. */
+  #waits = false
   #bookmarkDue = false
   #bookmarked = 0
 
@@ -112,11 +114,12 @@ export class WatchStream implements OpenWatch {
 
   /** Writes until nothing is pending, the client is behind, or this turn's share is used. */
   pump (): void {
-    if (this.#ended) return
+    if (this.#ended || this.#waits) return
     try {
       if (!this.#sink.blocked && (this.#initial === undefined || this.#sendInitial()) && this.#mark()) {
         this.#sendEvents()
       }
+      if (this.#waits) return
       if (this.#begun !== undefined && (this.#initial === undefined || this.#sink.blocked)) {
         this.#begun()
         this.#begun = undefined // it holds the request
@@ -170,9 +173,10 @@ export class WatchStream implements OpenWatch {
     if (next === undefined) this.#initial = undefined
     else this.#from = next
     if (isLarge(bytes) || most !== Infinity) this.#open.tookLong()
-    const open = entries.length === 0 || this.#write(this.#encoder.added(entries), entries.length, true)
-    if (next !== undefined && open) this.#open.later(this)
-    return next === undefined && open
+    const write = (): boolean => this.#write(this.#encoder.added(entries), entries.length, true)
+    if (entries.length > 0 && !this.#withForms(entries, write)) return false
+    if (next !== undefined) this.#open.later(this)
+    return next === undefined
   }
 
   /** Says that the initial state is complete; true if the client is not behind. */
@@ -187,18 +191,38 @@ export class WatchStream implements OpenWatch {
     const { most } = this.#encoder
     const { events, id, more } = this.#feed.take(most ?? EVENTS_PER_CHUNK, this.#chunkBytes)
     if (most !== undefined) this.#open.tookLong()
-    if (events.length > 0) {
-      let sent = 0
-      const bytes = this.#unfiltered
-        ? this.#encoder.batch(events, id)
-        : this.#encoder.encodeVersioned(events, event => {
-          const visible = this.#toVersion(event)
-          if (visible !== undefined) sent++
-          return visible
-        })
-      if (bytes.length > 0) this.#write(bytes, this.#unfiltered ? events.length : sent)
-    }
+    const write = (): boolean => this.#writeEvents(events, id)
+    if (events.length > 0 && !this.#withForms(events.map(({ entry }) => entry), write)) return
     if (more && !this.#sink.blocked) this.#open.later(this)
+  }
+
+  #writeEvents (events: FeedBatch['events'], id: string): boolean {
+    let sent = 0
+    const bytes = this.#unfiltered
+      ? this.#encoder.batch(events, id)
+      : this.#encoder.encodeVersioned(events, event => {
+        const visible = this.#toVersion(event)
+        if (visible !== undefined) sent++
+        return visible
+      })
+    return bytes.length === 0 || this.#write(bytes, this.#unfiltered ? events.length : sent)
+  }
+
+  /**
+   * Writes at once if the forms of the entries are there; otherwise goes on with the rest when they are.
+   * @returns whether the next may be written
+   */
+  #withForms (entries: readonly Entry[], write: () => boolean): boolean {
+    const missing = this.#encoder.forms(entries)
+    if (missing === undefined) return write()
+    this.#waits = true
+    missing.then(() => {
+      this.#waits = false
+      if (this.#ended) return
+      write()
+      this.#open.later(this)
+    }).catch((error: unknown) => { this.fail(error) })
+    return false
   }
 
   #write (chunk: Buffer, events: number, initial = false): boolean {

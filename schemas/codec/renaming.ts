@@ -5,13 +5,23 @@
 import { lowerBound } from '../sorted.js'
 
 /**
- * One member: text, or a list of texts; objects of a message, alone or as the items of a list or map; or any value,
- * which is changed as a whole, maybe in place.
+ * One member: text, or a list of texts; a map whose keys are names; objects of a message, alone or as the items of a
+ * list or map; or any value, which is changed as a whole, maybe in place.
  */
 export type Renamed =
-  | { readonly kind: 'text', readonly of: (text: string) => string }
+  | { readonly kind: 'text', readonly of: Text }
+  | RenamedKeys
   | { readonly kind: 'objects', readonly renaming: Renaming, readonly inMap: boolean }
   | { readonly kind: 'value', readonly of: (value: unknown) => unknown }
+
+export interface RenamedKeys {
+  readonly kind: 'keys'
+  readonly of: Text
+  /** What renames the value of a key; undefined for the client's own text. */
+  readonly valueOf: (key: string) => Text | undefined
+}
+
+type Text = (text: string) => string
 
 /** The members of a message that may hold names; all others are copied. */
 export interface Renaming {

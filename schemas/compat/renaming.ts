@@ -4,7 +4,7 @@ import { Signs, type Renamed, type Renaming } from '../codec/renaming.js'
 import { keptBy, rootOf } from './objects.js'
 import type { Members, Place } from './places.js'
 import { SIGNS, translateGroup } from './text.js'
-import { translateFields, translateValue } from './values.js'
+import { translateFields, translateValue, valueOf } from './values.js'
 
 /** An object with more names is looked through as a whole. */
 const MAX_SIGNS = 4096
@@ -77,6 +77,7 @@ class OfMessage {
       if (members.beside === undefined) return { kind: 'objects', inMap, renaming: this.#of(members) }
     }
     const kept = keptBy(this.#message)
+    if (place.kind === 'keys') return { kind: 'keys', of: place.of, valueOf: key => valueOf(key, kept) }
     return { kind: 'value', of: value => translateValue(place, value, kept) }
   }
 }

@@ -6,8 +6,10 @@
  * `readStored` of its store; in another version, the same of the entry that `toVersion` returns.
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
+import { LONG_FORM_BYTES } from '../../schemas/limits.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { FieldValues } from '../../schemas/selectors/fields.js'
+import type { Steps } from '../../schemas/steps.js'
 import type { Revision } from '../backend.js'
 import { giveUp, withoutDropped, type Form, type Forms, type Kept } from './forms.js'
 import { shared } from './shared.js'
@@ -88,7 +90,7 @@ export class Entry {
    */
   derive<T> (name: string, make: (entry: this) => T, size?: (made: T) => number): T {
     const form = this.#forms?.get(name)
-    if (form === undefined) return make(this)
+    if (form === undefined) return this.#lately(name) as T | undefined ?? make(this)
     form.asked++
     const known = this.#find(form)
     if (known !== undefined) {
@@ -96,17 +98,32 @@ export class Entry {
       return known.value as T // a form always has the same `make`
     }
     form.misses++
-    const made = make(this)
+    const made = this.#lately(name) as T | undefined ?? make(this)
     const bytes = (size === undefined ? (made as Uint8Array).byteLength : size(made)) + OVERHEAD
     this.#kept = form.keep(made, bytes, this.#kept) ?? this.#kept
     return made
   }
 
-  /** The form if it is kept. */
+  /** The same in steps, for a large object: `derive` finds what they make, even if there is no room to keep it. */
+  * deriveInSteps<T> (name: string, steps: Steps<T>, size?: (made: T) => number): Steps<T> {
+    const known = this.known(name)
+    if (known !== undefined) return known as T // a form always has the same `make`
+    const made = yield * steps
+    lately.unshift({ entry: this, name, made })
+    if (lately.length > MOST_LATELY) lately.pop()
+    return this.derive(name, () => made, size)
+  }
+
+  #lately (name: string): unknown {
+    if (this.json.length < LONG_FORM_BYTES) return undefined
+    return lately.find(made => made.entry === this && made.name === name)?.made
+  }
+
+  /** The form if it is there. */
   known (name: string): unknown {
     const form = this.#forms?.get(name)
     const known = form === undefined ? undefined : this.#find(form)
-    if (known === undefined) return undefined
+    if (known === undefined) return this.#lately(name)
     known.form.asked++
     known.form.hits++
     return known.value
@@ -119,6 +136,10 @@ export class Entry {
     return undefined
   }
 }
+
+/** Large forms that were made last, for those who have waited for them and can't wait again. */
+const lately: Array<{ readonly entry: Entry, readonly name: string, readonly made: unknown }> = []
+const MOST_LATELY = 4
 
 /** Bytes of memory for a value that is kept, beside its own. */
 const OVERHEAD = 200

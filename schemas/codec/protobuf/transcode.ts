@@ -4,9 +4,11 @@
  * of them takes twice as much for each pod without. Works on a tape of the text, from last to first as the writer does.
  */
 import { hashOf, Tape } from '../json/tape.js'
-import type { Renamed, Renaming, Signs } from '../renaming.js'
+import { namedMembers } from '../json/renamed-keys.js'
+import type { Renamed, RenamedKeys, Renaming, Signs } from '../renaming.js'
 import { perPlan, planOf, wireTypeOf, type Plan, type PlannedField } from '../../language/plan.js'
 import { Facts, type Message } from '../../language/types.js'
+import { finish } from '../../steps.js'
 import { writeBody, writeField, writeValue } from './encode.js'
 import { BYTES, bytesTag, Scratch, type Writer } from './wire.js'
 
@@ -148,6 +150,8 @@ function write (writer: Writer, layout: Layout, object: number): void {
       if (!member.isOmitted) writeField(writer, member.field, undefined)
     } else if (member.renamed?.kind === 'value' && isConcerned(value)) {
       writeField(writer, member.field, member.renamed.of(tape.value(value)))
+    } else if (member.renamed?.kind === 'keys' && isConcerned(value)) {
+      writeNamedMap(writer, member, value, member.renamed)
     } else if (shape === 'list') writeList(writer, member, value)
     else if (shape === 'map') writeMap(writer, member, value)
     else writeTagged(writer, member, value)
@@ -176,20 +180,35 @@ function writeList (writer: Writer, member: Member, list: number): void {
 }
 
 function writeMap (writer: Writer, member: Member, map: number): void {
-  const { tag, scalar } = member.field
   const base = top
   for (let key = map + 1, stop = tape.notes[map] as number; key < stop; key = tape.after(key + 1)) push(key)
   for (let at = top - 1; at >= base; at--) {
     const key = stack[at] as number
     const start = writer.length
     writeOne(writer, member, key + 1)
-    writer.varint(2 << 3 | (scalar === undefined ? BYTES : wireTypeOf(scalar)))
-    writer.string(tape.key(key))
-    writer.varint(bytesTag(1))
-    writer.varint(writer.length - start)
-    writer.varint(tag)
+    endEntry(writer, member, tape.key(key), start)
   }
   top = base
+}
+
+function writeNamedMap (writer: Writer, member: Member, map: number, renamed: RenamedKeys): void {
+  const members = signs === undefined ? undefined : finish(namedMembers(tape, map, renamed, signs))
+  if (members === undefined) return writeMap(writer, member, map)
+  for (const { key, value, text } of members.reverse()) {
+    const start = writer.length
+    if (text === undefined) writeOne(writer, member, value)
+    else writeValue(writer, member.field, text)
+    endEntry(writer, member, key, start)
+  }
+}
+
+/** Before the value of an entry, which is written from last to first. */
+function endEntry (writer: Writer, { field: { tag, scalar } }: Member, key: string, start: number): void {
+  writer.varint(2 << 3 | (scalar === undefined ? BYTES : wireTypeOf(scalar)))
+  writer.string(key)
+  writer.varint(bytesTag(1))
+  writer.varint(writer.length - start)
+  writer.varint(tag)
 }
 
 /** A value with its length if it has one, without its tag. */
