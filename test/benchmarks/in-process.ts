@@ -5,9 +5,9 @@ import Fastify from '../fastify.js'
 import orch, { type ServerOptions } from '../../app.js'
 
 /** Resolves when the server is ready. */
-export async function serving (storage: NonNullable<ServerOptions['storage']>): Promise<FastifyInstance> {
+export async function serving (storage: NonNullable<ServerOptions['storage']>, options: ServerOptions = {}): Promise<FastifyInstance> {
   const app = Fastify()
-  await app.register(async scope => { await orch(scope, { storage }) })
+  await app.register(async scope => { await orch(scope, { ...options, storage }) })
   await app.ready()
   while ((await app.inject('/readyz')).statusCode !== 200) await sleep(1)
   return app

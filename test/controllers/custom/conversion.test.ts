@@ -51,6 +51,33 @@ t.test('each version is served through the webhook: written, read, listed, patch
   t.ok(asked.every(({ apiVersion, request }) => apiVersion === 'apiextensions.orch.io/v1' && typeof request.uid === 'string'))
 })
 
+t.test('each version selects by its own fields, as the webhook converts them', async t => {
+  const server = await listen(t, { emulatedVersion: '1.36' })
+  const { url } = await hookServer(t, success)
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: ['v1'] } }
+  const selectable = (jsonPath: string): Json => ({ selectableFields: [{ jsonPath }] })
+  await install(server, definition({
+    conversion,
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: V1 }, ...selectable('.spec.size') }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: V2 }, ...selectable('.spec.dimensions.size') })
+    ]
+  }))
+  const { json: { metadata } } = await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 2 } }))
+  for (const [version, selector, code, names] of [
+    ['v1', 'spec.size=2', 200, ['b']], ['v2', 'spec.dimensions.size=2', 200, ['b']], ['v2', 'spec.dimensions.size!=2', 200, ['a']],
+    ['v1', 'spec.dimensions.size=2', 400, undefined], ['v2', 'spec.size=2', 400, undefined]
+  ] as const) {
+    const { code: got, json } = await server.get(`${at(version)}?fieldSelector=${selector}`)
+    t.same([got, json['items']?.map((object: Json) => object['metadata'].name as string)], [code, names], `${version} ${selector}`)
+  }
+  const watch = await Watch.open(t, `${server.url}${at('v2')}?watch=1&fieldSelector=spec.dimensions.size=2&resourceVersion=${metadata.resourceVersion as string}`)
+  await server.patch(`${at('v1')}/a`, { spec: { size: 2 } })
+  await server.patch(`${at('v1')}/b`, { spec: { size: 3 } })
+  t.same(types(await watch.take(3)), ['ADDED b', 'ADDED a', 'DELETED b'])
+})
+
 t.test('the storage version may move, and what was stored before is converted', async t => {
   const server = await build(t)
   await start(t, server, success, ['v3', 'v1beta1'])
