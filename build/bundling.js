@@ -12,7 +12,6 @@ const OUTSIDE = [
   'prom-client', // loaded by the first scrape
   'json-p3', // loaded with the first column of a custom resource
   're2js', // loaded with the first regular expression
-  '@marcbachmann/cel-js', // loaded with the first rule of a custom resource
   'undici', // loaded by the first outgoing call
   'yaml', // loaded with the first YAML
   // Fastify loads these for schemas and injected requests, which only hosts and tests use, with their own Fastify.

@@ -28,7 +28,10 @@ const MAY_IMPORT = {
   files: [],
   schemas: ['expressions'],
   // schemas have rules of their own, so only what knows nothing of types
-  expressions: ['schemas/meta', 'schemas/steps', 'schemas/on-demand', 'schemas/api/apiextensions/patterns'],
+  expressions: [
+    'schemas/meta', 'schemas/steps', 'schemas/names', 'schemas/api/apiextensions/patterns',
+    'schemas/api/apiextensions/rules/formats'
+  ],
   'event-loop': ['schemas'],
   storage: ['schemas', 'event-loop', 'files'],
   auth: UP_TO_STORAGE,
@@ -75,7 +78,6 @@ const PACKAGES = [
   ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
-  [/^@marcbachmann\/cel-js$/, ['expressions']],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],

@@ -1,211 +1,292 @@
-/** Infers the type of every part of a rule, and refuses rules that cannot be evaluated. */
-import { overloadsOf } from './overloads.js'
-import { Problem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
+/** Infers the type of every part of an expression, and refuses what cannot be evaluated. */
+import { checkLiteral } from './literals.js'
+import { overloadsOf, type Overload } from './overloads.js'
+import { Problem } from './problem.js'
+import { qualifiedName, Unsigned, type Call, type Fold, type Literal, type Node, type Struct } from './syntax.js'
 import {
-  assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type
+  assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, optionalOf, resolve, resolved, STRING, typeName, typeNamed,
+  typeOf, type Type
 } from './types.js'
 
-const TYPES_BY_NAME: Readonly<Record<string, Type>> = Object.assign(Object.create(null), {
-  int: INT, bool: BOOL, string: STRING, list: listOf(DYN), map: mapOf(DYN, DYN), null_type: NULL,
-  ...Object.fromEntries((['uint', 'double', 'bytes', 'type'] as const).map(kind => [kind, { kind }])),
-  'google.protobuf.Timestamp': { kind: 'timestamp' }, 'google.protobuf.Duration': { kind: 'duration' }
-})
-export const typeNamed = (name: string): Type | undefined => TYPES_BY_NAME[name]
-
-const OPERATOR_NAMES: Readonly<Record<string, string>> = { '!_': '!_', '-_': '-_', '[]': '_[_]', in: '@in' }
+export interface Declared {
+  readonly variables: ReadonlyMap<string, Type>
+  /** Functions beyond those of every environment. */
+  readonly functions: ReadonlySet<string>
+  /** The types of objects that expressions may make, by name. */
+  readonly structs: ReadonlyMap<string, Type>
+}
 
 export interface Checked {
   readonly type: Type
-  /** The type of each part. */
-  readonly types: ReadonlyMap<Node, Type>
   /** The variables that are read. */
   readonly mentioned: ReadonlySet<string>
 }
 
-/** The name of a chain of selections such as `google.protobuf.Duration`. */
-export function qualifiedName (node: Node): string | undefined {
-  if (node.op === 'id') return node.args
-  if (node.op !== '.') return undefined
-  const outer = qualifiedName(node.args[0])
-  return outer === undefined ? undefined : `${outer}.${node.args[1]}`
+type Scope = ReadonlyMap<string, Type>
+
+/** Writes the type of each part, and the overloads of each call, into the tree. @throws Problem */
+export function check (text: string, node: Node, declared: Declared): Checked {
+  const checker = new Checker(text, declared)
+  checker.check(node, new Map())
+  for (const part of checker.checked) if (part.type !== undefined) part.type = resolved(part.type, checker.bound)
+  checker.mixed()
+  return { type: node.type ?? DYN, mentioned: checker.mentioned }
 }
 
-/** @param variables by name @throws Problem */
-export function checkRule (rule: string, node: Node, variables: ReadonlyMap<string, Type>): Checked {
-  const checker = new Checker(rule, variables)
-  const type = resolve(checker.check(node, variables), checker.bound)
-  for (const [part, bound] of checker.types) checker.types.set(part, resolve(bound, checker.bound))
-  return { type, types: checker.types, mentioned: checker.mentioned }
-}
+/** Functions that only some environments have. */
+const OF_SOME: ReadonlySet<string> = new Set(['jsonpatch.escapeKey', '.includes'])
 
 class Checker {
-  readonly #rule: string
-  readonly types = new Map<Node, Type>()
+  readonly #text: string
+  readonly #declared: Declared
+  readonly checked: Node[] = []
   readonly bound = new Bindings()
   readonly mentioned = new Set<string>()
   #parameters = 0
+  readonly #literals: Array<ReadonlyArray<readonly [Node, boolean]>> = []
+  /** Calls of `format` around what is checked. */
+  #formats = 0
 
-  readonly #variables: ReadonlyMap<string, Type>
-
-  constructor (rule: string, variables: ReadonlyMap<string, Type>) {
-    this.#rule = rule
-    this.#variables = variables
+  constructor (text: string, declared: Declared) {
+    this.#text = text
+    this.#declared = declared
   }
 
-  check (node: Node, scope: ReadonlyMap<string, Type>): Type {
+  check (node: Node, scope: Scope): Type {
+    if (node.type !== undefined) return node.type // macros repeat their operand
     const type = this.#typeOf(node, scope)
-    this.types.set(node, type)
+    node.type = type
+    this.checked.push(node)
     return type
   }
 
-  #typeOf (node: Node, scope: ReadonlyMap<string, Type>): Type {
+  #typeOf (node: Node, scope: Scope): Type {
     switch (node.op) {
-      case 'value': return this.#literal(literalOf(node), node)
-      case 'id': return this.#variable(node.args, node, scope)
-      case '.': return this.#select(node.args[0], node.args[1], node, scope)
-      case 'list': return listOf(this.#common(node.args, scope))
+      case 'constant': return literalType(node.value)
+      case 'name': return this.#variable(node.name, node, scope)
+      case 'select': return this.#select(node, scope)
+      case 'call': return this.#called(node, scope)
+      case 'logic': return this.#logic(node.args, `_${node.decisive ? '||' : '&&'}_`, node, scope)
+      case 'choice': return this.#choice(node.args, node, scope)
+      case 'list':
+        return listOf(this.#common(node.items.map(item => [item, node.optional.has(item)]), scope))
       case 'map':
         return mapOf(
-          this.#common(node.args.map(([key]) => key), scope), this.#common(node.args.map(([, value]) => value), scope)
+          this.#common(node.entries.map(({ key }) => [key, false]), scope),
+          this.#common(node.entries.map(({ value, optional }) => [value, optional]), scope)
         )
-      case '?:': return this.#choice(node.args, scope)
-      case '&&': case '||': return this.#bools(node.args, `_${node.op}_`, node, scope)
-      case '!_': case '-_':
-        // The smallest integer is a literal of its own.
-        if (node.op === '-_' && node.args.op === 'value' && node.args.args === 2n ** 63n) return INT
-        return this.#call([node.op, OPERATOR_NAMES[node.op] ?? node.op], [node.args], node, scope)
-      case 'call': return this.#function(node.args[0], node.args[1], node, scope)
-      case 'rcall': {
-        const loop = loopOf(node)
-        if (loop !== undefined) return this.#loop(loop, scope)
-        return this.#call([`.${node.args[0]}`, node.args[0]], [node.args[1], ...node.args[2]], node, scope)
-      }
-      case '.?': case '[?]': return this.#fail('unsupported syntax', node)
-      default: return this.#call([node.op, OPERATOR_NAMES[node.op] ?? `_${node.op}_`], node.args, node, scope)
+      case 'struct': return this.#struct(node, scope)
+      case 'fold': return this.#fold(node, scope)
+      case 'bind': return this.check(node.body, new Map(scope).set(node.name, this.check(node.value, scope)))
     }
   }
 
-  #fail (problem: string, at: Node | number): never {
-    throw new Problem(problem, this.#rule, typeof at === 'number' ? at : at.start)
+  #fail (problem: string, { at }: Pick<Node, 'at'>): never { throw new Problem(problem, this.#text, at) }
+
+  #known (name: string, scope: Scope): Type | undefined {
+    const local = scope.get(name)
+    if (local !== undefined) return local
+    const type = this.#declared.variables.get(name)
+    if (type !== undefined) this.mentioned.add(name)
+    return type
   }
 
-  #literal (value: Literal, node: Node): Type {
-    if (typeof value === 'bigint') return value < 2n ** 63n ? INT : this.#fail('invalid int literal', node)
-    if (value === null) return NULL
-    if (typeof value === 'object') return { kind: value instanceof Uint8Array ? 'bytes' : 'uint' }
-    return typeof value === 'number'
-      ? { kind: 'double' }
-      : typeof value === 'string'
-        ? { ...STRING, most: Buffer.byteLength(value) }
-        : BOOL
-  }
-
-  #variable (name: string, node: Node, scope: ReadonlyMap<string, Type>): Type {
-    const type = scope.get(name)
-    if (type !== undefined) {
-      if (type === this.#variables.get(name)) this.mentioned.add(name)
-      return type
-    }
+  #variable (name: string, node: Node, scope: Scope): Type {
+    const type = this.#known(name, scope)
+    if (type !== undefined) return type
     const named = typeNamed(name)
     return named === undefined ? this.#fail(`undeclared reference to '${name}' (in container '')`, node) : typeOf(named)
   }
 
-  #select (object: Node, field: string, node: Node, scope: ReadonlyMap<string, Type>): Type {
-    const named = typeNamed(qualifiedName(node) ?? '')
-    if (named !== undefined && !scope.has('google')) return typeOf(named)
-    const type = resolve(this.check(object, scope), this.bound)
-    if (type.kind === 'dyn' || type.kind === 'param') return DYN
-    if (type.kind === 'map') return type.of ?? DYN
-    if (type.kind !== 'object') {
-      return this.#fail(`type '${typeName(type)}' does not support field selection`, object.end)
+  #select (node: Extract<Node, { op: 'select' }>, scope: Scope): Type {
+    const name = qualifiedName(node)
+    if (name !== undefined && !scope.has(name.split('.', 1)[0] ?? '')) {
+      // Some variables have a dot in their name.
+      const variable = this.#declared.variables.has(name) ? this.#known(name, scope) : undefined
+      if (variable !== undefined) return variable
+      const named = typeNamed(name)
+      if (named !== undefined) return typeOf(named)
     }
-    return type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, object.end)
+    const type = this.#member(resolve(this.check(node.of, scope), this.bound), node.field, node)
+    return node.test ? BOOL : type
   }
 
-  /** The type of all elements of a literal. */
-  #common (parts: readonly Node[], scope: ReadonlyMap<string, Type>): Type {
-    let common: Type = this.#parameter()
-    for (const part of parts) {
-      const type = this.check(part, scope)
-      if (!assign(type, common, this.bound)) {
-        this.#fail(`expected type '${this.#name(common)}' but found '${this.#name(type)}'`, part)
+  #member (type: Type, field: string, node: Node): Type {
+    switch (type.kind) {
+      case 'optional': {
+        const of = this.#member(resolve(type.of ?? DYN, this.bound), field, node)
+        return of.kind === 'optional' ? of : optionalOf(of)
       }
-      if (type.kind === 'dyn') common = DYN
+      case 'dyn': case 'param': return DYN
+      case 'map': return type.of ?? DYN
+      case 'object': return type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, node)
+      default: return this.#fail(`type '${this.#name(type)}' does not support field selection`, node)
     }
+  }
+
+  /** The type of all elements of a literal; optional ones are there if they have a value. */
+  #common (parts: ReadonlyArray<readonly [Node, boolean]>, scope: Scope): Type {
+    let common: Type = this.#parameter()
+    for (const [part, optional] of parts) {
+      const type = this.#held(part, optional, resolve(this.check(part, scope), this.bound))
+      const { size } = this.bound
+      if (type.kind === 'dyn' || !assign(type, common, this.bound)) {
+        this.bound.forget(size)
+        common = DYN
+      }
+    }
+    if (this.#formats === 0) this.#literals.push(parts)
     return common
   }
 
-  #choice ([condition, yes, no]: readonly [Node, Node, Node], scope: ReadonlyMap<string, Type>): Type {
-    this.#mustBeBool(condition, scope)
-    const [left, right] = [this.check(yes, scope), this.check(no, scope)]
-    if (!assign(right, left, this.bound)) {
-      this.#fail(
-        `found no matching overload for '_?_:_' applied to '(bool, ${this.#name(left)}, ${this.#name(right)})'`, yes
-      )
-    }
-    return right.kind === 'dyn' ? right : left
+  #held (part: Node, optional: boolean, type: Type): Type {
+    if (!optional || type.kind === 'dyn') return type
+    return type.kind === 'optional'
+      ? type.of ?? DYN
+      : this.#fail(`expected type 'optional_type(${this.#name(type)})' but found '${this.#name(type)}'`, part)
   }
 
-  #bools (parts: readonly Node[], name: string, node: Node, scope: ReadonlyMap<string, Type>): Type {
+  /** Refuses literals with elements of different types, but those that are formatted. */
+  mixed (): void {
+    for (const parts of this.#literals) {
+      let first: Type | undefined
+      for (const [part, optional] of parts) {
+        const type = this.#held(part, optional, part.type ?? DYN)
+        first ??= type
+        if (typeName(first) !== typeName(type)) {
+          this.#fail(`expected type '${typeName(first)}' but found '${typeName(type)}'`, part)
+        }
+      }
+    }
+  }
+
+  #choice ([condition, yes, no]: readonly [Node, Node, Node], node: Node, scope: Scope): Type {
+    const types = [condition, yes, no].map(part => this.check(part, scope)) as [Type, Type, Type] // of three
+    const own: Type = this.#parameter()
+    if (!assign(types[0], BOOL, this.bound) || !assign(types[1], own, this.bound) ||
+      !assign(types[2], own, this.bound)) {
+      this.#fail(
+        `found no matching overload for '_?_:_' applied to '(${types.map(type => this.#name(type)).join(', ')})'`, node
+      )
+    }
+    return resolve(own, this.bound)
+  }
+
+  #logic (parts: readonly Node[], name: string, node: Node, scope: Scope): Type {
     const types = parts.map(part => this.check(part, scope))
-    if (!types.every(type => assign(type, BOOL, this.bound))) this.#mismatch(name, types, node)
+    const wrong = types.findIndex(type => !assign(type, BOOL, this.bound))
+    if (wrong >= 0) this.#mismatch(name, types.slice(Math.max(0, wrong - 1), Math.max(2, wrong + 1)), node)
     return BOOL
   }
 
-  #mustBeBool (node: Node, scope: ReadonlyMap<string, Type>): void {
+  #mustBeBool (node: Node, scope: Scope): void {
     const type = this.check(node, scope)
     if (!assign(type, BOOL, this.bound)) this.#fail(`expected type 'bool' but found '${this.#name(type)}'`, node)
   }
 
-  #function (name: string, args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>): Type {
-    if (name !== 'has' || args.length !== 1) return this.#call([name, name], args, node, scope)
-    const [field] = args
-    if (field?.op !== '.') return this.#fail('invalid argument to has() macro', node)
-    this.check(field, scope)
-    return BOOL
+  #struct ({ name, fields, at }: Struct, scope: Scope): Type {
+    const type = this.#declared.structs.get(name) ??
+      this.#fail(`undeclared reference to '${name}' (in container '')`, { at })
+    for (const { name: field, value, optional, at } of fields) {
+      const wanted = type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, { at })
+      const found = resolve(this.check(value, scope), this.bound)
+      const held = optional && found.kind === 'optional' ? found.of ?? DYN : found
+      if (!assign(held, wanted, this.bound) && !(held.kind === 'null_type' && wanted.nullable === true)) {
+        this.#fail(
+          `expected type of field '${field}' is '${this.#name(wanted)}' but provided type is '${this.#name(held)}'`,
+          { at }
+        )
+      }
+    }
+    return type
   }
 
-  #loop ({ macro, over, variable, condition, result }: Loop, scope: ReadonlyMap<string, Type>): Type {
-    const range = resolve(this.check(over, scope), this.bound)
+  #fold (node: Fold, scope: Scope): Type {
+    const { kind, names: [first, second], test, result } = node
+    const range = resolve(this.check(node.range, scope), this.bound)
     if (!['list', 'map', 'dyn', 'param'].includes(range.kind)) {
       this.#fail(
-        `expression of type '${typeName(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
-        over
+        `expression of type '${this.#name(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        node.range
       )
     }
-    const item = range.kind === 'list' ? range.of ?? DYN : range.kind === 'map' ? range.key ?? DYN : DYN
-    const inner = new Map(scope).set(variable, item)
-    if (condition !== undefined) this.#mustBeBool(condition, inner)
-    const size = range.most === undefined ? {} : { most: range.most }
-    if (result !== undefined) return { ...listOf(this.check(result, inner)), ...size }
-    return macro === 'filter' ? { ...listOf(item), ...size } : BOOL
+    const [key, value] = range.kind === 'list'
+      ? [INT, range.of ?? DYN]
+      : range.kind === 'map' ? [range.key ?? DYN, range.of ?? DYN] : [DYN, DYN]
+    const inner = new Map(scope).set(first, second !== undefined || range.kind !== 'list' ? key : value)
+    if (second !== undefined) inner.set(second, value)
+    if (test !== undefined) this.#mustBeBool(test, inner)
+    if (result === undefined) return BOOL
+    const of = resolve(this.check(result, inner), this.bound)
+    if (kind === 'list') return listOf(of)
+    if (kind === 'map') return mapOf(key, of)
+    const entry = mapOf(this.#parameter(), this.#parameter())
+    if (!assign(of, entry, this.bound)) this.#mismatch('cel.@mapInsert', [entry, of], node)
+    return resolve(entry, this.bound)
   }
 
-  /** @param names that of the overloads, and that in messages */
-  #call (
-    [key, name]: readonly [string, string], args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>
-  ): Type {
-    const types = args.map(arg => this.check(arg, scope))
-    const known = overloadsOf(key)
-    if (known === undefined) return this.#fail(`undeclared reference to '${name}' (in container '')`, node)
-    const results: Type[] = []
-    for (const { takes, returns } of known) {
-      if (takes.length !== types.length) continue
-      const [own, { size }] = [new Map<string, Type>(), this.bound]
-      const isMatch = takes.every((declared, index) =>
-        assign(types[index] ?? DYN, this.#fresh(declared, own), this.bound))
-      if (isMatch) results.push(resolve(this.#fresh(returns, own), this.bound))
-      // The first match decides on parameters.
-      if (!isMatch || results.length > 1) this.bound.forget(size)
+  #called (node: Call, scope: Scope): Type {
+    const { name, target, args } = node
+    if (name === '_?._') return this.#optionalMember(node, scope)
+    const qualified = `${qualifiedName(target) ?? ''}.${name}`
+    const isQualified = target !== undefined && qualified !== `.${name}` && this.#has(qualified)
+    if (isQualified) node.qualified = qualified
+    const formats = name === 'format' ? 1 : 0
+    this.#formats += formats
+    const receiver = target === undefined || isQualified ? [] : [this.check(target, scope)]
+    const types = [...receiver, ...args.map(arg => this.check(arg, scope))]
+    this.#formats -= formats
+    const key = isQualified ? qualified : target === undefined ? name : `.${name}`
+    const known = this.#has(key) ? overloadsOf(key) : undefined
+    if (known === undefined && !this.#has(target === undefined ? `.${name}` : name)) {
+      return this.#fail(`undeclared reference to '${name}' (in container '')`, node)
     }
-    const [first, ...others] = results
-    if (first === undefined) return this.#mismatch(name, types, node)
-    return others.every(({ kind }) => kind === first.kind) ? first : DYN
+    return this.#resolved(known ?? [], types, isQualified ? qualified : name, node)
+  }
+
+  #has (key: string): boolean {
+    return overloadsOf(key) !== undefined && (!OF_SOME.has(key) || this.#declared.functions.has(key))
+  }
+
+  #resolved (known: readonly Overload[], types: readonly Type[], name: string, node: Call): Type {
+    const matching: Overload[] = []
+    let result: Type | undefined
+    for (const overload of known) {
+      if (overload.takes.length !== types.length) continue
+      const [own, { size }] = [new Map<string, Type>(), this.bound]
+      if (!overload.takes.every((type, index) => assign(types[index] ?? DYN, this.#fresh(type, own), this.bound))) {
+        this.bound.forget(size)
+        continue
+      }
+      matching.push(overload)
+      const returns = resolve(this.#fresh(overload.returns, own), this.bound)
+      // The first match decides on parameters.
+      if (result === undefined) result = returns
+      else {
+        this.bound.forget(size)
+        if (typeName(returns) !== typeName(result)) result = DYN
+      }
+    }
+    if (result === undefined) return this.#mismatch(name, types, node)
+    node.overloads = matching
+    const problem = checkLiteral(node)
+    if (problem !== undefined) throw new Problem(problem.problem, this.#text, problem.at)
+    return result
+  }
+
+  /** `of.?field`, whose field is a literal. */
+  #optionalMember (node: Call, scope: Scope): Type {
+    const [of, field] = node.args as [Node, Node] // as parsed
+    const type = resolve(this.check(of, scope), this.bound)
+    this.check(field, scope)
+    const member = this.#member(type, field.op === 'constant' ? String(field.value) : '', node)
+    return member.kind === 'optional' ? member : optionalOf(member)
   }
 
   #mismatch (name: string, types: readonly Type[], node: Node): never {
     const names = types.map(type => this.#name(type))
-    const applied = node.op === 'rcall' ? `${names[0] ?? ''}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`
+    const isMethod = node.op === 'call' && node.target !== undefined && node.qualified === undefined
+    const applied = isMethod ? `${names[0] ?? ''}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`
     return this.#fail(`found no matching overload for '${name}' applied to '${applied}'`, node)
   }
 
@@ -225,4 +306,11 @@ class Checker {
       ...type, of: this.#fresh(type.of, own), ...(type.key === undefined ? {} : { key: this.#fresh(type.key, own) })
     }
   }
+}
+
+function literalType (value: Literal): Type {
+  if (typeof value === 'bigint') return INT
+  if (value === null) return NULL
+  if (typeof value === 'object') return { kind: value instanceof Unsigned ? 'uint' : 'bytes' }
+  return typeof value === 'number' ? { kind: 'double' } : typeof value === 'string' ? STRING : BOOL
 }

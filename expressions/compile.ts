@@ -1,13 +1,17 @@
-/**
- * Compiles a checked rule into functions. Parts with loops run in steps, so that they do not hold the event loop.
- */
-import type { Steps } from '../schemas/steps.js'
-import { qualifiedName, typeNamed } from './check.js'
+/** Compiles a checked tree into functions. Parts with loops run in steps, so that they do not hold the event loop. */
+import { waitFor, type WaitingSteps } from '../schemas/steps.js'
+import { Check } from './authorizer.js'
+import { COST_OF_LIST, COST_OF_MAP, COST_OF_STRUCT, costOfCall } from './costs.js'
+import { COSTS, FOLDS, put, rangeOf } from './folds.js'
 import { functions } from './functions.js'
-import { COST_OF_LIST, COST_OF_MAP, costOfCall, type Meter } from './meter.js'
-import { literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
+import type { Meter } from './meter.js'
 import {
-  Entries, Fault, orFault, isDict, Items, List, sizeOf, TypeValue, Uint, type Key, type Value
+  qualifiedName, Unsigned, type Bind, type Call, type Choice, type Entry, type Field, type Fold, type ListOf,
+  type Literal, type Logic, type Node, type Select
+} from './syntax.js'
+import { typeNamed } from './types.js'
+import {
+  Deferred, Entries, Fault, isDict, List, Optional, orFault, TypeValue, Uint, type Key, type Value
 } from './values.js'
 
 /** The values of the variables by slot, and the cost of the evaluation. */
@@ -15,242 +19,320 @@ export interface Frame { readonly slots: Value[], readonly meter: Meter }
 
 type Run = (frame: Frame) => Value
 /** Either `run` or `steps`. */
-export type Code = { readonly run: Run, readonly steps?: undefined } |
-  { readonly run?: undefined, readonly steps: (frame: Frame) => Steps<Value> }
+export type Code = { readonly run: Run, readonly steps?: undefined, readonly always?: Value } |
+  { readonly run?: undefined, readonly steps: (frame: Frame) => WaitingSteps<Value> }
 
 const isPlain = (code: Code): code is Extract<Code, { run: Run }> => code.run !== undefined
+const NO_OVERLOAD = new Fault('no such overload')
 
 /** The slot of each variable. */
 type Scope = ReadonlyMap<string, number>
 
-export function compileRule (node: Node, scope: Scope): Code { return new Compiler(scope.size).compile(node, scope) }
+export function compile (node: Node, scope: Scope): Code { return new Compiler(scope.size).compile(node, scope) }
+
+/** Of a literal: made once. */
+const CONVERSIONS: ReadonlySet<string> = new Set([
+  'bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'type', 'uint'
+])
+const ACCESSES: ReadonlySet<string> = new Set(['_[_]', '_[?_]', '_?._'])
 
 class Compiler {
   #slots: number
+  /** Macros repeat their operand. */
+  readonly #known = new Map<Node, Code>()
 
   constructor (slots: number) { this.#slots = slots }
 
   compile (node: Node, scope: Scope): Code {
+    let code = this.#known.get(node)
+    if (code === undefined) this.#known.set(node, code = this.#compile(node, scope))
+    return code
+  }
+
+  #compile (node: Node, scope: Scope): Code {
     switch (node.op) {
-      case 'value': return constant(valueOf(literalOf(node)))
-      case 'id': return variable(node.args, scope)
-      case '.': return this.#select(node, scope)
-      case 'list': return strict(this.#all(node.args, scope), (values, { meter }) => {
-        meter.spend(COST_OF_LIST)
-        return new List(values)
-      })
-      case 'map': return strict(this.#all(node.args.flat(), scope), literalMap)
-      case '?:': return this.#choice(node.args, scope)
-      case '&&': case '||': return this.#logic(node.args, node.op === '||', scope)
-      case '!_': case '-_':
-        if (node.op === '-_' && node.args.op === 'value' && node.args.args === 2n ** 63n) return constant(-(2n ** 63n))
-        return this.#call(node.op, [node.args], scope)
-      case 'call':
-        return node.args[0] === 'has' && node.args[1].length === 1
-          ? this.#has(node.args[1], scope)
-          : this.#call(node.args[0], node.args[1], scope)
-      case 'rcall': {
-        const loop = loopOf(node)
-        return loop === undefined
-          ? this.#call(`.${node.args[0]}`, [node.args[1], ...node.args[2]], scope)
-          : this.#loop(loop, scope)
-      }
-      case '.?': case '[?]': return constant(new Fault('no such overload'))
-      default: return this.#call(node.op, node.args, scope)
+      case 'constant': return always(valueOf(node.value))
+      case 'name': return variable(node.name, scope, 1)
+      case 'select': return this.#select(node, this.compile(node.of, scope), scope)
+      case 'call': return this.#call(node, scope)
+      case 'logic': return this.#logic(node, scope)
+      case 'choice': return this.#choice(node, scope)
+      case 'list': return this.#list(node, scope)
+      case 'map': return this.#entries(node.entries, COST_OF_MAP, scope)
+      case 'struct': return this.#entries(node.fields, COST_OF_STRUCT, scope, node.name)
+      case 'fold': return this.#fold(node, scope)
+      case 'bind': return this.#bind(node, scope)
     }
   }
 
-  #all (nodes: readonly Node[], scope: Scope): Code[] { return nodes.map(node => this.compile(node, scope)) }
-
-  #call (name: string, args: readonly Node[], scope: Scope): Code {
-    const apply = functions.get(name)
-    return strict(this.#all(args, scope), (values, { meter }) => {
-      const [first, second] = values
-      const listed = first instanceof Items || (name === 'in' && second instanceof Items)
-      const texts = typeof first === 'string' || first instanceof Uint8Array
-      meter.spend(costOfCall(name, listed ? 'list' : texts ? 'text' : undefined, sizeOf(first), sizeOf(second)))
-      return orFault(apply?.(values, meter), 'no such overload')
-    })
-  }
-
-  #select (node: Extract<Node, { op: '.' }>, scope: Scope): Code {
-    const [object, field] = node.args
+  #select (node: Select, of: Code, scope: Scope): Code {
+    const { field, test } = node
     const name = qualifiedName(node) ?? ''
-    if (typeNamed(name) !== undefined) return constant(new TypeValue(name))
-    return strict([this.compile(object, scope)], ([of = null], { meter }) => {
-      meter.spend(1)
-      if (typeof of !== 'object' || of === null || !isDict(of)) return new Fault('no such overload')
-      return orFault(of.get(field), `no such key: ${field}`)
+    const slot = scope.get(name)
+    if (slot !== undefined) return variable(name, scope, 2)
+    if (typeNamed(name) !== undefined && node.type?.kind === 'type') return always(new TypeValue(name))
+    const select = ([value = null]: readonly Value[], { meter }: Frame): Value => {
+      if (!test) meter.spend(1)
+      return selected(value, field, test)
+    }
+    return node.of.type?.deferred === true
+      ? stepped([of], function * (values, frame) { return select(values, frame) })
+      : strict([of], select)
+  }
+
+  #call (node: Call, scope: Scope): Code {
+    const { name, target, args, qualified } = node
+    const receiver = target === undefined || qualified !== undefined ? [] : [target]
+    const key = qualified ?? (target === undefined ? name : `.${name}`)
+    const parts = [...receiver, ...args].map(part => this.compile(part, scope))
+    if (key === '.or' || key === '.orValue') return alternative(parts, key === '.or')
+    if (key === '@in' && args[1]?.op === 'list' && args[1].items.length === 0) return always(false)
+    return this.#applied(key, parts)
+  }
+
+  #applied (key: string, parts: readonly Code[]): Code {
+    const apply = functions.get(key)
+    const within = key === '@in' && parts[1]?.run !== undefined && isSimple(parts[1].always)
+    const [only] = parts
+    if (CONVERSIONS.has(key) && only?.run !== undefined && only.always !== undefined && apply !== undefined) {
+      return once(frame => orFault(apply([only.always ?? null], frame.meter), NO_OVERLOAD.message))
+    }
+    if (key === '.check') {
+      return stepped(parts, function * ([of = null, verb], { meter }) {
+        meter.spend(costOfCall(key, [], null))
+        return of instanceof Check && typeof verb === 'string' ? yield * waitFor(of.check(verb)) : NO_OVERLOAD
+      })
+    }
+    return strict(parts, (values, { meter }) => {
+      const result = orFault(apply?.(values, meter), NO_OVERLOAD.message)
+      if (!within) meter.spend(costOfCall(key, values, result))
+      return result
     })
   }
 
-  #has ([node]: readonly Node[], scope: Scope): Code {
-    if (node?.op !== '.') return constant(new Fault('no such overload'))
-    const [object, field] = node.args
-    return strict([this.compile(object, scope)], ([of = null], { meter }) => {
-      meter.spend(1)
-      return typeof of !== 'object' || of === null || !isDict(of)
-        ? new Fault('no such overload')
-        : of.get(field) !== undefined
+  #list ({ items, optional }: ListOf, scope: Scope): Code {
+    const parts = items.map(item => this.compile(item, scope))
+    const isOptional = items.map(item => optional.has(item))
+    const make = (values: readonly Value[]): Value => {
+      if (optional.size === 0) return new List(values)
+      const made: Value[] = []
+      for (const [index, value] of values.entries()) {
+        if (isOptional[index] !== true) made.push(value)
+        else if (!(value instanceof Optional)) return NO_OVERLOAD
+        else if (value.value !== undefined) made.push(value.value)
+      }
+      return new List(made)
+    }
+    if (areConstant(parts)) return always(make(parts.map(({ always = null }) => always)))
+    return strict(parts, (values, { meter }) => {
+      meter.spend(COST_OF_LIST)
+      return make(values)
     })
   }
 
-  #choice ([condition, yes, no]: readonly [Node, Node, Node], scope: Scope): Code {
-    const [test, left, right] = [this.compile(condition, scope), this.compile(yes, scope), this.compile(no, scope)]
-    const chosen = (holds: Value): Code => holds === true
-      ? left
-      : holds === false
-        ? right
-        : constant(holds instanceof Fault ? holds : new Fault('no such overload'))
+  #entries (entries: ReadonlyArray<Entry | Field>, cost: number, scope: Scope, struct?: string): Code {
+    const parts = entries.flatMap(entry =>
+      [this.compile('key' in entry ? entry.key : { op: 'constant', value: entry.name, at: 0, depth: 1 }, scope),
+        this.compile(entry.value, scope)])
+    const make = (values: readonly Value[]): Value => {
+      const made = new Map<Key, Value>()
+      for (const [index, { optional }] of entries.entries()) {
+        const [key = null, value = null] = [values[2 * index], values[2 * index + 1]]
+        if (optional && !(value instanceof Optional)) return NO_OVERLOAD
+        const held = optional && value instanceof Optional ? value.value : value
+        const fault = held === undefined ? undefined : put(made, key, held)
+        if (fault !== undefined) return fault
+      }
+      return new Entries(made, struct)
+    }
+    if (struct === undefined && areConstant(parts)) return always(make(parts.map(({ always = null }) => always)))
+    return strict(parts, (values, { meter }) => {
+      meter.spend(cost)
+      return make(values)
+    })
+  }
+
+  /** A part of a choice; as upstream, a variable there costs nothing. */
+  #branch (node: Node, scope: Scope): Code {
+    if (node.op === 'name') return variable(node.name, scope, 0)
+    if (node.op === 'select' && !node.test && isAccess(node.of)) {
+      return this.#select(node, this.#branch(node.of, scope), scope)
+    }
+    if (node.op === 'call' && ACCESSES.has(node.name) && isAccess(node.args[0])) {
+      const [of, index] = node.args as [Node, Node] // as parsed
+      return this.#applied(node.name, [this.#branch(of, scope), this.compile(index, scope)])
+    }
+    return this.compile(node, scope)
+  }
+
+  #choice ({ args: [condition, yes, no] }: Choice, scope: Scope): Code {
+    const [test, left, right] = [
+      this.compile(condition, scope), this.#branch(yes, scope), this.#branch(no, scope)
+    ]
+    const other = (holds: Value): Value => holds instanceof Fault ? holds : NO_OVERLOAD
     if (isPlain(test) && isPlain(left) && isPlain(right)) {
       return {
         run: frame => {
           const holds = test.run(frame)
-          return holds === true
-            ? left.run(frame)
-            : holds === false
-              ? right.run(frame)
-              : holds instanceof Fault
-                ? holds
-                : new Fault('no such overload')
-        }
-      }
-    }
-    return { steps: function * (frame) { return yield * stepsOf(chosen(yield * stepsOf(test, frame)), frame) } }
-  }
-
-  /** @param decisive the operand value that decides alone (`true` for `||`) */
-  #logic ([one, other]: readonly [Node, Node], decisive: boolean, scope: Scope): Code {
-    const [left, right] = [this.compile(one, scope), this.compile(other, scope)]
-    const combined = (first: Value, second: Value): Value => {
-      if (second === decisive) return decisive
-      if (first instanceof Fault) return first
-      return second instanceof Fault
-        ? second
-        : first === !decisive && second === !decisive
-          ? !decisive
-          : new Fault('no such overload')
-    }
-    if (isPlain(left) && isPlain(right)) {
-      return {
-        run: frame => {
-          const first = left.run(frame)
-          return first === decisive ? decisive : combined(first, right.run(frame))
+          return holds === true ? left.run(frame) : holds === false ? right.run(frame) : other(holds)
         }
       }
     }
     return {
       steps: function * (frame) {
-        const first = yield * stepsOf(left, frame)
-        return first === decisive ? decisive : combined(first, yield * stepsOf(right, frame))
+        const holds = yield * stepsOf(test, frame)
+        return typeof holds === 'boolean' ? yield * stepsOf(holds ? left : right, frame) : other(holds)
       }
     }
   }
 
-  #loop ({ macro, over, variable, condition, result }: Loop, scope: Scope): Code {
-    const [range, slot] = [this.compile(over, scope), this.#slots++]
-    const inner = new Map(scope).set(variable, slot)
-    const [test, make] = [condition === undefined
-      ? undefined
-      : this.compile(condition, inner), result === undefined ? undefined : this.compile(result, inner)]
-    const begin = LOOPS[macro]
+  #logic ({ decisive, args }: Logic, scope: Scope): Code {
+    const parts = args.map(part => this.compile(part, scope))
+    /** An operand that decides alone makes errors of others not matter. */
+    const outcome = (value: Value, sofar: Value | undefined): Value | undefined =>
+      value === !decisive ? sofar : sofar ?? (value instanceof Fault ? value : NO_OVERLOAD)
+    if (parts.every(isPlain)) {
+      return {
+        run: frame => {
+          let fault: Value | undefined
+          for (const part of parts) {
+            const value = part.run(frame)
+            if (value === decisive) return decisive
+            fault = outcome(value, fault)
+          }
+          return fault ?? !decisive
+        }
+      }
+    }
+    return {
+      steps: function * (frame) {
+        let fault: Value | undefined
+        for (const part of parts) {
+          const value = yield * stepsOf(part, frame)
+          if (value === decisive) return decisive
+          fault = outcome(value, fault)
+        }
+        return fault ?? !decisive
+      }
+    }
+  }
+
+  #bind ({ name, value, body }: Bind, scope: Scope): Code {
+    const [bound, slot] = [this.compile(value, scope), this.#slots++]
+    const inner = this.compile(body, new Map(scope).set(name, slot))
+    return {
+      steps: function * (frame) {
+        const held = yield * stepsOf(bound, frame)
+        if (held instanceof Fault) return held
+        frame.slots[slot] = held
+        return yield * stepsOf(inner, frame)
+      }
+    }
+  }
+
+  #fold ({ kind, range, names: [one, other], test, result }: Fold, scope: Scope): Code {
+    const [over, first, second] = [this.compile(range, scope), this.#slots++, this.#slots++]
+    const inner = new Map(scope).set(one, first)
+    if (other !== undefined) inner.set(other, second)
+    const condition = test === undefined ? undefined : this.compile(test, inner)
+    const made = result === undefined ? undefined : this.compile(result, inner)
+    const costs = COSTS[kind]
     return {
       steps: function * (frame) {
         const { slots, meter } = frame
-        const items = itemsOf(yield * stepsOf(range, frame))
+        const items = rangeOf(yield * stepsOf(over, frame), other !== undefined)
         if (items instanceof Fault) return items
-        const { step, end } = begin()
+        const { step, end } = FOLDS[kind]()
         for (let index = 0; index < items.size; index++) {
-          const item = items.at(index) ?? null
-          meter.spend(COST_OF_STEP)
-          slots[slot] = item
-          const holds = test === undefined ? true : isPlain(test) ? test.run(frame) : yield * test.steps(frame)
-          const made = holds !== true ||
-            make === undefined
-            ? item
-            : isPlain(make) ? make.run(frame) : yield * make.steps(frame)
-          const ended = step(holds, made)
-          if (ended !== undefined) return ended
+          meter.work(1)
+          const key = items.first(index)
+          if (key instanceof Fault) return key
+          slots[first] = key
+          if (other !== undefined) slots[second] = items.second(index)
+          meter.spend(costs.condition)
+          const holds = condition === undefined
+            ? true
+            : isPlain(condition) ? condition.run(frame) : yield * condition.steps(frame)
+          const value = holds !== true || made === undefined
+            ? null
+            : isPlain(made) ? made.run(frame) : yield * made.steps(frame)
+          meter.spend(holds === true ? costs.step : costs.skipped)
+          const ended = step(holds, value, key)
+          if (ended !== undefined) {
+            // It is seen before the next item.
+            meter.spend((index + 1 < items.size ? costs.condition : 0) + costs.result)
+            return ended
+          }
           if (meter.isDue) yield
         }
+        meter.spend(costs.result)
         return end()
       }
     }
   }
 }
 
-/** Cost of the loop itself, per item. */
-const COST_OF_STEP = 3
-
-interface Fold {
-  /** @returns the result, if the loop ends here */
-  readonly step: (holds: Value, made: Value) => Value | undefined
-  readonly end: () => Value
+/** Whether a part is a variable, or accesses of one. */
+function isAccess (node: Node | undefined): boolean {
+  if (node?.op === 'name') return true
+  if (node?.op === 'select') return !node.test && isAccess(node.of)
+  return node?.op === 'call' && ACCESSES.has(node.name) && isAccess(node.args[0])
 }
 
-const NO_BOOL = new Fault('no such overload')
-const notBool = (holds: Value): Value | undefined =>
-  holds instanceof Fault ? holds : typeof holds === 'boolean' ? undefined : NO_BOOL
+const always = (value: Value): Code => ({ run: () => value, always: value })
+const areConstant = (parts: readonly Code[]): parts is Array<Code & { always: Value }> =>
+  parts.every(part => part.run !== undefined && part.always !== undefined && !(part.always instanceof Fault))
 
-/** One item may decide; errors of other items then do not matter. */
-const quantifier = (decisive: boolean) => (): Fold => {
-  let fault: Value | undefined
-  return {
-    step: holds => {
-      if (holds === decisive) return decisive
-      fault ??= notBool(holds)
-      return undefined
-    },
-    end: () => fault ?? !decisive
-  }
+/** A list of constants of one simple type. */
+function isSimple (list: Value | undefined): boolean {
+  if (!(list instanceof List)) return false
+  const [first] = list.items
+  return ['boolean', 'bigint', 'number', 'string'].includes(typeof first) &&
+    list.items.every(item => typeof item === typeof first)
 }
 
-function collecting (): Fold {
-  const items: Value[] = []
-  return {
-    step: (holds, made) => {
-      if (holds === true && !(made instanceof Fault)) items.push(made)
-      return holds === true && made instanceof Fault ? made : notBool(holds)
-    },
-    end: () => new List(items)
-  }
+/** The same each time. */
+function once (run: Run): Code {
+  let value: Value | undefined
+  return { run: frame => value ??= run(frame) }
 }
 
-function counting (): Fold {
-  let count = 0
-  return {
-    step: holds => {
-      if (holds === true) count++
-      return notBool(holds)
-    },
-    end: () => count === 1
-  }
-}
-
-const LOOPS: Readonly<Record<Loop['macro'], () => Fold>> = {
-  all: quantifier(false), exists: quantifier(true), exists_one: counting, map: collecting, filter: collecting
-}
-
-function itemsOf (range: Value): Items | Fault {
-  if (range instanceof Items) return range
-  if (range instanceof Fault) return range
-  return typeof range === 'object' && range !== null && isDict(range)
-    ? new List(range.keys())
-    : new Fault('no such overload')
-}
-
-function * stepsOf (code: Code, frame: Frame): Steps<Value> {
+function * stepsOf (code: Code, frame: Frame): WaitingSteps<Value> {
   return isPlain(code) ? code.run(frame) : yield * code.steps(frame)
 }
 
-const constant = (value: Value): Code => ({ run: () => value })
+/** The member of a value, or with `test` whether it has one. */
+export function selected (value: Value, field: string, test: boolean): Value {
+  if (value instanceof Optional) {
+    const member = value.value === undefined ? undefined : selected(value.value, field, true)
+    if (member instanceof Fault) return member
+    if (test) return member === true
+    return member === true ? new Optional(selected(value.value ?? null, field, false)) : new Optional()
+  }
+  if (typeof value !== 'object' || value === null || !isDict(value)) return NO_OVERLOAD
+  const member = value.get(field)
+  return test ? member !== undefined : orFault(member, `no such key: ${field}`)
+}
 
-function variable (name: string, scope: Scope): Code {
+/** `or` and `orValue` evaluate what they take only if they need it. */
+function alternative ([of, other]: readonly Code[], isOptional: boolean): Code {
+  return {
+    steps: function * (frame) {
+      const value = of === undefined ? NO_OVERLOAD : yield * stepsOf(of, frame)
+      if (value instanceof Fault) return value
+      if (!(value instanceof Optional)) return NO_OVERLOAD
+      if (value.value !== undefined) return isOptional ? value : value.value
+      return other === undefined ? NO_OVERLOAD : yield * stepsOf(other, frame)
+    }
+  }
+}
+
+function variable (name: string, scope: Scope, cost: number): Code {
   const slot = scope.get(name)
-  if (slot === undefined) return constant(new TypeValue(name))
+  if (slot === undefined) return always(new TypeValue(name))
   return {
     run: ({ slots, meter }) => {
-      meter.spend(1)
+      meter.spend(cost)
       return slots[slot] ?? null
     }
   }
@@ -258,24 +340,12 @@ function variable (name: string, scope: Scope): Code {
 
 /** Evaluates all parts, up to the first error. */
 function strict (parts: readonly Code[], apply: (values: readonly Value[], frame: Frame) => Value): Code {
-  if (parts.every(isPlain)) {
-    return {
-      run: frame => {
-        const values: Value[] = []
-        for (const part of parts) {
-          const value = part.run(frame)
-          if (value instanceof Fault) return value
-          values.push(value)
-        }
-        return apply(values, frame)
-      }
-    }
-  }
+  if (!parts.every(isPlain)) return stepped(parts, function * (values, frame) { return apply(values, frame) })
   return {
-    steps: function * (frame) {
+    run: frame => {
       const values: Value[] = []
       for (const part of parts) {
-        const value = yield * stepsOf(part, frame)
+        const value = part.run(frame)
         if (value instanceof Fault) return value
         values.push(value)
       }
@@ -284,22 +354,21 @@ function strict (parts: readonly Code[], apply: (values: readonly Value[], frame
   }
 }
 
-function literalMap (values: readonly Value[], { meter }: Frame): Value {
-  meter.spend(COST_OF_MAP)
-  const entries = new Map<Key, Value>()
-  for (let index = 0; index < values.length; index += 2) {
-    const [key, value] = [values[index], values[index + 1] ?? null]
-    const name = key instanceof Uint ? key.value : key
-    if (typeof name !== 'string' && typeof name !== 'bigint' && typeof name !== 'boolean') {
-      return new Fault('unsupported key type')
+function stepped (
+  parts: readonly Code[], apply: (values: readonly Value[], frame: Frame) => WaitingSteps<Value>
+): Code {
+  return {
+    steps: function * (frame) {
+      const values: Value[] = []
+      for (const part of parts) {
+        const value = yield * stepsOf(part, frame)
+        if (value instanceof Fault) return value
+        values.push(value)
+      }
+      const result = yield * apply(values, frame)
+      return result instanceof Deferred ? yield * result.value() : result
     }
-    if (entries.has(name)) return new Fault(`Failed with repeated key: ${String(name)}`)
-    entries.set(name, value)
   }
-  return new Entries(entries)
 }
 
-const valueOf = (literal: Literal): Value => typeof literal !== 'object' || literal === null ||
-  literal instanceof Uint8Array
-  ? literal
-  : new Uint(BigInt(literal.valueOf() as unknown as bigint))
+const valueOf = (literal: Literal): Value => literal instanceof Unsigned ? new Uint(literal.value) : literal

@@ -1,16 +1,25 @@
 /** JSON values as rules see them. Parts are converted when a rule first reads them. */
 import { parseDuration } from '../schemas/meta/duration.js'
-import { parseInstant } from './times.js'
-import type { Type } from './types.js'
-import { Fault, Instant, Items, Span, type Dict, type Key, type Value } from './values.js'
+import { parseInstant, textOfTime } from './times.js'
+import { unescapeName } from './names.js'
+import { DYN, type Type } from './types.js'
+import {
+  Deferred, Entries, Fault, Instant, isDict, Items, Opaque, Optional, Span, Uint, type Dict, type Key, type Value
+} from './values.js'
 
 type Members = Readonly<Record<string, unknown>>
 const isMembers = (json: unknown): json is Members => typeof json === 'object' && json !== null && !Array.isArray(json)
 
 /** The value of a field with that type; a Fault if the type differs. */
 export function fromJson (json: unknown, type: Type): Value {
+  if (isValue(json)) return json
+  if (type.kind === 'optional') {
+    return json === undefined ? new Optional() : new Optional(fromJson(json, type.of ?? DYN))
+  }
   if (json === null || json === undefined) {
-    return type.nullable === true ? null : new Fault('invalid data, got null for schema with nullable=false')
+    return type.nullable === true || type.kind === 'dyn'
+      ? null
+      : new Fault('invalid data, got null for schema with nullable=false')
   }
   switch (type.kind) {
     case 'list': return Array.isArray(json) ? new JsonList(json, type) : wrong('an array', json)
@@ -19,10 +28,29 @@ export function fromJson (json: unknown, type: Type): Value {
     case 'int': return integer(json) ?? wrong('an integer', json)
     case 'double': return typeof json === 'number' || typeof json === 'bigint' ? Number(json) : wrong('a number', json)
     case 'bool': return typeof json === 'boolean' ? json : wrong('a boolean', json)
-    case 'dyn': return typeof json === 'string' ? json : integer(json) ?? wrong('a string or integer', json)
+    case 'dyn': return anyOf(json)
+    case 'uint': return new Uint(integer(json) ?? 0n)
     default: return typeof json === 'string' ? ofText(json, type) : wrong('a string', json)
   }
 }
+
+/** Callers may make values themselves. */
+const isValue = (json: unknown): json is Value => json instanceof Opaque || json instanceof Optional ||
+  json instanceof Items || json instanceof Entries || json instanceof Deferred || json instanceof DeferredFields ||
+  json instanceof Fault
+
+/** What JSON says by itself. */
+function anyOf (json: unknown): Value {
+  switch (typeof json) {
+    case 'string': case 'boolean': case 'bigint': return json
+    case 'number': return integer(json) ?? json
+    default:
+      if (Array.isArray(json)) return new JsonList(json, ANY_LIST)
+      return isMembers(json) ? new JsonMap(json, ANY_MAP) : null
+  }
+}
+const ANY_LIST: Type = { kind: 'list', of: DYN }
+const ANY_MAP: Type = { kind: 'map', of: DYN }
 
 const wrong = (wanted: string, json: unknown): Fault =>
   new Fault(
@@ -35,6 +63,7 @@ function integer (json: unknown): bigint | undefined {
 }
 
 function ofText (json: string, { kind }: Type): Value {
+  if (kind === 'string') return json
   if (kind === 'bytes') return Buffer.from(json, 'base64')
   if (kind === 'timestamp') {
     const nanoseconds = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(json) ? `${json}T00:00:00Z` : json.toUpperCase())
@@ -124,3 +153,30 @@ class JsonObject extends Lazy {
 }
 
 const isSent = (json: Members, member: string): boolean => Object.hasOwn(json, member) && json[member] !== undefined
+
+/** An object whose members are evaluated when they are first read. Its type has to be `deferred`. */
+export class DeferredFields implements Dict {
+  readonly #fields: ReadonlyMap<Key, Deferred>
+  constructor (fields: ReadonlyMap<Key, Deferred>) { this.#fields = fields }
+  get size (): number { return this.#fields.size }
+  get (key: Key): Value | undefined { return this.#fields.get(key) }
+  keys (): readonly Key[] { return [...this.#fields.keys()] }
+}
+
+/** The JSON of a value: what an expression made. Undefined if it has none. */
+export function toJson (value: Value): unknown {
+  if (value === null || typeof value !== 'object') return typeof value === 'bigint' ? number(value) : value
+  if (value instanceof Uint) return number(value.value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof Instant || value instanceof Span) return textOfTime(value)
+  if (value instanceof Items) return value.items.map(toJson)
+  if (value instanceof Optional) return value.value === undefined ? undefined : toJson(value.value)
+  if (value instanceof Opaque || value instanceof URL) return String(value)
+  if (!isDict(value)) return undefined
+  const isMade = value instanceof Entries && value.struct !== undefined
+  const name = (key: Key): string => isMade ? unescapeName(String(key)) : String(key)
+  return Object.fromEntries(value.keys().map(key => [name(key), toJson(value.get(key) ?? null)]))
+}
+
+const number = (value: bigint): number | bigint =>
+  BigInt.asIntN(54, value) === value ? Number(value) : value

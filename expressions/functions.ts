@@ -1,13 +1,19 @@
-/** Operators and functions on values. Undefined stands for an overload that does not exist. */
-import { bounded, lengthOf, matches, methodOfString, partOfUrl, replace, urlOf } from './strings.js'
+/** Operators and functions on values. */
+import { ofAuthorizers } from './authorizer.js'
+import { keyOf } from './folds.js'
+import { format, quote } from './formatting.js'
+import { boundedList, ofLists, positionIn } from './lists.js'
 import type { Meter } from './meter.js'
+import { ofFormats } from './named-formats.js'
+import { Address, Network, ofNets } from './nets.js'
+import { ofOptionals } from './optionals.js'
+import { ofQuantities } from './quantities.js'
+import { bounded, matches, methodOfString, partOfUrl, replace, urlOf } from './strings.js'
 import { durationOf, instant, partOfTime, span, textOfTime, TIME_METHODS, timestampOf } from './times.js'
 import {
-  compare, equals, Fault, identityOf, Instant, isDict, Items, kindOf, List, orFault, Span, TypeValue, Uint, type Value
+  compare, equals, Fault, identityOf, Instant, isDict, Items, kindOf, lengthOf, List, Optional, orFault, Span,
+  TypeValue, Uint, type Apply, type Value
 } from './values.js'
-
-type Values = readonly Value[]
-export type Apply = (values: Values, meter: Meter) => Value | undefined
 
 const int = (value: bigint): Value => BigInt.asIntN(64, value) === value ? value : new Fault('integer overflow')
 const uint = (value: bigint): Value =>
@@ -60,8 +66,7 @@ const subtract: Apply = (values, meter) => {
 /** Items of sets are added once; items with the same keys are replaced where they are. */
 function joinedLists (left: Items, right: Items, meter: Meter): Value {
   const { identity } = left
-  meter.spend(Math.ceil((left.items.length + right.items.length) / 10)) // they are copied
-  if (identity === undefined) return new List(left.items.concat(right.items))
+  if (identity === undefined) return boundedList(left.items.concat(right.items), meter)
   const merged = new Map(left.items.map(item => [identityOf(item, identity), item]))
   for (const item of right.items) merged.set(identityOf(item, identity), item)
   return new List([...merged.values()], identity)
@@ -70,30 +75,38 @@ function joinedLists (left: Items, right: Items, meter: Meter): Value {
 const isIn: Apply = ([item = null, container], meter) => {
   if (container instanceof Items) return container.items.some(element => equals(element, item, meter))
   if (typeof container !== 'object' || container === null || !isDict(container)) return undefined
-  const key = item instanceof Uint ? item.value : item
-  return (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') &&
-    container.get(key) !== undefined
+  const key = keyOf(item)
+  return key !== undefined && container.get(key) !== undefined
 }
 
-const at: Apply = ([container, index = null]) => {
-  const key = index instanceof Uint
-    ? index.value
-    : typeof index === 'number' && Number.isInteger(index)
-      ? BigInt(index)
-      : index
+/** The item or member of a container; undefined if it has none. */
+function found (container: Value, index: Value): Value | undefined {
+  if (typeof container !== 'object' || container === null) return new Fault('no such overload')
+  const key = typeof index === 'number' && Number.isInteger(index) ? BigInt(index) : keyOf(index)
   if (container instanceof Items) {
-    if (typeof key !== 'bigint') return undefined
-    return orFault(container.at(Number(key)), `index out of bounds: ${key}`)
+    return typeof key === 'bigint' ? container.at(Number(key)) : new Fault('no such overload')
   }
-  if (typeof container !== 'object' || container === null || !isDict(container)) return undefined
-  return orFault(typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean'
-    ? container.get(key)
-    : undefined, `no such key: ${String(key)}`)
+  if (!isDict(container)) return new Fault('no such overload')
+  return key === undefined ? undefined : container.get(key)
 }
+
+const at: Apply = ([container = null, index = null]) => container instanceof Optional
+  ? optionalAt([container, index])
+  : orFault(
+    found(container, index),
+    container instanceof Items ? `index out of bounds: ${shown(index)}` : `no such key: ${shown(index)}`
+  )
+
+function optionalAt ([container = null, index = null]: readonly Value[]): Value {
+  const inner = container instanceof Optional ? container.value : container
+  const value = inner === undefined ? undefined : found(inner, index)
+  return value instanceof Fault ? value : new Optional(value)
+}
+const shown = (index: Value): string => index instanceof Uint ? String(index.value) : String(index)
 
 const size: Apply = ([value], meter) => {
   if (typeof value === 'string') {
-    meter.spend(Math.floor(value.length / 1000))
+    meter.work(value.length / 1000)
     return BigInt(lengthOf(value))
   }
   if (value instanceof Items) return BigInt(value.size)
@@ -143,7 +156,7 @@ const string: Apply = ([value]) => {
   }
   if (value instanceof Uint) return String(value.value)
   if (value instanceof Instant || value instanceof Span) return textOfTime(value)
-  if (value instanceof URL) return value.href
+  if (value instanceof Address || value instanceof Network) return String(value)
   if (!(value instanceof Uint8Array)) return undefined
   try {
     return utf8.decode(value)
@@ -160,24 +173,6 @@ const BOOLS: Readonly<Record<string, boolean>> = Object
     ].flatMap((texts, no) =>
       texts.map(text => [text, no === 0])))
   )
-
-/** The smallest item, or with `sign` -1 the largest. */
-const extreme = (sign: number): Apply => ([list]) => {
-  if (!(list instanceof Items)) return undefined
-  const [first, ...others] = list.items
-  if (first === undefined) return new Fault(`${sign === 1 ? 'min' : 'max'} called on empty list`)
-  let best = first
-  for (const item of others) {
-    const order = compare(item, best)
-    if (order === undefined) return undefined
-    if (order * sign < 0) best = item
-  }
-  return best
-}
-
-const isSorted: Apply = ([list]) => list instanceof Items
-  ? list.items.every((item, index) => index === 0 || (compare(list.items[index - 1] ?? null, item) ?? 1) <= 0)
-  : undefined
 
 /** As upstream, the sum of nothing is an integer. */
 const sum: Apply = ([list], meter) => {
@@ -203,8 +198,7 @@ const positionOf = (last: boolean): Apply => (values, meter) => {
   const name = last ? '.lastIndexOf' : '.indexOf'
   if (typeof list === 'string') return methodOfString(name, list, values, meter)
   if (!(list instanceof Items)) return undefined
-  const same = (element: Value): boolean => equals(element, item, meter)
-  return BigInt(last ? list.items.findLastIndex(same) : list.items.findIndex(same))
+  return positionIn(list, item, last, meter)
 }
 
 const STRING_METHODS = [
@@ -216,21 +210,27 @@ const URL_METHODS = ['.getScheme', '.getHost', '.getHostname', '.getPort', '.get
 const COST_OF_ZONE = 20
 const byZero = (what: string): Fault => new Fault(what)
 
+/** @throws CostExceeded for a text that is too long */
+function bounding (value: Value): Value {
+  if (typeof value === 'string') bounded(value.length)
+  return value
+}
+
 /** By the name of an operator or function; methods have a dot. */
 export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
-  ['==', ([left = null, right = null], meter) => equals(left, right, meter)],
-  ['!=', ([left = null, right = null], meter) => !equals(left, right, meter)],
-  ['<', ordered(order => order < 0)], ['<=', ordered(order => order <= 0)], ['>', ordered(order => order > 0)], [
-    '>=', ordered(order => order >= 0)
-  ],
-  ['+', add], ['-', subtract],
-  ['*', arithmetic((left, right) => left * right, (left, right) => left * right)],
-  ['/', arithmetic((left, right) =>
+  ['_==_', ([left = null, right = null], meter) => equals(left, right, meter)],
+  ['_!=_', ([left = null, right = null], meter) => !equals(left, right, meter)],
+  ['_<_', ordered(order => order < 0)], ['_<=_', ordered(order => order <= 0)], ['_>_', ordered(order => order > 0)],
+  ['_>=_', ordered(order => order >= 0)],
+  ['_+_', add], ['_-_', subtract],
+  ['_*_', arithmetic((left, right) => left * right, (left, right) => left * right)],
+  ['_/_', arithmetic((left, right) =>
     right === 0n ? byZero('division by zero') : left / right, (left, right) => left / right)],
-  ['%', arithmetic((left, right) => right === 0n ? byZero('modulus by zero') : left % right)],
+  ['_%_', arithmetic((left, right) => right === 0n ? byZero('modulus by zero') : left % right)],
   ['!_', ([value]) => typeof value === 'boolean' ? !value : undefined],
   ['-_', ([value]) => typeof value === 'bigint' ? int(-value) : typeof value === 'number' ? -value : undefined],
-  ['in', isIn], ['[]', at], ['size', size], ['.size', size],
+  ['@in', isIn], ['_[_]', at], ['_[?_]', optionalAt],
+  ['_?._', ([of = null, field = null]) => optionalAt([of, field])], ['size', size], ['.size', size],
   ['type', ([value = null]) => new TypeValue(kindOf(value))], ['dyn', ([value]) => value],
   ['int', integer(int)], ['uint', integer(uint)], ['double', double], ['string', string],
   ['bytes', ([value]) =>
@@ -249,7 +249,15 @@ export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
     ? urlOf(text) ?? new Fault(`URL parse error during conversion from string: ${JSON.stringify(text.slice(0, 100))}`)
     : undefined],
   ['isURL', ([text]) => typeof text === 'string' ? urlOf(text) !== undefined : undefined],
-  ['.isSorted', isSorted], ['.sum', sum], ['.min', extreme(1)], ['.max', extreme(-1)], ['.join', join],
+  ['.sum', sum], ['.join', join],
+  ['.format', ([template, args], meter) => typeof template === 'string' && args instanceof Items
+    ? bounding(format(template, args.items, value => string([value], meter)))
+    : undefined],
+  ['strings.quote', ([text]) => typeof text === 'string' ? quote(text) : undefined],
+  ['jsonpatch.escapeKey', ([text]) =>
+    typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : undefined],
+  ['.includes', ([of = null, item = null], meter) =>
+    of instanceof Items ? isIn([item, of], meter) : equals(of, item, meter)],
   ['.indexOf', positionOf(false)], ['.lastIndexOf', positionOf(true)],
   ['.replace', ([text, from, to, times]) => typeof text === 'string' ? replace(text, from, to, times) : undefined],
   ...TIME_METHODS.map((name): [string, Apply] => [`.${name}`, ([of = null, zone], meter) => {
@@ -259,5 +267,6 @@ export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ...URL_METHODS.map((name): [string, Apply] =>
     [name, ([url]) => url instanceof URL ? partOfUrl(name, url) : undefined]),
   ...STRING_METHODS.map((name): [string, Apply] => [name, (values, meter) =>
-    typeof values[0] === 'string' ? methodOfString(name, values[0], values, meter) : undefined])
+    typeof values[0] === 'string' ? methodOfString(name, values[0], values, meter) : undefined]),
+  ...ofLists, ...ofOptionals, ...ofNets, ...ofQuantities, ...ofFormats, ...ofAuthorizers
 ])

@@ -14,3 +14,12 @@ export function escapeName (property: string): string | undefined {
   const escaped = property.replace(/__|[./-]/g, sequence => ESCAPES[sequence] ?? sequence)
   return IDENTIFIER.test(escaped) ? escaped : undefined
 }
+
+const UNESCAPES: ReadonlyMap<string, string> = new Map(Object.entries(ESCAPES).map(([text, name]) => [name, text]))
+
+/** The property that an escaped name stands for. */
+export function unescapeName (name: string): string {
+  const [, reserved = ''] = /^__(.+)__$/.exec(name) ?? []
+  if (RESERVED.has(reserved)) return reserved
+  return name.replace(/__(?:underscores|dot|dash|slash)__/g, sequence => UNESCAPES.get(sequence) ?? sequence)
+}

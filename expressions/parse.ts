@@ -1,75 +1,254 @@
-/**
- * Parses the text of a rule. Its size and depth are bounded, as everything that visits the syntax tree is recursive.
- */
-import type * as Cel from '@marcbachmann/cel-js'
-import { onDemand } from '../schemas/on-demand.js'
+/** Parses the text of an expression. Its size and depth are bounded, as what visits the syntax tree is recursive. */
+import { expand } from './macros.js'
+import { Problem } from './problem.js'
+import {
+  call, constant, depthOf, name, qualifiedName, type Entry, type Field, type Literal, type Node
+} from './syntax.js'
+import { tokens, type Token } from './tokens.js'
 
-export type Node = Cel.ASTNode
+/** Maximum characters of an expression. */
+const MAX_LENGTH = 100_000
+const MAX_TOKENS = 20_000
+/** Nested parentheses, lists and the like. */
+const MAX_NESTED = 250
+const MAX_DEPTH = 500
+/** What a macro repeats counts each time. */
+const MAX_NODES = 50_000
 
-const cel = onDemand<typeof Cel>('@marcbachmann/cel-js')
-/** Maximum characters of a rule; parsing one takes at most a microsecond. */
-const MAX_LENGTH = 10_000
-const MAX_NODES = 2000
-const MAX_DEPTH = 100
-const OPERATORS_IN_A_ROW = /[!-][\s!-]{99}/
-let environment: Cel.Environment | undefined
+const RESERVED: ReadonlySet<string> = new Set([
+  'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'in', 'let', 'loop', 'package',
+  'namespace', 'return', 'var', 'void', 'while'
+])
+const ARGUMENT = '\'[\', \'{\', \'(\', \'.\', \'-\', \'!\', \'true\', \'false\', \'null\', NUM_FLOAT, NUM_INT, ' +
+  'NUM_UINT, STRING, BYTES, IDENTIFIER'
+const RELATIONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!=', 'in'])
 
-/** Why an expression does not compile; the message shows the place. */
-export class Problem extends Error {
-  /** @param at position of the problem, in characters of the expression */
-  constructor (readonly problem: string, rule: string, readonly at = 0) {
-    const before = rule.slice(0, at)
-    const start = before.lastIndexOf('\n') + 1
-    const [line = ''] = rule.slice(start).split('\n', 1)
-    super(`ERROR: <input>:${before.split('\n').length}:${at - start + 1}: ${problem}\n | ${line}\n | ` +
-      `${'.'.repeat(at - start)}^`)
+/** @param binds whether `cel.bind` is known @throws Problem */
+export function parse (text: string, binds: boolean): Node {
+  if (text.length > MAX_LENGTH) {
+    throw new Problem(`expression code point size exceeds limit: size: ${text.length}, limit ${MAX_LENGTH}`, text, 0)
   }
+  const parser = new Parser(text, binds)
+  const node = parser.expression()
+  parser.finish()
+  return node
 }
 
-/** @throws Problem */
-export function parseRule (rule: string): Node {
-  if (rule.length > MAX_LENGTH) throw new Problem(`Syntax error: a rule has at most ${MAX_LENGTH} characters`, '')
-  if (OPERATORS_IN_A_ROW.test(rule)) throw new Problem('Syntax error: too many operators in a row', '')
-  environment ??= new (cel().Environment)({
-    limits: { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH, maxListElements: MAX_NODES, maxMapEntries: MAX_NODES }
-  })
-  try {
-    return environment.parse(rule).ast
-  } catch (error) {
-    const { summary, message, range } = error as Cel.ParseError // the only error of the parser
-    throw new Problem(`Syntax error: ${summary ?? message}`, rule, range?.start)
+class Parser {
+  readonly #tokens: readonly Token[]
+  #next = 0
+  #nested = 0
+  #nodes = 0
+
+  constructor (readonly text: string, readonly binds: boolean) {
+    this.#tokens = tokens(text)
+    if (this.#tokens.length > MAX_TOKENS) throw new Problem('expression is too long', text, 0)
   }
-}
 
-/** Unsigned integers are objects of the parser. */
-export type Literal = string | number | bigint | boolean | null | Uint8Array | { readonly value: bigint }
+  get #token (): Token { return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)] as Token } // one at least
 
-export const literalOf = (node: Extract<Node, { op: 'value' }>): Literal => node.args as Literal
+  #fail (problem: string, at: number): never { throw new Problem(problem, this.text, at) }
 
-/** The macros that loop over a list or the keys of a map, with their numbers of arguments. */
-const LOOPS: Readonly<Record<string, readonly number[]>> = {
-  all: [2], exists: [2], exists_one: [2], map: [2, 3], filter: [2]
-}
-
-export interface Loop {
-  readonly macro: 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
-  readonly over: Node
-  readonly variable: string
-  /** The condition for each item; for `map` only if it has one. */
-  readonly condition: Node | undefined
-  readonly result: Node | undefined
-}
-
-/** Returns the loop macro that a call represents, if any. */
-export function loopOf (node: Node): Loop | undefined {
-  if (node.op !== 'rcall') return undefined
-  const [macro, over, [variable, first, second]] = node.args
-  if (!Object.hasOwn(LOOPS, macro) || LOOPS[macro]?.includes(node.args[2].length) !== true || variable?.op !== 'id') {
-    return undefined
+  #unexpected (expecting: string): never {
+    const { text, at } = this.#token
+    return this.#fail(`Syntax error: mismatched input '${text}' expecting ${expecting}`, at)
   }
-  const maps = macro === 'map'
-  return {
-    macro: macro as Loop['macro'], over, variable: variable.args,
-    condition: maps && second === undefined ? undefined : first, result: maps ? second ?? first : undefined
+
+  #is (...texts: string[]): boolean { return this.#token.kind !== 'literal' && texts.includes(this.#token.text) }
+
+  #take (text: string): Token | undefined { return this.#is(text) ? this.#tokens[this.#next++] : undefined }
+
+  #expect (text: string): Token { return this.#take(text) ?? this.#unexpected(`'${text}'`) }
+
+  #node<T extends Node> (node: T): T {
+    if (++this.#nodes > MAX_NODES || node.depth > MAX_DEPTH) this.#fail('expression recursion limit exceeded', 0)
+    return node
+  }
+
+  finish (): void {
+    const { kind, text, at } = this.#token
+    if (kind === 'end') return
+    const isLast = this.#tokens[this.#next + 1]?.kind === 'end'
+    this.#fail(`Syntax error: ${isLast ? 'extraneous' : 'mismatched'} input '${text}' expecting <EOF>`, at)
+  }
+
+  expression (): Node {
+    if (++this.#nested > MAX_NESTED) this.#fail(`expression recursion limit exceeded: ${MAX_NESTED}`, 0)
+    const condition = this.#logic('||', true)
+    const mark = this.#take('?')
+    if (mark !== undefined) {
+      const yes = this.#logic('||', true)
+      this.#expect(':')
+      const no = this.expression()
+      this.#nested--
+      return this.#node({
+        op: 'choice', args: [condition, yes, no], at: mark.at, depth: depthOf(condition, yes, no)
+      })
+    }
+    this.#nested--
+    return condition
+  }
+
+  #logic (sign: '||' | '&&', decisive: boolean): Node {
+    const part = (): Node => sign === '||' ? this.#logic('&&', false) : this.#relation()
+    const args = [part()]
+    let at: number | undefined
+    for (let token = this.#take(sign); token !== undefined; token = this.#take(sign)) {
+      at ??= token.at
+      args.push(part())
+    }
+    return at === undefined
+      ? args[0] as Node // the first is always there
+      : this.#node({ op: 'logic', decisive, args, at, depth: depthOf(...args) })
+  }
+
+  #binary (part: () => Node, isSign: () => boolean): Node {
+    let left = part()
+    while (isSign()) {
+      const { text, at } = this.#tokens[this.#next++] as Token // isSign saw it
+      left = this.#node(call(text === 'in' ? '@in' : `_${text}_`, undefined, [left, part()], at))
+    }
+    return left
+  }
+
+  #relation (): Node {
+    return this.#binary(
+      () => this.#binary(
+        () => this.#binary(() => this.#unary(), () => this.#is('*', '/', '%')), () => this.#is('+', '-')
+      ), () => this.#token.kind !== 'literal' && RELATIONS.has(this.#token.text)
+    )
+  }
+
+  #unary (): Node {
+    const first = this.#token
+    for (const sign of ['!', '-'] as const) {
+      if (!this.#is(sign)) continue
+      let count = 0
+      while (this.#take(sign) !== undefined) count++
+      const value = this.#token.value
+      // A sign belongs to the number behind it.
+      if (sign === '-' && count % 2 === 1 && (typeof value === 'bigint' || typeof value === 'number')) {
+        this.#next++
+        return this.#rest(this.#node(constant(-value, first.at)))
+      }
+      const of = this.#member()
+      return count % 2 === 0 ? of : this.#node(call(`${sign}_`, undefined, [of], first.at))
+    }
+    return this.#member()
+  }
+
+  #member (): Node { return this.#rest(this.#primary()) }
+
+  #rest (of: Node): Node {
+    for (let node = of; ; of = node) {
+      const dot = this.#take('.')
+      if (dot !== undefined) {
+        node = this.#selected(node, dot.at)
+        continue
+      }
+      const bracket = this.#take('[')
+      if (bracket !== undefined) {
+        const optional = this.#take('?') !== undefined
+        const index = this.expression()
+        this.#expect(']')
+        node = this.#node(call(optional ? '_[?_]' : '_[_]', undefined, [node, index], bracket.at))
+        continue
+      }
+      const qualified = this.#is('{') ? qualifiedName(node) : undefined
+      if (qualified === undefined) return node
+      node = this.#struct(qualified)
+    }
+  }
+
+  #selected (of: Node, at: number): Node {
+    const optional = this.#take('?') !== undefined
+    const field = this.#name(false)
+    if (optional) {
+      return this.#node(call('_?._', undefined, [of, this.#node(constant(field.text, field.at))], at))
+    }
+    const open = this.#take('(')
+    return open === undefined
+      ? this.#node({ op: 'select', of, field: field.text, test: false, at, depth: depthOf(of) })
+      : this.#called(field.text, of, open.at)
+  }
+
+  #called (called: string, target: Node | undefined, at: number): Node {
+    const args: Node[] = []
+    if (this.#take(')') === undefined) {
+      do args.push(this.expression()); while (this.#take(',') !== undefined)
+      this.#expect(')')
+    }
+    return this.#node(expand(this.text, call(called, target, args, at), this.binds))
+  }
+
+  #name (isVariable: boolean): Token {
+    const token = this.#token
+    if (token.kind !== 'name' || token.text === 'in') return this.#unexpected('IDENTIFIER')
+    if (isVariable && RESERVED.has(token.text)) this.#fail(`reserved identifier: ${token.text}`, token.at)
+    this.#next++
+    return token
+  }
+
+  #primary (): Node {
+    const { kind, at, value } = this.#token
+    if (kind === 'literal') {
+      if (value === 2n ** 63n) this.#fail('invalid int literal', at)
+      this.#next++
+      return this.#node(constant(value as Literal, at)) // of a literal
+    }
+    if (this.#take('(') !== undefined) {
+      const inner = this.expression()
+      this.#expect(')')
+      return inner
+    }
+    if (this.#take('[') !== undefined) return this.#list(at)
+    if (this.#take('{') !== undefined) return this.#map(at)
+    this.#take('.')
+    if (this.#token.kind !== 'name' || this.#token.text === 'in') return this.#unexpected(`{${ARGUMENT}}`)
+    const { text, at: start } = this.#name(true)
+    const open = this.#take('(')
+    return open === undefined ? this.#node(name(text, start)) : this.#called(text, undefined, open.at)
+  }
+
+  #list (at: number): Node {
+    const items: Node[] = []
+    const optional = new Set<Node>()
+    while (this.#take(']') === undefined) {
+      const isOptional = this.#take('?') !== undefined
+      const item = this.expression()
+      items.push(item)
+      if (isOptional) optional.add(item)
+      if (this.#take(',') === undefined && !this.#is(']')) this.#unexpected('{\']\', \',\'}')
+    }
+    return this.#node({ op: 'list', items, optional, at, depth: depthOf(...items) })
+  }
+
+  #map (at: number): Node {
+    const entries: Entry[] = []
+    while (this.#take('}') === undefined) {
+      const optional = this.#take('?') !== undefined
+      const key = this.expression()
+      this.#expect(':')
+      entries.push({ key, value: this.expression(), optional })
+      if (this.#take(',') === undefined && !this.#is('}')) this.#unexpected('{\'}\', \',\'}')
+    }
+    return this.#node({
+      op: 'map', entries, at, depth: depthOf(...entries.flatMap(({ key, value }) => [key, value]))
+    })
+  }
+
+  #struct (called: string): Node {
+    const { at } = this.#expect('{')
+    const fields: Field[] = []
+    while (this.#take('}') === undefined) {
+      const optional = this.#take('?') !== undefined
+      const { text } = this.#name(false)
+      const colon = this.#expect(':')
+      fields.push({ name: text, value: this.expression(), optional, at: colon.at })
+      if (this.#take(',') === undefined && !this.#is('}')) this.#unexpected('{\'}\', \',\'}')
+    }
+    return this.#node({
+      op: 'struct', name: called, fields, at, depth: depthOf(...fields.map(({ value }) => value))
+    })
   }
 }

@@ -2,35 +2,81 @@
  * A CEL expression, compiled once for the variables that it may read, and evaluated for their values. Definitions,
  * policies and configuration files declare variables of their own: the language knows none of them.
  */
-import type { Steps } from '../schemas/steps.js'
-import { checkRule } from './check.js'
-import { compileRule } from './compile.js'
-import { estimateCost } from './estimate.js'
+import type { Steps, WaitingSteps } from '../schemas/steps.js'
+import { check, type Declared } from './check.js'
+import { compile } from './compile.js'
+import { estimate } from './estimate.js'
 import { fromJson } from './from-json.js'
 import { Meter } from './meter.js'
-import { parseRule, Problem } from './parse.js'
+import { parse } from './parse.js'
+import { Problem } from './problem.js'
 import type { Type } from './types.js'
 import type { Value } from './values.js'
 
-export { Problem } from './parse.js'
 export { CostExceeded, Meter } from './meter.js'
+export { Problem } from './problem.js'
 
-/** The variables of an expression. Programs are kept with it, so share one among equal declarations. */
+export interface Options {
+  /** The types of objects that expressions may make, by name: `Object{...}`, `Object.spec{...}`. */
+  readonly structs?: Readonly<Record<string, Type>>
+  /** Functions and macros beyond those of every environment. */
+  readonly functions?: ReadonlyArray<'jsonpatch.escapeKey' | 'includes' | 'cel.bind'>
+  /** The type that gives the sizes of what is read, whatever the variable. Default: sizes are unknown. */
+  readonly root?: Type
+}
+
+/** The variables of expressions. Programs are kept with it, so share one among equal declarations. */
 export class Environment {
-  readonly variables: ReadonlyMap<string, Type>
+  readonly #declared: Declared
+  readonly #root: Type | undefined
+  readonly #binds: boolean
   readonly #programs = new Map<string, Program | Problem>()
 
-  constructor (variables: Readonly<Record<string, Type>>) { this.variables = new Map(Object.entries(variables)) }
+  /** @param variables by name, which may have a dot: `authorizer.requestResource` */
+  constructor (variables: Readonly<Record<string, Type>>, { structs = {}, functions = [], root }: Options = {}) {
+    this.#declared = {
+      variables: new Map(Object.entries(variables)), structs: new Map(Object.entries(structs)),
+      functions: new Set(functions.map(name => name === 'includes' ? '.includes' : name))
+    }
+    this.#root = root
+    this.#binds = functions.includes('cel.bind')
+  }
 
   /** The program of a text, made once. @throws Problem */
   compile (text: string): Program {
     let known = this.#programs.get(text)
     if (known === undefined) {
       if (this.#programs.size >= MAX_PROGRAMS) this.#programs.clear()
-      this.#programs.set(text, known = made(text, this.variables))
+      this.#programs.set(text, known = this.#made(text))
     }
     if (known instanceof Problem) throw known
     return known
+  }
+
+  #made (text: string): Program | Problem {
+    try {
+      const tree = parse(text, this.#binds)
+      const { type, mentioned } = check(text, tree, this.#declared)
+      const declared = [...this.#declared.variables]
+      const code = compile(tree, new Map(declared.map(([name], slot) => [name, slot])))
+      const run = function * (values: Values, meter = new Meter()): WaitingSteps<Outcome> {
+        const before = meter.spent
+        const slots = declared.map(([name, type]) =>
+          values[name] === undefined && type.kind !== 'optional' ? null : fromJson(values[name], type))
+        const frame = { meter, slots }
+        const value = code.run === undefined ? yield * code.steps(frame) : code.run(frame)
+        return { value, cost: meter.spent - before }
+      }
+      return {
+        type, mentions: name => mentioned.has(name), most: estimate(tree, this.#root),
+        evaluate: run as Program['evaluate'], // without authorizer nothing waits
+        waiting: run
+      }
+    } catch (error) {
+      if (error instanceof RangeError) return new Problem('expression recursion limit exceeded', text, 0)
+      if (error instanceof Problem) return error
+      throw error
+    }
   }
 }
 const MAX_PROGRAMS = 1000
@@ -41,45 +87,21 @@ export interface Outcome {
   readonly cost: number
 }
 
+/** JSON of the variables, or values; what an expression does not read is not converted. Default null. */
+type Values = Readonly<Record<string, unknown>>
+
 export interface Program {
   /** The type of the result; `dyn` if it is only known when the expression is evaluated. */
   readonly type: Type
   /** Whether the expression reads a variable. */
   readonly mentions: (variable: string) => boolean
-  /** The estimated maximum cost of an evaluation, from the sizes that the types of variables allow. */
+  /** The estimated maximum cost of an evaluation, from the sizes that types allow. */
   readonly most: number
   /**
-   * Evaluates the expression in steps, between which other work may run.
-   * @param values JSON of the variables, converted by their types when the expression reads them. A variable without
-   * value is null
+   * Evaluates the expression in steps, between which other work may run. For variables without authorizer.
    * @throws CostExceeded once the cost is above the limit of the meter
    */
-  readonly evaluate: (values: Readonly<Record<string, unknown>>, meter?: Meter) => Steps<Outcome>
-}
-
-function made (text: string, variables: ReadonlyMap<string, Type>): Program | Problem {
-  try {
-    return program(text, variables)
-  } catch (error) {
-    if (error instanceof RangeError) return new Problem('expression recursion limit exceeded', text)
-    if (error instanceof Problem) return error
-    throw error
-  }
-}
-
-function program (text: string, variables: ReadonlyMap<string, Type>): Program {
-  const tree = parseRule(text)
-  const { type, types, mentioned } = checkRule(text, tree, variables)
-  const declared = [...variables]
-  const code = compileRule(tree, new Map(declared.map(([name], slot) => [name, slot])))
-  return {
-    type, mentions: name => mentioned.has(name), most: estimateCost(tree, types),
-    evaluate: function * (values, meter = new Meter()) {
-      const before = meter.spent
-      const slots = declared.map(([name, type]) => values[name] === undefined ? null : fromJson(values[name], type))
-      const frame = { meter, slots }
-      const value = code.run === undefined ? yield * code.steps(frame) : code.run(frame)
-      return { value, cost: meter.spent - before }
-    }
-  }
+  readonly evaluate: (values: Values, meter?: Meter) => Steps<Outcome>
+  /** The same for any variables: an authorizer may be waited for. */
+  readonly waiting: (values: Values, meter?: Meter) => WaitingSteps<Outcome>
 }

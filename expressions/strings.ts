@@ -1,21 +1,18 @@
 /** String functions. Positions are code points. */
 import { ObjectPatterns } from '../schemas/api/apiextensions/patterns.js'
 import { CostExceeded, type Meter } from './meter.js'
-import { Entries, Fault, List, type Value } from './values.js'
+import { Entries, Fault, lengthOf, List, points, type Value } from './values.js'
 
 /** Maximum length of the strings that rules create: what a request can hold. */
 const MAX_LENGTH = 3 * 1024 * 1024
-const SURROGATE = /[\ud800-\udbff][\udc00-\udfff]/
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
-const COST_OF_WEIGHT = 4
+const WORK_OF_WEIGHT = 4
 const patterns = new ObjectPatterns(MAX_WEIGHT)
 /** Maximum number of parts into which a function splits a string. */
 const MAX_PARTS = 20_000
 
-const points = (text: string): readonly string[] | string => SURROGATE.test(text) ? [...text] : text
 const joined = (part: readonly string[] | string): string => typeof part === 'string' ? part : part.join('')
-export const lengthOf = (text: string): number => points(text).length
 const outOfRange = (index: bigint): Fault => new Fault(`index out of range: ${index}`)
 
 /** @throws CostExceeded */
@@ -71,14 +68,14 @@ function split (text: string, by: string, most: Value | undefined): Value {
 
 /** @throws CostExceeded for a pattern that would block the event loop */
 export function matches (text: string, pattern: string, meter: Meter): Value {
-  const { why, matches, tooLong } = patterns.of(pattern, weight => { meter.spend(weight * COST_OF_WEIGHT) })
+  const { why, matches, tooLong } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
   if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
   if (tooLong(text)) throw new CostExceeded()
   return matches(text)
 }
 
 function found (text: string, pattern: string, most: number, meter: Meter): Value[] | Fault {
-  const { why, matchesIn, tooLong } = patterns.of(pattern, weight => { meter.spend(weight * COST_OF_WEIGHT) })
+  const { why, matchesIn, tooLong } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
   if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
   const parts = tooLong(text) ? undefined : matchesIn(text, most)
   if (parts === undefined) throw new CostExceeded()

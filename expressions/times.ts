@@ -1,5 +1,5 @@
 /** Functions of timestamps and durations. */
-import { formatDuration, parseDuration } from '../schemas/meta/duration.js'
+import { parseDuration } from '../schemas/meta/duration.js'
 import { formatTime, parseTime } from '../schemas/meta/time.js'
 import { Fault, Instant, Span, type Value } from './values.js'
 
@@ -29,6 +29,7 @@ export function timestampOf (value: Value): Value | undefined {
 
 export function durationOf (value: Value): Value | undefined {
   if (value instanceof Span) return value
+  if (typeof value === 'bigint') return span(value)
   if (typeof value !== 'string') return undefined
   const nanoseconds = parseDuration(value)
   return nanoseconds === undefined
@@ -36,9 +37,16 @@ export function durationOf (value: Value): Value | undefined {
     : new Span(nanoseconds)
 }
 
+/** Seconds as a decimal number. */
+function secondsOf (nanoseconds: bigint): string {
+  const all = nanoseconds < 0n ? -nanoseconds : nanoseconds
+  const fraction = String(all % SECOND).padStart(9, '0').replace(/0+$/, '')
+  return `${nanoseconds < 0n ? '-' : ''}${all / SECOND}${fraction === '' ? '' : `.${fraction}`}`
+}
+
 /** The text of a timestamp or duration. */
 export function textOfTime (value: Instant | Span): string {
-  if (value instanceof Span) return formatDuration(value.nanoseconds)
+  if (value instanceof Span) return `${secondsOf(value.nanoseconds)}s`
   const [seconds, nanos] = [floor(value.nanoseconds, SECOND), Number(modulo(value.nanoseconds, SECOND))]
   const digits = String(nanos).padStart(9, '0').replace(/0+$/, '').length
   return formatTime({ seconds: Number(seconds), nanos }, digits) ?? ''

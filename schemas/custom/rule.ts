@@ -1,23 +1,41 @@
 /** A rule of a schema: compiled once, evaluated for each value of that schema. */
-import { Environment, type Outcome } from '../../expressions/program.js'
-import type { Type } from '../../expressions/types.js'
-import type { Steps } from '../steps.js'
+import { Environment, Problem, type Program } from '../../expressions/program.js'
+import { optionalOf, type Type } from '../../expressions/types.js'
 
 export interface Rule {
   /** The rule compares the value with the old one, so it applies to updates only. */
   readonly isTransition: boolean
-  /** The maximum cost of an evaluation. */
-  readonly most: number
-  /** @throws CostExceeded */
-  readonly evaluate: (self: unknown, oldSelf: unknown) => Steps<Outcome>
+  /** Whether the rule reads the old value. */
+  readonly readsOld: boolean
+  /** `most` is the maximum cost of an evaluation. */
+  readonly program: Program
 }
 
-/** The result of a rule is not a bool. */
-export class NotBoolean extends Error {}
+const environments = new WeakMap<Type, { readonly plain: Environment, readonly optional: Environment }>()
 
-/** @param type of the value @throws Problem, NotBoolean */
-export function readRule (text: string, type: Type): Rule {
-  const { type: { kind }, mentions, most, evaluate } = new Environment({ self: type, oldSelf: type }).compile(text)
-  if (kind !== 'bool') throw new NotBoolean('cel expression must evaluate to a bool')
-  return { isTransition: mentions('oldSelf'), most, evaluate: (self, oldSelf) => evaluate({ self, oldSelf }) }
+/** The variables of rules for values of a type; the old value may be optional. */
+function environmentOf (type: Type, isOptional: boolean): Environment {
+  let known = environments.get(type)
+  if (known === undefined) {
+    environments.set(type, known = {
+      plain: new Environment({ self: type, oldSelf: type }, { root: type }),
+      optional: new Environment({ self: type, oldSelf: optionalOf(type) }, { root: type })
+    })
+  }
+  return known[isOptional ? 'optional' : 'plain']
+}
+
+/** @param type of the value @throws Problem */
+export function readRule (text: string, type: Type, isOptional = false): Rule {
+  const program = environmentOf(type, isOptional).compile(text)
+  if (program.type.kind !== 'bool') throw new Problem('cel expression must evaluate to a bool', text)
+  const readsOld = program.mentions('oldSelf')
+  return { isTransition: readsOld && !isOptional, readsOld, program }
+}
+
+/** @param type of the value @throws Problem */
+export function readMessage (text: string, type: Type, isOptional = false): Program {
+  const program = environmentOf(type, isOptional).compile(text)
+  if (program.type.kind !== 'string') throw new Problem('messageExpression must evaluate to a string', text)
+  return program
 }

@@ -10,7 +10,7 @@ import { invalid } from '../rules/findings.js'
 import type { Steps } from '../steps.js'
 import { keysOf } from './list-keys.js'
 import { readRule, type Rule } from './rule.js'
-import { SchemaTypes } from './schema-types.js'
+import { sharedType } from './schema-types.js'
 import { isObject } from '../language/values.js'
 
 /** A schema with rules of its own, or with rules in its parts. */
@@ -24,16 +24,18 @@ interface Ruled {
 
 /** Compiles the rules of a schema, in steps. Undefined if there are none. */
 export function * compileRules (root: Schema): Steps<Ruled | undefined> {
-  return hasRule(root) ? yield * compiled(root, new SchemaTypes(), true) : undefined
+  return hasRule(root) ? yield * compiled(root, true) : undefined
 }
 
-function * compiled (schema: Schema, types: SchemaTypes, isRoot: boolean): Steps<Ruled | undefined> {
+function * compiled (schema: Schema, isRoot: boolean): Steps<Ruled | undefined> {
   if (!hasRule(schema)) return undefined
   yield
-  const [rules, properties, type] = [
-    [], new Map<string, Ruled>(), types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)
-  ] as [Array<Ruled['rules'][number]>, Map<string, Ruled>, ReturnType<SchemaTypes['of']>]
-  for (const { rule = '', message = '' } of schema['x-orch-validations'] ?? []) {
+  const { 'x-orch-validations': declared = [] } = schema
+  const [rules, properties] = [[] as Array<Ruled['rules'][number]>, new Map<string, Ruled>()]
+  const type = declared.length === 0
+    ? undefined
+    : sharedType(schema, isRoot || schema['x-orch-embedded-resource'] === true)
+  for (const { rule = '', message = '' } of declared) {
     const text = rule.trim()
     if (text === '' || type === undefined) continue
     try {
@@ -44,14 +46,14 @@ function * compiled (schema: Schema, types: SchemaTypes, isRoot: boolean): Steps
     yield
   }
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
-    const ruled = yield * compiled(part, types, false)
+    const ruled = yield * compiled(part, false)
     if (ruled !== undefined) properties.set(name, ruled)
   }
   const { items, additionalProperties } = schema
   return {
     schema, rules, properties,
-    items: isSchema(items) ? yield * compiled(items, types, false) : undefined,
-    values: isSchema(additionalProperties) ? yield * compiled(additionalProperties, types, false) : undefined
+    items: isSchema(items) ? yield * compiled(items, false) : undefined,
+    values: isSchema(additionalProperties) ? yield * compiled(additionalProperties, false) : undefined
   }
 }
 
@@ -91,7 +93,7 @@ class ObjectRules {
     if (compiled.isTransition && old === undefined) return
     let outcome: Outcome
     try {
-      outcome = yield * compiled.evaluate(value, old)
+      outcome = yield * compiled.program.evaluate({ self: value, oldSelf: old })
     } catch (error) {
       if (!(error instanceof CostExceeded)) throw error
       this.#left = -1

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import t from 'tap'
 import { build, type Client, type Json } from '../../build.js'
 import { APPLY, DEFINITIONS, definition, install, version } from './definitions.js'
@@ -30,16 +29,12 @@ const SCHEMA = object({
 const causesOf = ({ json }: { json: Json }): string[] => ((json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ reason, field, message }) => `${String(reason)} ${String(field)} ${String(message)}`)
 const spec = (server: Client, value: Json, name = 'a') => server.call('PATCH', `${WIDGETS}/${name}`, { spec: value }, { 'content-type': 'application/merge-patch+json' })
 
-const isLoaded = (): boolean => Object.keys(createRequire(import.meta.url).cache).some(path => path.includes('cel-js'))
-
-t.test('without the gate, rules are dropped, and the package that parses them is not loaded', async t => {
+t.test('without the gate, rules are dropped', async t => {
   const off = await build(t)
   t.notMatch(JSON.stringify(await install(off, of(SCHEMA))), 'x-orch-validations')
   t.equal((await off.post(WIDGETS, widget({ ports: [1] }))).code, 201)
-  t.equal(isLoaded(), false)
   const on = await build(t, GATE)
   t.match(JSON.stringify(await install(on, of(SCHEMA))), 'x-orch-validations')
-  t.equal(isLoaded(), true)
 })
 
 t.test('new objects satisfy the rules of their schema', async t => {

@@ -8,8 +8,8 @@ import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import { Problem } from '../../../../expressions/program.js'
-import { NotBoolean, readRule } from '../../../custom/rule.js'
-import { MAX_REQUEST, SchemaTypes } from '../../../custom/schema-types.js'
+import { readRule } from '../../../custom/rule.js'
+import { MAX_REQUEST, sharedType } from '../../../custom/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
@@ -62,7 +62,6 @@ export function * validateRules (root: Schema, at: string, report: Report): Step
 
 class RuleChecks {
   readonly #report: Report
-  readonly #types = new SchemaTypes()
   readonly #costs: Array<{ readonly at: string, readonly cost: number }> = []
 
   constructor (report: Report) { this.#report = report }
@@ -86,7 +85,7 @@ class RuleChecks {
   * #rules (schema: Schema, at: string, { times, uncorrelated }: Place, isRoot: boolean): Steps<void> {
     const { [RULES]: rules = [], type: declared = '' } = schema
     if (rules.length === 0) return
-    const type = this.#types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)
+    const type = sharedType(schema, isRoot || schema['x-orch-embedded-resource'] === true)
     if (type === undefined) {
       return invalid(
         this.#report, `${at}.${RULES}`, '',
@@ -99,8 +98,8 @@ class RuleChecks {
       yield
       const field = `${at}.${RULES}[${index}].rule`
       try {
-        const { most, isTransition } = readRule(rule, type)
-        const cost = most * (times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1)))
+        const { program: { most }, isTransition } = readRule(rule, type)
+        const cost = most === 0 ? 0 : most * (times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1)))
         this.#costs.push({ at: field, cost })
         if (cost > MAX_COST) forbidden(this.#report, field, excess('estimated rule cost', cost, MAX_COST))
         if (isTransition && uncorrelated !== undefined) {
@@ -110,8 +109,8 @@ class RuleChecks {
           )
         }
       } catch (error) {
-        if (!(error instanceof Problem) && !(error instanceof NotBoolean)) throw error
-        invalid(this.#report, field, rule, error instanceof NotBoolean
+        if (!(error instanceof Problem)) throw error
+        invalid(this.#report, field, rule, error.at === undefined
           ? error.message
           : `compilation failed: ${error.message}`)
       }

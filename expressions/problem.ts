@@ -1,0 +1,16 @@
+/** Why an expression does not compile; the message shows the place. */
+export class Problem extends Error {
+  /** @param at position of the problem, in characters of the expression; none for the expression as a whole */
+  constructor (readonly problem: string, text: string, readonly at?: number) {
+    super(at === undefined ? problem : shown(problem, text, at))
+  }
+}
+
+function shown (problem: string, text: string, at: number): string {
+  const before = text.slice(0, at)
+  const start = before.lastIndexOf('\n') + 1
+  const [line = ''] = text.slice(start).split('\n', 1)
+  const column = [...text.slice(start, at)].length
+  const place = `${before.split('\n').length}:${column + 1}`
+  return `ERROR: <input>:${place}: ${problem}\n | ${line.replaceAll('\t', ' ')}\n | ${'.'.repeat(column)}^`
+}
