@@ -2,6 +2,7 @@
 import { splitJson, toJson } from '../schemas/codec/json/encode.js'
 import type { ApiObject, ResourceType } from '../schemas/resource.js'
 import { fieldValues } from '../schemas/selectors/fields.js'
+import type { Steps } from '../schemas/steps.js'
 import type { KeyValue, Revision } from '../storage/backend.js'
 import { ownBytes } from '../storage/bytes.js'
 import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
@@ -51,8 +52,8 @@ export class Entries {
   }
 
   /** JSON without a resourceVersion, which can be added later. */
-  unversioned (object: ApiObject): UnversionedJson {
-    return new UnversionedJson(splitJson(this.#type.stored.message, object))
+  * unversioned (object: ApiObject): Steps<UnversionedJson> {
+    return new UnversionedJson(yield * splitJson(this.#type.stored.message, object))
   }
 
   /** Shares entries with servers of this process that continue from these values. */

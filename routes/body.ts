@@ -5,8 +5,8 @@
 import type { VerbRequest } from '../answers/answer.js'
 import { toJson } from '../schemas/codec/json/encode.js'
 import { stringify } from '../schemas/codec/json/exact.js'
-import { parseJson, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.js'
-import { decodeProtobuf } from '../schemas/codec/protobuf/decode.js'
+import { parseInSteps, parseJson, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.js'
+import { protobufInSteps } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody } from '../schemas/codec/text-thread.js'
 import type { Message } from '../schemas/language/declare.js'
 import { decode, type Decoded } from '../schemas/language/decode.js'
@@ -17,7 +17,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { waitFor, type WaitingSteps } from '../schemas/steps.js'
 import { askerOf } from '../answers/formats/format.js'
-import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
+import { decodeErrorText, explainingSteps, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
@@ -59,8 +59,8 @@ export function * decodeBody<T> (
   }
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   const decoded = type === PROTOBUF_TYPE
-    ? withDecodeErrorText(why => decodeErrorText(message, {}, why), () =>
-      decodeProtobuf(message, body, OF_BODIES, request.orch.naming))
+    ? yield * explainingSteps(why => decodeErrorText(message, {}, why),
+      protobufInSteps(message, body, OF_BODIES, request.orch.naming))
     : yield * decodeText(request, type, body, message)
   yield
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
@@ -88,10 +88,14 @@ function * decodeText<T> (
   request: VerbRequest, type: string, body: Uint8Array, message: Message<T>
 ): WaitingSteps<Decoded<T> & BodyFindings> {
   const explain = (why: string): string => unrecognized(message, why)
-  const { value, ...defects } = yield * waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
+  const parsed = type === YAML_TYPE
+    ? waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
+    : explainingSteps(explain, parseInSteps(body))
+  const { value, ...defects } = yield * parsed
   yield
   const { naming } = request.orch
   naming.value(message, value)
+  yield
   const decoded = withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
     decode(naming.message(message), value))
   return { ...decoded, ...defects }

@@ -2,6 +2,7 @@
 import { DecodeError, isDecodeError } from '../schemas/language/decode-error.js'
 import { Facts } from '../schemas/language/types.js'
 import type { Message } from '../schemas/language/declare.js'
+import type { WaitingSteps } from '../schemas/steps.js'
 
 const truncate = (text: string): string => text.length > 100 ? `${text.slice(0, 100)}…` : text
 
@@ -40,13 +41,24 @@ export function unrecognized (message: Message, why: string): string {
 
 /** Adds the type to the message of DecodeErrors of `make`, which may return a promise. */
 export function withDecodeErrorText<T> (format: (why: string) => string, make: () => T): T {
-  const explain = (error: unknown): never => {
-    throw isDecodeError(error) ? new DecodeError(format(error.message), { cause: error }) : error
-  }
   try {
     const made = make()
-    return made instanceof Promise ? made.catch(explain) as T : made // as it was
+    return made instanceof Promise
+      ? made.catch((error: unknown) => { throw explained(format, error) }) as T // as it was
+      : made
   } catch (error) {
-    return explain(error)
+    throw explained(format, error)
   }
 }
+
+/** The same of steps. */
+export function * explainingSteps<T> (format: (why: string) => string, steps: WaitingSteps<T>): WaitingSteps<T> {
+  try {
+    return yield * steps
+  } catch (error) {
+    throw explained(format, error)
+  }
+}
+
+const explained = (format: (why: string) => string, error: unknown): unknown =>
+  isDecodeError(error) ? new DecodeError(format(error.message), { cause: error }) : error

@@ -17,14 +17,14 @@ export function * encodeNew (write: CreateWrite): Steps<void> {
     const detail = 'the name is longer than the store can hold'
     refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail }])
   }
-  yield * encode(write, store.entries.unversioned(object))
+  yield * encode(write, yield * store.entries.unversioned(object))
 }
 
 /** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413 */
 export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
   const { store, object, base, dryRun } = write
   removeUnstoredEmpty(store.stored.message, object)
-  const json = store.entries.unversioned(object)
+  const json = yield * store.entries.unversioned(object)
   yield
   if (json.isOf(base.json, base.revision)) {
     // A dry run does not store an object again that is encrypted with an older key.

@@ -6,55 +6,79 @@
 import { Facts, type Message, type Plain } from '../../language/types.js'
 import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
 import { isOfType, planOf, alternativeOf, type Plan, type PlannedField } from '../../language/plan.js'
+import { LARGE_OBJECT_BYTES } from '../../limits.js'
 import type { ApiObject, Representation } from '../../resource.js'
+import { finish, type Steps } from '../../steps.js'
 import { quote, rawJson, sortedKeys } from './escape.js'
 
 const NOTHING: Plain = Object.freeze({})
 
 /** Compact JSON. `resourceVersion`, if given, replaces the one in the metadata ('' omits it). */
-export function toJson<T> (message: Message<T>, object: T & object, resourceVersion?: string): string {
+export const toJson = <T>(message: Message<T>, object: T & object, resourceVersion?: string): string =>
+  resourceVersion === undefined ? jsonOf(message, object) : finish(versionedInSteps(message, object, resourceVersion))
+
+function jsonOf<T> (message: Message<T>, object: T & object): string {
   const { special, alternatives } = message[Facts]
   if (special !== undefined) return special.json(object)
-  if (alternatives !== undefined) return alternative(planOf(message), object)
-  return write(planOf(message), object as Plain, resourceVersion)
+  return alternatives !== undefined ? alternative(planOf(message), object) : write(planOf(message), object as Plain)
 }
 
-/**
- * @param version replaces the resourceVersion in the object's metadata (or in the object, if `isMetadata`) without a
- * copy
- */
-function write (plan: Plan, object: Plain, version?: string, isMetadata = false): string {
-  let out = ''
-  const { type } = plan.message
-  if (type !== undefined) {
-    const { kind, apiVersion } = object
-    if (typeof kind === 'string' && kind !== '') out = `"kind":${quote(kind)}`
-    if (typeof apiVersion === 'string' && apiVersion !== '') {
-      out += `${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
-    }
-  }
+/** In steps: a member each, for a large object. */
+export function * versionedInSteps<T> (message: Message<T>, object: T & object, version: string): Steps<string> {
+  const { special, alternatives } = message[Facts]
+  if (special !== undefined || alternatives !== undefined) return jsonOf(message, object)
+  const plan = planOf(message)
+  const members = object as Plain
+  let out = typeJson(plan, members)
   for (const field of plan.fields) {
-    const text = version === undefined
-      ? fieldJson(field, object[field.name])
-      : versionedJson(field, object[field.name], version, isMetadata)
-    if (text !== undefined) out += out === '' ? field.key + text : `,${field.key}${text}`
+    const value = members[field.name]
+    // Only there: a custom resource may have another field of the version's name.
+    const text = field.name === 'metadata'
+      ? yield * metadataInSteps(field.plan, (value ?? NOTHING) as Plain, version)
+      : fieldJson(field, value)
+    out = joined(out, field, text)
+    if (text !== undefined && text.length > LARGE_OBJECT_BYTES) yield
   }
-  if (plan.message.preserveUnknown !== false) {
-    for (const name of sortedKeys(object)) {
-      if (plan.byName.has(name) || object[name] === undefined ||
-        (type !== undefined && (name === 'kind' || name === 'apiVersion'))) continue
-      out += `${out === '' ? '' : ','}${quote(name)}:${rawJson(object[name])}`
-    }
-  }
-  return `{${out}}`
+  return `{${withUnknown(plan, members, out)}}`
 }
 
-/** Only `resourceVersion` inside the metadata is replaced: a custom resource may have another field of that name. */
-function versionedJson (field: PlannedField, value: unknown, version: string, inMetadata: boolean): string | undefined {
-  if (inMetadata) return fieldJson(field, field.name === 'resourceVersion' ? version : value)
-  return field.name === 'metadata'
-    ? write(field.plan, (value ?? NOTHING) as Plain, version, true)
-    : fieldJson(field, value)
+function * metadataInSteps (plan: Plan, metadata: Plain, version: string): Steps<string> {
+  let out = ''
+  for (const field of plan.fields) {
+    const text = fieldJson(field, field.name === 'resourceVersion' ? version : metadata[field.name])
+    out = joined(out, field, text)
+    if (text !== undefined && text.length > LARGE_OBJECT_BYTES) yield
+  }
+  return `{${withUnknown(plan, metadata, out)}}`
+}
+
+function write (plan: Plan, object: Plain): string {
+  let out = typeJson(plan, object)
+  for (const field of plan.fields) out = joined(out, field, fieldJson(field, object[field.name]))
+  return `{${withUnknown(plan, object, out)}}`
+}
+
+function typeJson ({ message: { type } }: Plan, { kind, apiVersion }: Plain): string {
+  if (type === undefined) return ''
+  const out = typeof kind === 'string' && kind !== '' ? `"kind":${quote(kind)}` : ''
+  if (typeof apiVersion !== 'string' || apiVersion === '') return out
+  return `${out}${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
+}
+
+const joined = (out: string, { key }: PlannedField, text: string | undefined): string => {
+  if (text === undefined) return out
+  return out === '' ? key + text : `${out},${key}${text}`
+}
+
+function withUnknown ({ message: { type, preserveUnknown }, byName }: Plan, object: Plain, known: string): string {
+  if (preserveUnknown === false) return known
+  let out = known
+  for (const name of sortedKeys(object)) {
+    if (byName.has(name) || object[name] === undefined ||
+      (type !== undefined && (name === 'kind' || name === 'apiVersion'))) continue
+    out += `${out === '' ? '' : ','}${quote(name)}:${rawJson(object[name])}`
+  }
+  return out
 }
 
 /** The JSON of a field's value; undefined when omitted. */
@@ -116,8 +140,8 @@ export interface SplitJson {
   readonly tail: string
 }
 
-export function splitJson<T extends ApiObject> (message: Message<T>, object: T): SplitJson {
-  const text = toJson(message, object, '')
+export function * splitJson<T extends ApiObject> (message: Message<T>, object: T): Steps<SplitJson> {
+  const text = yield * versionedInSteps(message, object, '')
   // In metadata, resourceVersion precedes generation (if any) and creationTimestamp (always there). No earlier string
   // can contain either key, because its quotes would be escaped.
   const created = text.indexOf('"creationTimestamp":')

@@ -9,6 +9,7 @@ import { isUtf8 } from 'node:buffer'
 import { DocumentError, TooManyError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
 import { MAX_ENTRIES, MAX_MEMBERS, MAX_VALUES } from '../../limits.js'
+import { finish, type Steps } from '../../steps.js'
 import { findDuplicates } from './repeated-keys.js'
 
 /** Nesting levels; the deepest declared type has far fewer. */
@@ -110,17 +111,24 @@ export function decodeText (bytes: Uint8Array): string {
 }
 
 /** @throws DecodeError unless the bytes are one JSON value in UTF-8 within `MAX_DEPTH` and the bounds */
-export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
+export const parseJson = (bytes: Uint8Array, most = OF_BODIES): Parsed => finish(parseInSteps(bytes, most))
+
+/** The same, of a large body. */
+export function * parseInSteps (bytes: Uint8Array, most = OF_BODIES): Steps<Parsed> {
   const text = decodeText(bytes)
   const { members } = countValues(bytes, most)
+  yield
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     throw new DocumentError(`is not valid JSON: ${complaint(text, error)}`, { cause: error })
   }
+  yield
   if (hasLongDigits(bytes)) value = parseLong(text)
-  return { value, duplicates: members === countKeys(value) ? [] : findDuplicates(text) }
+  const isOnce = members === countKeys(value)
+  yield
+  return { value, duplicates: isOnce ? [] : findDuplicates(text) }
 }
 
 /** V8 tells what is wrong in its text alone, which quotes the body, maybe a secret: only the position is passed on. */

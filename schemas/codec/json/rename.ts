@@ -37,8 +37,13 @@ class Edits {
     const tape = this.#tape
     if (!this.#signs.between(tape.starts[value] as number, tape.ends[value] as number)) return
     if (++this.#seen % STEP === 0) yield
-    if (renamed.kind === 'value') this.#replace(value, rawJson(renamed.of(tape.value(value))))
-    else if (renamed.kind === 'keys') {
+    if (renamed.kind === 'value') {
+      const before = tape.value(value)
+      yield
+      const after = renamed.of(before)
+      yield
+      this.#replace(value, rawJson(after))
+    } else if (renamed.kind === 'keys') {
       if (tape.isObject(value)) yield * this.#keys(value, renamed)
     } else if (tape.isList(value)) {
       const stop = tape.notes[value] as number

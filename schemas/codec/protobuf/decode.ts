@@ -7,7 +7,8 @@ import { OWN_NAMES, type Naming } from '../../naming.js'
 import { DecodeError, DocumentError } from '../../language/decode-error.js'
 import { decode, checkType, type Decoded } from '../../language/decode.js'
 import { MAX_ENTRIES, MAX_VALUES } from '../../limits.js'
-import { MAX_DEPTH, UNBOUNDED, parseJson, tooManyEntries, tooManyValues, type ValueBounds } from '../json/parse.js'
+import { MAX_DEPTH, UNBOUNDED, parseInSteps, tooManyEntries, tooManyValues, type ValueBounds } from '../json/parse.js'
+import { finish, type Steps } from '../../steps.js'
 import { wireTypeOf, fillRequired, planOf, type PlannedField, type Plan } from '../../language/plan.js'
 import { MAGIC } from './encode.js'
 import { BYTES, Reader, bytesTag } from './wire.js'
@@ -54,6 +55,8 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
   return envelope
 }
 
+/** A step takes a millisecond or two for as many bytes. */
+const STEP_BYTES = 64 * 1024
 /** Bounds fields per value: a singular field may be repeated at two bytes each, and the last one counts. */
 const FIELDS_PER_VALUE = 5
 
@@ -68,6 +71,13 @@ export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: st
 export function decodeProtobuf<T> (
   message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, naming: Naming = OWN_NAMES
 ): DecodedProtobuf<T> {
+  return finish(protobufInSteps(message, bytes, most, naming))
+}
+
+/** The same, of a large body. */
+export function * protobufInSteps<T> (
+  message: Message<T>, bytes: Uint8Array, most: ValueBounds, naming: Naming
+): Steps<DecodedProtobuf<T>> {
   const { apiVersion: sent, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
   const apiVersion = naming.group(sent)
   if (contentEncoding !== '') {
@@ -76,7 +86,7 @@ export function decodeProtobuf<T> (
     )
   }
   if (contentType === 'application/json') {
-    const { value, duplicates } = parseJson(raw, most)
+    const { value, duplicates } = yield * parseInSteps(raw, most)
     return { ...decode(naming.message(message), naming.value(message, value), most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
@@ -85,7 +95,9 @@ export function decodeProtobuf<T> (
     )
   }
   const type = checkType(message, apiVersion, kind) // whose apiVersion is ours already
-  const object = { ...type, ...naming.value(message, decodeMessage(message, raw, undefined, most)) }
+  const decoded = yield * messageInSteps(message, raw, undefined, most)
+  yield
+  const object = { ...type, ...naming.value(message, decoded) }
   return { object, unknown: [], duplicates: [] }
 }
 
@@ -93,6 +105,12 @@ export function decodeProtobuf<T> (
 export function decodeMessage<T> (
   message: Message<T>, bytes: Uint8Array, type?: Plain, most: ValueBounds = UNBOUNDED
 ): T {
+  return finish(messageInSteps(message, bytes, type, most))
+}
+
+function * messageInSteps<T> (
+  message: Message<T>, bytes: Uint8Array, type: Plain | undefined, most: ValueBounds
+): Steps<T> {
   const { name, protobuf, special, alternatives, type: kind } = message[Facts]
   if (!protobuf) throw new DecodeError(`${kind?.kind ?? name} has no protobuf form`)
   const reader = new Reader(bytes)
@@ -100,26 +118,49 @@ export function decodeMessage<T> (
   reader.valuesLeft = most.values
   reader.fieldsLeft = most.values * FIELDS_PER_VALUE
   const object = special === undefined
-    ? read(reader, reader.end, planOf(message), type ?? {}, 0)
+    ? yield * readInSteps(reader, reader.end, planOf(message), type ?? {})
     : special.fromProtobuf(bytes, reader)
   // decoded by the declaration of T
   return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T
 }
 
 /* eslint-disable @typescript-eslint/max-params -- called for each field: an object for arguments would cost too much */
+/** As `read`, in steps of a part of the bytes each, between the members of messages that are large. */
+function * readInSteps (reader: Reader, end: number, plan: Plan, object: Plain): Steps<Plain> {
+  while (end - reader.at > STEP_BYTES) {
+    const stepEnd = reader.at + STEP_BYTES
+    while (reader.at < stepEnd) {
+      const before = reader.at
+      const field = plan.byNumber.get(reader.varint(end) >>> 3)
+      const length = field === undefined || !isMessage(field) ? 0 : reader.limit(end) - reader.at
+      if (field !== undefined && length > STEP_BYTES) {
+        if (--reader.fieldsLeft < 0 || --reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
+        object[field.name] = yield * readInSteps(reader, reader.at + length, field.plan, {})
+      } else {
+        reader.at = before
+        readMember(reader, end, plan, object, 0)
+      }
+    }
+    yield
+  }
+  return read(reader, end, plan, object, 0)
+}
+
+const isMessage = ({ shape, tag, scalar, special, alternatives }: PlannedField): boolean =>
+  shape === 'one' && (tag & 7) === BYTES && scalar === undefined && special === undefined && !alternatives
+
 function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): Plain {
   if (depth > MAX_DEPTH) throw new DecodeError('the protobuf message nests too deeply')
-  while (reader.at < end) {
-    const tag = reader.varint(end)
-    const field = plan.byNumber.get(tag >>> 3)
-    if (field === undefined || tag < 8) {
-      if (tag < 8) throw new DecodeError('the protobuf message holds a field of number 0')
-      reader.skip(tag & 7, end)
-      continue
-    }
-    readField(reader, end, field, tag & 7, object, depth)
-  }
+  while (reader.at < end) readMember(reader, end, plan, object, depth)
   return fillRequired(plan, object)
+}
+
+function readMember (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): void {
+  const tag = reader.varint(end)
+  const field = plan.byNumber.get(tag >>> 3)
+  if (field !== undefined && tag >= 8) readField(reader, end, field, tag & 7, object, depth)
+  else if (tag < 8) throw new DecodeError('the protobuf message holds a field of number 0')
+  else reader.skip(tag & 7, end)
 }
 
 function readField (

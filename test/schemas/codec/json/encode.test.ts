@@ -1,5 +1,6 @@
 import t from 'tap'
 import { joinJson, listJson, splitJson, toJson } from '../../../../schemas/codec/json/encode.js'
+import { finish } from '../../../../schemas/steps.js'
 import { parseJson } from '../../../../schemas/codec/json/parse.js'
 import { decode } from '../../../../schemas/language/decode.js'
 import { apiPackage, string } from '../../../../schemas/language/declare.js'
@@ -66,7 +67,7 @@ t.test('a resourceVersion can be put in late, and the bytes are the same', async
   ]
   for (const more of cases) {
     const object = binding(more)
-    const split = splitJson(clusterRoleBindings.message, object)
+    const split = finish(splitJson(clusterRoleBindings.message, object))
     const expected = toJson(clusterRoleBindings.message, object, '12345')
     t.equal(joinJson(split, '12345').toString(), expected)
     t.equal((JSON.parse(expected) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, '12345')
