@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../event-loop/clock.js'
 import type { Admission } from './admission.js'
 import type { Allocation } from './allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
+import { hasPath } from './verb-table.js'
 import type { Target, WriteContext } from './write-context.js'
 
 /** Options of a store that differ by type. */
@@ -213,12 +214,9 @@ export class ResourceRegistry {
   /** True if a request's resource or subresource is served, with whatever verb. */
   serves (info: RequestInfo): boolean {
     const store = info.deeper === undefined ? this.lookup(info) : undefined
-    if (store === undefined || (!store.type.namespaced && info.namespace !== '' && info.namespace !== info.name)) {
-      return false
-    }
-    return info.subresource === '' ||
-      store.representation.subresources.some(subresource => subresource.name === info.subresource &&
-        isServed(subresource, store.gates))
+    if (store === undefined || !hasPath(store, info)) return false
+    return info.subresource === '' || store.representation.subresources.some(subresource =>
+      subresource.name === info.subresource && isServed(subresource, store.gates))
   }
 
   /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */

@@ -15,6 +15,16 @@ const isProbe = (method: string): boolean => method === 'HEAD' || method === 'OP
 
 const COLLECTION_VERBS = new Set(['list', 'watch', 'create', 'deletecollection'])
 
+/**
+ * Whether the path of a request is one of the resource's. A namespace object is in its own namespace; no other
+ * cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.
+ */
+export const hasPath = (
+  { type: { namespaced } }: ResourceStore, { namespace, name, selected }: RequestInfo
+): boolean => namespaced
+  ? namespace !== '' || name === '' || selected === true
+  : namespace === '' || namespace === name
+
 export class VerbTable<Handler> {
   readonly #store: ResourceStore
   readonly #handlers: ReadonlyMap<string, Partial<Record<string, Handler>>>
@@ -27,12 +37,9 @@ export class VerbTable<Handler> {
 
   /** @throws StatusError 404 for a path that the resource does not have, 405 for a verb */
   of (info: RequestInfo, method: string): Handler {
-    const { namespace, name, selected, subresource, verb, rest } = info
+    const { namespace, subresource, verb, rest } = info
     const { namespaced } = this.#store.type
-    // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in
-    // one namespace would reach beyond it.
-    if (!namespaced && namespace !== '' && namespace !== name) throw noSuchPath()
-    if (namespaced && namespace === '' && name !== '' && selected !== true) throw noSuchPath()
+    if (!hasPath(this.#store, info)) throw noSuchPath()
     if (namespaced && namespace !== '' && dnsLabel(namespace).length > 0) {
       throw notFound({ group: '', resource: 'namespaces' }, namespace)
     }

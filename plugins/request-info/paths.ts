@@ -7,6 +7,7 @@ import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
 import { pathSegment } from '../../schemas/names.js'
 import type { Naming } from '../../schemas/naming.js'
+import { ofNamespace, placesIn, type Places } from '../../schemas/path-places.js'
 import { isTrue } from '../../schemas/query-boolean.js'
 import { nameSelected } from '../../schemas/selectors/fields.js'
 import { badRequest, type StatusError } from '../../schemas/status.js'
@@ -21,17 +22,6 @@ export interface Sent {
   readonly naming: Naming
 }
 
-/** Indexes of the segments that name each part; 0, the empty segment before the leading slash, where none does. */
-interface Places {
-  readonly group: number
-  readonly version: number
-  readonly namespace: number
-  readonly resource: number
-  readonly name: number
-  readonly subresource: number
-  readonly watched: boolean
-}
-
 const VERBS: Readonly<Record<string, string>> =
   { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
@@ -43,9 +33,6 @@ const UPSTREAM_DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefini
 const UPSTREAM_DEFINITIONS_GROUP = 'apiextensions.k8s.io'
 const DEFINITIONS_GROUP = 'apiextensions.orch.io'
 
-/** Subresources of a namespace; any other second segment is a resource inside the namespace. */
-const ofNamespace = (segment: string | undefined): boolean => segment === 'status' || segment === 'finalize'
-
 /** True if a segment cannot be a name: such a path is a non-resource path, not a collection. */
 function hasUnnamed (parts: readonly string[]): boolean {
   for (let at = 1; at < parts.length; at++) {
@@ -53,26 +40,6 @@ function hasUnnamed (parts: readonly string[]): boolean {
     if (part === '' || part === '.' || part === '..') return true
   }
   return false
-}
-
-/**
- * The places in the segments of a path or of a route's pattern, without the empty segment behind a trailing slash.
- * Undefined if it names no resource.
- */
-function placesIn (parts: readonly string[], method: string): Places | undefined {
-  const core = parts[1] === 'api'
-  const version = core ? 2 : 3
-  let at = version + 1
-  if ((!core && parts[1] !== 'apis') || parts.length <= at) return undefined
-  // The deprecated watch path, for collections and single objects.
-  const watched = method === 'GET' && parts[at] === 'watch' && parts.length > at + 1
-  if (watched) at++
-  let namespace = 0
-  if (parts[at] === 'namespaces' && parts.length > at + 1) {
-    namespace = at + 1
-    if (parts.length > at + 2 && !(core && ofNamespace(parts[at + 2]))) at += 2
-  }
-  return { group: core ? 0 : 2, version, namespace, resource: at, name: at + 1, subresource: at + 2, watched }
 }
 
 /** The index of `proxy` in the path of a pod, service or node; 0 in others. What follows may contain any segments. */
@@ -107,7 +74,7 @@ function infoOf (parts: readonly string[], rest: string | undefined, sent: Sent,
   const slash = parts[parts.length - 1] === '' // stands for an empty last parameter, which names nothing
   if (slash) parts = parts.slice(0, -1)
   const isKnown = !slash && known !== undefined && !ofNamespace(parts[known.resource])
-  const places = isKnown ? known : placesIn(parts, method)
+  const places = isKnown ? known : placesIn(parts, method === 'GET')
   if (places === undefined || hasUnnamed(parts)) return pathRequest(path, method.toLowerCase())
 
   const at = (index: number): string => parts[index] ?? ''
@@ -171,7 +138,7 @@ export class RoutePattern {
     this.#open = pattern.endsWith('/*')
     this.#segments = (this.#open ? pattern.slice(0, -2) : pattern).split('/')
     this.#params = this.#segments.map(segment => segment.startsWith(':') ? segment.slice(1) : undefined)
-    this.#places = placesIn(this.#segments, 'GET') // only GET has routes with `watch/`
+    this.#places = placesIn(this.#segments) // only GET has routes with `watch/`
     this.#takesAny = pattern === '/api/*' || pattern === '/apis/*'
   }
 

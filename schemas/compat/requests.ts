@@ -1,4 +1,5 @@
 /** Names in paths and queries of requests. Every function is its own inverse. */
+import { placesIn } from '../path-places.js'
 import { isOwnGroup, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from './names.js'
 import {
   bounded, hasSign, namesOf, translateComponent, translateGroup, translateKey, translateNamespace, type Translation
@@ -89,20 +90,6 @@ export const translateFieldPath = (path: string): string =>
 export const publicHost = ({ name, namespace }: { readonly name: string, readonly namespace: string }): string =>
   `${service?.(name) ?? name}.${translateNamespace(namespace)}.svc`
 
-interface PathPlaces { readonly group: number, readonly namespace: number | undefined, readonly type: number }
-
-/** Where a path of the API names its group, namespace and type, which the object follows; undefined for other paths. */
-function placesIn (parts: readonly string[]): PathPlaces | undefined {
-  const api = parts[1] === 'openapi' ? 3 : 1
-  if (parts[api] !== 'api' && parts[api] !== 'apis') return undefined
-  let type = parts[api] === 'api' ? api + 2 : api + 3
-  if (parts[type] === 'watch' && parts.length > type + 1) type++
-  const inside = parts[type] === 'namespaces' && parts.length > type + 2
-  return { group: api + 1, namespace: inside ? type + 1 : undefined, type: inside ? type + 2 : type }
-}
-
-const groupIn = (parts: readonly string[]): string => parts[1] === 'apis' ? parts[2] ?? '' : ''
-
 /**
  * The group in the path of an API, and names of namespaces and objects in it; not of types and subresources, which
  * definitions choose.
@@ -110,30 +97,30 @@ const groupIn = (parts: readonly string[]): string => parts[1] === 'apis' ? part
 export function translatePath (path: string): string {
   if (!hasSign(path)) return path
   const parts = path.split('/')
+  const openapi = parts[1] === 'openapi' ? parts.splice(1, 2) : []
   const places = placesIn(parts)
-  if (places === undefined) return path
-  const { group, namespace, type } = places
-  const names = namesOf(groupIn(parts), parts[type] ?? '')
   const translate = (at: number, of: Translation | undefined): void => {
     const before = parts[at]
     if (before !== undefined && of !== undefined) parts[at] = of(before)
   }
-  translate(group, translateGroup)
-  if (namespace !== undefined) translate(namespace, translateNamespace)
-  translate(type + 1, names)
+  const names = namesIn(parts, places)
+  if (parts[1] === 'apis') translate(2, translateGroup)
+  if (places !== undefined) {
+    if (places.namespace !== places.name) translate(places.namespace, translateNamespace)
+    translate(places.name, names)
+  }
+  parts.splice(1, 0, ...openapi)
   return parts.join('/')
+}
+
+/** The names of the type that a path lists. */
+function namesIn (parts: readonly string[], places = placesIn(parts)): Translation | undefined {
+  return places === undefined ? undefined : namesOf(parts[places.group] ?? '', parts[places.resource] ?? '')
 }
 
 /** A path in a rule, where a trailing `*` stands for any rest. */
 export const translatePattern: Translation = pattern =>
   pattern.endsWith('*') ? `${translatePath(pattern.slice(0, -1))}*` : translatePath(pattern)
-
-/** The names of the type that a path lists. */
-function namesListed (path: string): Translation | undefined {
-  const parts = decoded(path).split('/')
-  const places = placesIn(parts)
-  return places === undefined ? undefined : namesOf(groupIn(parts), parts[places.type] ?? '')
-}
 
 /** What is malformed is refused elsewhere. */
 function decoded (path: string): string {
@@ -149,7 +136,7 @@ export function translateQuery (query: string, path: string): string {
   if (!query.includes('Selector') && !query.includes('%')) return query // names of parameters may be percent-encoded
   return new URLSearchParams([...new URLSearchParams(query)].map(([name, value]): [string, string] => {
     if (name === 'labelSelector') return [name, translateLabelSelector(value)]
-    return [name, name === 'fieldSelector' ? translateFieldSelector(value, namesListed(path)) : value]
+    return [name, name === 'fieldSelector' ? translateFieldSelector(value, namesIn(decoded(path).split('/'))) : value]
   })).toString()
 }
 
