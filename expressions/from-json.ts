@@ -13,6 +13,7 @@ const isMembers = (json: unknown): json is Members => typeof json === 'object' &
 /** The value of a field with that type; a Fault if the type differs. */
 export function fromJson (json: unknown, type: Type): Value {
   if (isValue(json)) return json
+  if (json instanceof Given) return json.value
   if (type.kind === 'optional') {
     return json === undefined ? new Optional() : new Optional(fromJson(json, type.of ?? DYN))
   }
@@ -33,6 +34,9 @@ export function fromJson (json: unknown, type: Type): Value {
     default: return typeof json === 'string' ? ofText(json, type) : wrong('a string', json)
   }
 }
+
+/** A value that is given as it is, whatever the type of its variable. */
+export class Given { constructor (readonly value: Value) {} }
 
 /** Callers may make values themselves. */
 const isValue = (json: unknown): json is Value => json instanceof Opaque || json instanceof Optional ||

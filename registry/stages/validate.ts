@@ -20,14 +20,16 @@ export function * validateNew (write: CreateWrite): Steps<void> {
 
 /** @throws StatusError 422, which tells readers of the object who owns the refused fields */
 export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
-  const { store, object, oldObject: old, subresource, context: { validate, fieldManager = '' } } = write
+  const { store, object, oldObject: old, subresource, context: { caller, validate, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
   const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
   const own = isWhole
     ? validateUpdate(store.stored, object, old, store.gates)
     : validateSubresource(store.stored, object, old, named, store.gates)
   const sent = validate?.(object, old) ?? []
-  const all = [...own, ...sent, ...yield * validateVersion(store.representation, object, old, subresource, store.gates)]
+  const { representation, gates } = store
+  const warn = (text: string): void => { caller.warn?.(text) }
+  const all = [...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn)]
   if (all.length > 0) {
     const explains = yield * waitFor(mayGet(write))
     refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)

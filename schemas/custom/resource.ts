@@ -7,7 +7,7 @@ import type {
   CustomResourceDefinition, CustomResourceDefinitionVersion
 } from '../api/apiextensions/customresourcedefinitions.js'
 import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
-import { areRulesOn } from '../api/apiextensions/rules/expressions.js'
+import { areRulesOn, RATCHETS_GATE } from '../api/apiextensions/rules/expressions.js'
 import { SELECTABLE_GATE } from '../api/apiextensions/rules/selectable-fields.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
 import { DEFAULT_GATES, type Gates } from '../gates.js'
@@ -22,7 +22,7 @@ import {
 } from '../resource.js'
 import { customColumns } from './columns.js'
 import { declareKind } from './declaration.js'
-import { customRules } from './rules.js'
+import { customRules, type RuleGates } from './rules.js'
 import { customScale, validateScale } from './scale.js'
 import { SelectableFields } from './selectable-fields.js'
 
@@ -65,7 +65,9 @@ function customResource (
     const { name, schema, selectableFields = [] } = declared
     const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
     return {
-      ...versionOf(spec.group, kind, declared, areRulesOn(gates)),
+      ...versionOf(spec.group, kind, declared, {
+        evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE)
+      }),
       selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
         apiVersion: apiVersionOf(spec.group, name), kind
       })
@@ -94,17 +96,17 @@ function customResource (
 }
 
 function versionOf (
-  group: string, kind: string, version: CustomResourceDefinitionVersion, evaluates: boolean
+  group: string, kind: string, version: CustomResourceDefinitionVersion, gates: RuleGates
 ): Omit<Version, 'selectableFields'> {
   const { name, served, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
-  const { validate } = customRules(declared, evaluates)
+  const { validate } = customRules(declared, gates)
   return {
     message: declareKind({ group, version: name, kind }, declared),
     rules: {
-      inSteps: function * (object, old, report) {
-        yield * validate(object, old, report)
+      inSteps: function * (object, old, report, subresource) {
+        yield * validate(object, old, report, subresource)
         if (scale !== undefined) validateScale(scale, object, report)
       }
     },

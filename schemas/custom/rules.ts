@@ -1,5 +1,6 @@
 /** Rules of custom objects: their schema, embedded objects, and unique list items. */
 import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
+import { Correlation, keysOf } from '../api/apiextensions/correlation.js'
 import { ObjectPatterns } from '../api/apiextensions/patterns.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { ValueValidator } from '../api/apiextensions/schema-values.js'
@@ -9,13 +10,13 @@ import { duplicate, invalid } from '../rules/findings.js'
 import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
 import { someSchema } from '../api/apiextensions/rules/schema-walk.js'
-import { keysOf } from './list-keys.js'
-import { compileRules, validateRules } from './validations.js'
+import { compileRules, type Ruled } from './ruled.js'
+import { validateRules } from './validations.js'
 import { isObject } from '../language/values.js'
 
 export interface CustomRules {
-  /** `old` is undefined on create. */
-  readonly validate: (object: object, old: object | undefined, report: Report) => Steps<void>
+  /** `old` is undefined on create. @param subresource `` for the object itself */
+  readonly validate: (object: object, old: object | undefined, report: Report, subresource?: string) => Steps<void>
 }
 
 interface PreparedRules {
@@ -40,32 +41,51 @@ const prepared = (schema: JSONSchemaProps): PreparedRules => ({
   keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
 })
 
-type Compiled = ReturnType<typeof compileRules> extends Steps<infer T> ? T : never
+export interface RuleGates {
+  /** CEL rules apply. */
+  readonly evaluates: boolean
+  /** What an update does not change may be invalid, and updates of the status are checked there alone. */
+  readonly ratchets: boolean
+}
 
-/** Examines the schema when it validates the first object. @param evaluates whether its CEL rules apply */
-export function customRules (schema: JSONSchemaProps, evaluates = false): CustomRules {
+/** Examines the schema when it validates the first object. */
+export function customRules (
+  schema: JSONSchemaProps, { evaluates, ratchets }: RuleGates = { evaluates: false, ratchets: false }
+): CustomRules {
   let known: PreparedRules | undefined
-  let compiled: { readonly rules: Compiled } | undefined
+  let compiled: { readonly rules: Ruled | undefined } | undefined
   return {
-    validate: function * (object, old, reportAny) {
+    validate: function * (object, old, reportAny, subresource = '') {
       const { patterns, embeds, keyed } = known ??= prepared(schema)
       let blocked = false
       const report: Report = error => {
         blocked ||= BLOCKING.has(error.type)
         reportAny(error)
       }
-      yield * new ValueValidator(patterns, true).validating(schema, object, '', report)
+      const isStatus = ratchets && subresource === 'status'
+      const [checked, value] = isStatus ? [ofStatus(schema), statusOf(object)] : [schema, object]
+      const correlated = ratchets && old !== undefined
+        ? new Correlation(checked, value, isStatus ? statusOf(old) : old)
+        : undefined
+      yield * new ValueValidator(patterns, true).validating(checked, value, '', report, correlated)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
       // An object with repeated items from before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)
       if (!evaluates) return
-      compiled ??= { rules: yield * compileRules(schema) }
+      compiled ??= { rules: yield * compileRules(schema, true) }
       if (compiled.rules === undefined) return
       if (blocked) invalid(report, '<nil>', null, NOT_CHECKED)
-      else yield * validateRules(compiled.rules, object, old, report)
+      else {
+        const forgive = (text: string): void => { reportAny.warn?.(text) }
+        yield * validateRules(compiled.rules, object, old, { report, forgive, ratchets })
+      }
     }
   }
 }
+
+const ofStatus = ({ properties: { status } = {} }: JSONSchemaProps): JSONSchemaProps =>
+  ({ properties: status === undefined ? {} : { status } })
+const statusOf = (object: object): object => 'status' in object ? { status: object.status } : {}
 
 function hasRepeatedItems (schema: JSONSchemaProps, object: object): boolean {
   let isFound = false

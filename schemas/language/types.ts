@@ -35,6 +35,8 @@ export interface Report {
   (error: FieldError): void
   /** Gates on which validation depends. Default: those of the release. */
   readonly gates?: Gates
+  /** Warns of what is not refused. Default: silent. */
+  readonly warn?: (text: string) => void
 }
 
 export interface FieldOptions {

@@ -18,9 +18,11 @@ const MAX_FINDINGS = 100
 const ENOUGH = new Error('enough has been found')
 
 /** @throws ENOUGH */
-function reporting (findings: FieldError[], gates: Gates): Report {
+function reporting (findings: FieldError[], gates: Gates, warn?: Report['warn']): Report {
   const report = (error: FieldError): void => { if (findings.push(error) === MAX_FINDINGS) throw ENOUGH }
-  return gates === DEFAULT_GATES ? report : Object.assign(report, { gates })
+  return gates === DEFAULT_GATES && warn === undefined
+    ? report
+    : Object.assign(report, { gates, ...(warn === undefined ? {} : { warn }) })
 }
 
 /** Runs validation and returns its errors, at most a hundred. */
@@ -35,10 +37,12 @@ export function collect (run: (report: Report) => void, gates = DEFAULT_GATES): 
 }
 
 /** The same for validation in steps. */
-export function * collectInSteps (run: (report: Report) => Steps<void>, gates = DEFAULT_GATES): Steps<FieldError[]> {
+export function * collectInSteps (
+  run: (report: Report) => Steps<void>, gates = DEFAULT_GATES, warn?: Report['warn']
+): Steps<FieldError[]> {
   const findings: FieldError[] = []
   try {
-    yield * run(reporting(findings, gates))
+    yield * run(reporting(findings, gates, warn))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }
@@ -92,7 +96,8 @@ export function validateSubresource (
 
 /** The rules of a representation itself, in steps; `old` is undefined on create. */
 export function * validateVersion (
-  { rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES
+  { rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES,
+  warn?: Report['warn']
 ): Steps<FieldError[]> {
   if (rules === undefined) return []
   return yield * collectInSteps(function * (report) {
@@ -100,7 +105,7 @@ export function * validateVersion (
     else rules.update?.(object, old, report, subresource)
     const steps = rules.inSteps?.(object, old, report, subresource, gates)
     if (steps !== undefined) yield * steps
-  }, gates)
+  }, gates, warn)
 }
 
 function rulesOfUpdate (

@@ -8,11 +8,11 @@ import { resource } from '../../resource.js'
 import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
-import { areRulesOn, GATE as RULES_GATE, hasRules, withoutRules } from './rules/expressions.js'
+import { areRulesOn, hasRules, withoutRules } from './rules/expressions.js'
 import { validateGivenNames } from './rules/names.js'
 import { validateDefinition } from './rules/customresourcedefinitions.js'
 import { SELECTABLE_GATE } from './rules/selectable-fields.js'
-import { JSONSchemaProps } from './schemas.js'
+import { JSONSchemaProps, RULES_GATE } from './schemas.js'
 
 export type CustomResourceColumnDefinition = Static<typeof CustomResourceColumnDefinition>
 export const CustomResourceColumnDefinition =

@@ -3,6 +3,7 @@ import { stringify } from '../../codec/json/exact.js'
 import type { Report } from '../../language/types.js'
 import type { FieldError } from '../../status.js'
 import { finish, type Steps } from '../../steps.js'
+import type { Correlation } from './correlation.js'
 import type { Patterns } from './patterns.js'
 import { STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
@@ -35,6 +36,13 @@ function names (enumeration: readonly unknown[], value: unknown): boolean {
   return texts.has(value)
 }
 
+/** Where a value is, and what is found there. */
+interface Place {
+  readonly name: string
+  readonly findings: ValueFinding[]
+  readonly correlated: Correlation | undefined
+}
+
 export class ValueValidator {
   readonly #patterns: Pick<Patterns, 'of'>
   readonly #most: number
@@ -51,9 +59,17 @@ export class ValueValidator {
     finish(this.validating(schema, value, at, report))
   }
 
-  * validating (schema: Schema, value: unknown, at: string, report: Report): Steps<void> {
+  /** @param correlated with which what is unchanged is valid */
+  * validating (
+    schema: Schema, value: unknown, at: string, report: Report, correlated?: Correlation
+  ): Steps<void> {
     const reported = new Set<string>()
-    for (const { name, ...error } of yield * this.#findings(schema, value, '')) {
+    let findings = yield * this.#findings(schema, value, '')
+    // What is valid costs no comparison.
+    if (findings.length > 0 && correlated !== undefined) {
+      findings = yield * this.#findings(schema, value, '', correlated)
+    }
+    for (const { name, ...error } of findings) {
       const words = `${name} ${error.detail}`
       if (!reported.has(words)) report({ ...error, field: fieldAt(at, name.replace(/^\./, '')) })
       reported.add(words)
@@ -61,7 +77,7 @@ export class ValueValidator {
   }
 
   /** @param name path within the value, which messages begin with */
-  * #findings (schema: Schema, value: unknown, name: string): Steps<ValueFinding[]> {
+  * #findings (schema: Schema, value: unknown, name: string, correlated?: Correlation): Steps<ValueFinding[]> {
     if (++this.#steps > this.#most) return []
     if (this.#steps - this.#yielded > STEPS_PER_YIELD) {
       this.#yielded = this.#steps
@@ -70,9 +86,9 @@ export class ValueValidator {
     const findings: ValueFinding[] = []
     this.#own(schema, value, name, findings)
     if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, findings)
-    if (Array.isArray(value)) yield * this.#list(schema, value, name, findings)
-    else if (isObject(value)) yield * this.#object(schema, value, name, findings)
-    return findings
+    if (Array.isArray(value)) yield * this.#list(schema, value, { name, findings, correlated })
+    else if (isObject(value)) yield * this.#object(schema, value, { name, findings, correlated })
+    return findings.length > 0 && correlated?.isSame === true ? [] : findings
   }
 
   /** Types, formats, bounds and enumerations. */
@@ -128,12 +144,12 @@ export class ValueValidator {
   }
 
   * #list (
-    { items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, findings: ValueFinding[]
+    { items, minItems, maxItems }: Schema, value: readonly unknown[], { name, findings, correlated }: Place
   ): Steps<void> {
     if (isSchema(items) && this.#steps < this.#most) {
       for (const [index, item] of value.entries()) {
         if (findings.length >= MAX_FOUND) break
-        findings.push(...yield * this.#findings(items, item, `${name}[${index}]`))
+        findings.push(...yield * this.#findings(items, item, `${name}[${index}]`, correlated?.item(index)))
       }
     }
     if (minItems !== undefined && value.length < minItems) {
@@ -145,7 +161,7 @@ export class ValueValidator {
   }
 
   * #object (
-    schema: Schema, value: Readonly<Record<string, unknown>>, name: string, findings: ValueFinding[]
+    schema: Schema, value: Readonly<Record<string, unknown>>, { name, findings, correlated }: Place
   ): Steps<void> {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
@@ -165,16 +181,17 @@ export class ValueValidator {
     for (const [member, item] of members) {
       if (findings.length >= MAX_FOUND) break
       if (Object.hasOwn(properties, member)) continue
-      if (isSchema(
-        additionalProperties
-      )) findings.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
-      else if (additionalProperties === false) {
+      if (isSchema(additionalProperties)) {
+        const inner = correlated?.member(member)
+        findings.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`, inner))
+      } else if (additionalProperties === false) {
         this.#say(findings, name, `${name}.${member} in body is a forbidden property`, member)
       }
     }
     for (const [member, item] of members) {
       const part = Object.hasOwn(properties, member) ? properties[member] : undefined
-      if (part !== undefined) findings.push(...yield * this.#findings(part, item, below(member)))
+      if (part === undefined) continue
+      findings.push(...yield * this.#findings(part, item, below(member), correlated?.member(member)))
     }
     for (const member of required) {
       if (!Object.hasOwn(value, member)) {

@@ -40,10 +40,25 @@ export const JSONSchemaPropsOrStringArray =
     property: list(2, 'The names of properties.', 'string')
   })
 
+/** The feature gate of rules, and of what later releases gave them. */
+export const RULES_GATE = 'CustomResourceValidationExpressions'
+/** Reasons that rules may give. */
+export const REASONS: readonly string[] = [
+  'FieldValueRequired', 'FieldValueDuplicate', 'FieldValueInvalid', 'FieldValueForbidden'
+]
+
 export type ValidationRule = Static<typeof ValidationRule>
 export const ValidationRule = message('ValidationRule', 'A rule for values, as a CEL expression.', {
   rule: string(1, 'CEL expression that must be true; self is the value.', { required: true }),
-  message: string(2, 'Message for values that break the rule.')
+  message: string(2, 'Message for values that break the rule.'),
+  messageExpression: string(3, 'CEL expression that makes the message, instead of `message`.', { later: RULES_GATE }),
+  reason: string(4, 'Reason of the error; by default FieldValueInvalid.', {
+    pointer: true, values: REASONS, closed: 'ruled', later: RULES_GATE
+  }),
+  fieldPath: string(5, 'Path of the field that breaks the rule, below the value.', { later: RULES_GATE }),
+  optionalOldSelf: bool(6, 'Runs the rule without an old value too; oldSelf is optional then.', {
+    pointer: true, later: RULES_GATE
+  })
 })
 
 export const JSONSchemaProps = recursive(() =>

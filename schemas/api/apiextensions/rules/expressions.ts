@@ -8,16 +8,19 @@ import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import { Problem } from '../../../../expressions/program.js'
-import { readRule } from '../../../custom/rule.js'
+import { readMessage, readRule } from '../../../custom/rule.js'
 import { MAX_REQUEST, sharedType } from '../../../custom/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
-import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
+import { isSchema, RULES_GATE, type JSONSchemaProps as Schema, type ValidationRule } from '../schemas.js'
+import type { Type } from '../../../../expressions/types.js'
 
 const RULES = 'x-orch-validations'
-export const GATE = 'CustomResourceValidationExpressions'
 
-export const areRulesOn = (gates: Gates): boolean => gates.enabled(GATE)
+/** The feature gate that forgives what updates do not change. */
+export const RATCHETS_GATE = 'CRDValidationRatcheting'
+
+export const areRulesOn = (gates: Gates): boolean => gates.enabled(RULES_GATE)
 
 /** Whether the schema or any part of it has a rule. */
 export const hasRule = (schema: Schema): boolean => someSchema(schema, part => (part[RULES] ?? []).length > 0)
@@ -52,37 +55,43 @@ interface Place {
   readonly uncorrelated?: string
 }
 
-/** Validates the rules of a valid schema, in steps. */
-export function * validateRules (root: Schema, at: string, report: Report): Steps<void> {
+/** Validates the rules of a valid schema, in steps. @param isKept the stored definition has the same schema */
+export function * validateRules (root: Schema, at: string, report: Report, isKept: boolean): Steps<void> {
   if (!hasRule(root)) return
-  const check = new RuleChecks(report)
+  const check = new RuleChecks(report, isKept)
   yield * check.schema(root, at, { times: 1 }, true)
   check.total(at)
 }
 
 class RuleChecks {
   readonly #report: Report
+  readonly #isKept: boolean
   readonly #costs: Array<{ readonly at: string, readonly cost: number }> = []
 
-  constructor (report: Report) { this.#report = report }
+  constructor (report: Report, isKept: boolean) {
+    this.#report = report
+    this.#isKept = isKept
+  }
 
   * schema (schema: Schema, at: string, place: Place, isRoot = false): Steps<void> {
     const { items, additionalProperties, maxItems, maxProperties, properties = {} } = schema
     yield * this.#rules(schema, at, place, isRoot)
     const times = (most: unknown): Pick<Place, 'times'> =>
-      ({ times: place.times === undefined || most === undefined ? undefined : place.times * Number(most) })
+      ({ times: place.times === undefined || most === undefined ? undefined : place.times * Math.max(0, Number(most)) })
+    const within = schema['x-orch-map-type'] === 'atomic' ? { uncorrelated: at, ...place } : place
     if (isSchema(additionalProperties)) {
-      yield * this.schema(additionalProperties, `${at}.additionalProperties`, { ...place, ...times(maxProperties) })
+      yield * this.schema(additionalProperties, `${at}.additionalProperties`, { ...within, ...times(maxProperties) })
     }
-    for (const [name, part] of Object.entries(properties)) yield * this.schema(part, `${at}.properties[${name}]`, place)
+    for (const [name, part] of Object.entries(properties)) {
+      yield * this.schema(part, `${at}.properties[${name}]`, within)
+    }
     if (!isSchema(items)) return
-    const within = `${at}.items`
-    yield * this.schema(items, within, {
-      ...schema['x-orch-list-type'] === 'map' ? place : { uncorrelated: within, ...place }, ...times(maxItems)
+    yield * this.schema(items, `${at}.items`, {
+      ...schema['x-orch-list-type'] === 'map' ? within : { uncorrelated: `${at}.items`, ...within }, ...times(maxItems)
     })
   }
 
-  * #rules (schema: Schema, at: string, { times, uncorrelated }: Place, isRoot: boolean): Steps<void> {
+  * #rules (schema: Schema, at: string, place: Place, isRoot: boolean): Steps<void> {
     const { [RULES]: rules = [], type: declared = '' } = schema
     if (rules.length === 0) return
     const type = sharedType(schema, isRoot || schema['x-orch-embedded-resource'] === true)
@@ -93,28 +102,56 @@ class RuleChecks {
           `x-orch-preserve-unknown-fields: '${String(schema['x-orch-preserve-unknown-fields'] === true)}'`
       )
     }
-    for (const [index, { rule = '' }] of rules.entries()) {
-      if (rule.trim() === '') continue
+    for (const [index, rule] of rules.entries()) {
+      if ((rule.rule ?? '').trim() === '') continue
       yield
-      const field = `${at}.${RULES}[${index}].rule`
-      try {
-        const { program: { most }, isTransition } = readRule(rule, type)
-        const cost = most === 0 ? 0 : most * (times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1)))
-        this.#costs.push({ at: field, cost })
-        if (cost > MAX_COST) forbidden(this.#report, field, excess('estimated rule cost', cost, MAX_COST))
-        if (isTransition && uncorrelated !== undefined) {
-          invalid(
-            this.#report, field, rule,
-            `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
-          )
-        }
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error
-        invalid(this.#report, field, rule, error.at === undefined
-          ? error.message
-          : `compilation failed: ${error.message}`)
-      }
+      this.#rule(rule, type, `${at}.${RULES}[${index}]`, place)
+      yield
+      this.#message(rule, type, `${at}.${RULES}[${index}].messageExpression`)
     }
+  }
+
+  #rule ({ rule = '', optionalOldSelf }: ValidationRule, type: Type, at: string, { times, uncorrelated }: Place): void {
+    const field = `${at}.rule`
+    try {
+      const { program: { most }, readsOld } = readRule(rule, type, optionalOldSelf === true)
+      const values = times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1))
+      this.#costs.push({ at: field, cost: most === 0 ? 0 : most * values })
+      this.#bound(field, 'estimated rule cost')
+      if (readsOld && uncorrelated !== undefined) {
+        invalid(
+          this.#report, field, rule,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
+        )
+      }
+      if (!readsOld && optionalOldSelf !== undefined) {
+        invalid(
+          this.#report, `${at}.optionalOldSelf`, optionalOldSelf,
+          'optionalOldSelf may not be set if oldSelf is not used in rule'
+        )
+      }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      invalid(this.#report, field, rule, problemOf('compilation failed', error))
+    }
+  }
+
+  #message ({ messageExpression = '', optionalOldSelf }: ValidationRule, type: Type, field: string): void {
+    if (messageExpression.trim() === '') return
+    try {
+      const { most } = readMessage(messageExpression, type, optionalOldSelf === true)
+      this.#costs.push({ at: field, cost: most })
+      this.#bound(field, 'estimated messageExpression cost')
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      invalid(this.#report, field, messageExpression, problemOf('messageExpression compilation failed', error))
+    }
+  }
+
+  /** Refuses the last estimate if it is too high, but not in a stored schema. */
+  #bound (field: string, what: string): void {
+    const cost = this.#costs.at(-1)?.cost ?? 0
+    if (cost > MAX_COST && !this.#isKept) forbidden(this.#report, field, excess(what, cost, MAX_COST))
   }
 
   /** Reports that all rules together are too expensive. */
@@ -134,3 +171,5 @@ class RuleChecks {
     )
   }
 }
+
+const problemOf = (what: string, { message, at }: Problem): string => at === undefined ? message : `${what}: ${message}`

@@ -5,6 +5,7 @@ import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
 import type { CustomResourceValidation } from '../customresourcedefinitions.js'
 import { validateDefaults } from './defaults.js'
+import { validateRulesOfDefaults } from './default-rules.js'
 import { validateRules } from './expressions.js'
 import { Patterns } from '../patterns.js'
 import type { Ratchets } from './ratchets.js'
@@ -76,6 +77,8 @@ export function * validateValidation (
   wrong.forEach(report)
   yield
   if (wrong.length > 0) return
-  validateDefaults(schema, field, ratchets.prunedDefaults, patterns, report)
-  if (ratchets.rules && findings.length === 0) yield * validateRules(schema, field, report)
+  const defaults = collect(each => { validateDefaults(schema, field, ratchets.prunedDefaults, patterns, each) })
+  defaults.forEach(report)
+  if (ratchets.rules && defaults.length === 0) yield * validateRulesOfDefaults(schema, field, report)
+  if (ratchets.rules && findings.length === 0) yield * validateRules(schema, field, report, ratchets.isKept(schema))
 }

@@ -29,6 +29,8 @@ export interface Ratchets {
   readonly columns: (version: string) => number
   /** The version had the same selectable fields, however many. */
   readonly selectable: (version: string, fields: readonly SelectableField[]) => boolean
+  /** The stored definition has the same schema in some version. */
+  readonly isKept: (schema: Schema) => boolean
   /** CEL rules compile, and their cost is bounded. */
   readonly rules: boolean
 }
@@ -39,6 +41,7 @@ const MAX_COLUMNS = 200
 const ALL: Omit<Ratchets, 'rules'> = {
   columns: () => MAX_COLUMNS,
   selectable: () => false,
+  isKept: () => false,
   schemas: true,
   knownTypes: true,
   structural: true,
@@ -63,6 +66,7 @@ export function ratchetsOf (
     old.versions?.find(({ name }) => name === version) ?? {}
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
   return {
+    isKept: schema => schemas.some(known => sameValue(known, schema)),
     selectable: (version, fields) => sameValue(before(version).selectableFields, fields),
     columns: version => {
       const { additionalPrinterColumns = [] } = before(version)

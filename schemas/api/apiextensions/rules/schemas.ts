@@ -1,10 +1,11 @@
 /** Validation of the keywords of a schema. `structural.ts` validates its structure. */
 import type { Report } from '../../../language/declare.js'
-import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
+import { forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import { TYPES, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
 import type { Ratchets } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-lists.js'
 import { eachWithin } from './schema-walk.js'
+import { validateRule } from './validation-rule.js'
 
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const
 
@@ -49,7 +50,7 @@ export function validateSchema (schema: Schema, at: string, ratchets: Ratchets, 
   validateMapType(schema, at, report)
   validateListType(schema, at, ratchets, report)
   schema['x-orch-validations']?.forEach((rule, index) => {
-    validateRule(rule, `${at}.x-orch-validations[${index}]`, report)
+    validateRule(rule, schema, `${at}.x-orch-validations[${index}]`, report)
   })
 }
 
@@ -83,21 +84,5 @@ function validateKeywords (
   }
   if (inMeta && schema['x-orch-embedded-resource'] === true) {
     forbidden(report, `${at}.x-orch-embedded-resource`, 'must not be used inside of resource meta')
-  }
-}
-
-const BREAK = /[\n\r]/
-
-/** `expressions.ts` compiles the rules, if their feature gate is on. */
-function validateRule (
-  { rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report
-): void {
-  const [text, words] = [rule.trim(), message.trim()]
-  if (text === '') required(report, `${at}.rule`, 'rule is not specified')
-  else if (message !== '' &&
-    words === '') invalid(report, `${at}.message`, message, 'message must be non-empty if specified')
-  else if (BREAK.test(words)) invalid(report, `${at}.message`, message, 'message must not contain line breaks')
-  else if (BREAK.test(text) && words === '') {
-    required(report, `${at}.message`, 'message must be specified if rule contains line breaks')
   }
 }
