@@ -100,7 +100,7 @@ export interface UpgradeAnswer {
 
 export type RelayedAnswer = PassedAnswer | UpgradeAnswer
 
-export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
+export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer | RelayedAnswer
 
 /** What verbs read of a request: Fastify's has it, and so may any other value. */
 export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {

@@ -10,38 +10,32 @@ const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy'
 /** Lists, to which the other server adds. */
 const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
 
-/** @param answering rejects with a StatusError */
-export async function sendRelayed (reply: FastifyReply, answering: Promise<RelayedAnswer>): Promise<FastifyReply> {
-  const answer = await answering
-  if (answer.kind === 'upgrade') {
-    answer.begin(reply)
-    return reply
-  }
+export function sendRelayed (reply: FastifyReply, answer: RelayedAnswer): void {
+  if (answer.kind === 'upgrade') return answer.begin(reply)
   if (answer.isProxied) for (const name of REPLACED_HEADERS) reply.removeHeader(name)
   const { 'content-length': length, ...others } = answer.headers
   for (const [name, value] of Object.entries(others)) {
     const own = ADDED_HEADERS.has(name) ? reply.getHeader(name) : undefined
     reply.header(name, own === undefined ? value : [String(own), ...(Array.isArray(value) ? value : [value])])
   }
-  if (answer.body === undefined) return reply.code(answer.code).send()
+  if (answer.body === undefined) return void reply.code(answer.code).send()
   reply.raw.statusCode = answer.code // Fastify refuses those from 600 on
-  return stream(reply, { ...answer, body: answer.body }, length === undefined ? undefined : String(length))
+  stream(reply, { ...answer, body: answer.body }, length === undefined ? undefined : String(length))
 }
 
 type Streamed = PassedAnswer & { readonly body: NonNullable<PassedAnswer['body']> }
 
 /** A truncated body destroys the response. */
-function stream (reply: FastifyReply, answer: Streamed, length: string | undefined): FastifyReply {
+function stream (reply: FastifyReply, answer: Streamed, length: string | undefined): void {
   const { body } = answer
   body.on('error', () => {}) // it may fail while a hook of the host waits
   const writeTo = (raw: ServerResponse): void => { relay(answer, raw, reply) }
   const abandon = (): void => { body.destroy() }
   try {
-    return reply.send(new Body(reply, { length, writeTo, abandon }))
+    void reply.send(new Body(reply, { length, writeTo, abandon }))
   } catch { // an invalid status or header
     abandon()
     reply.raw.destroy()
-    return reply
   }
 }
 

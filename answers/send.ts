@@ -19,15 +19,18 @@ import { warn } from './heads.js'
 import { sendList } from './list.js'
 import { formsOf } from './large-forms.js'
 import { recordJson, recordObject, recordValue } from './record.js'
+import { sendRelayed } from './relayed.js'
 import type { ServedRequest } from './request-context.js'
 import { fail, sendWhole } from './send-bytes.js'
 import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
 
+type Sent = Exclude<Answer, WatchAnswer>
+
 /** @returns a handler that sends what the verb answers */
 export function answering (
   tools: WatchTools
-): (verb: Verb) => (request: ServedRequest, reply: FastifyReply) => undefined {
+): (verb: AnyVerb) => (request: ServedRequest, reply: FastifyReply) => undefined {
   return verb => (request, reply) => {
     const answer = verb(request)
     const send = (made: Answer): Promise<void> | undefined =>
@@ -38,10 +41,18 @@ export function answering (
   }
 }
 
+/** Those that connect to other servers need all of the request. */
+type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
+
+/** Sends what another server is about to answer. */
+export function sendLater (request: ServedRequest, reply: FastifyReply, answer: Promise<Sent>): FastifyReply {
+  answer.then(made => sendAnswer(request, reply, made)).catch((error: unknown) => { fail(request, reply, error) })
+  return reply
+}
+
 /** A promise where bytes take a while to make. */
-export function sendAnswer (
-  request: ServedRequest, reply: FastifyReply, answer: Exclude<Answer, WatchAnswer>
-): Promise<void> | undefined {
+export function sendAnswer (request: ServedRequest, reply: FastifyReply, answer: Sent): Promise<void> | undefined {
+  if (answer.kind === 'passed' || answer.kind === 'upgrade') return void sendRelayed(reply, answer)
   warn(reply, answer.warnings, request.orch.naming)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)
   switch (answer.kind) {

@@ -6,9 +6,8 @@
  */
 import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
-import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
-import { formatOf } from '../answers/formats/choice.js'
-import { warn } from '../answers/heads.js'
+import type { FastifyRequest, onSendHookHandler } from 'fastify'
+import { sendFailure, writtenFailure, type WrittenFailure } from '../answers/failure.js'
 import { served } from '../answers/request-context.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
 import { OWN_NAMES } from '../schemas/naming.js'
@@ -101,32 +100,13 @@ export function statusOf (error: unknown, waited = 0): StatusError {
   return internalError(error)
 }
 
-/** The Status in the format that the client asks for. */
-function written (failure: StatusError, request: FastifyRequest): { readonly type: string, readonly bytes: Buffer } {
+/** The Status in the format that the client asks for, who may not have been asked yet. */
+function written (failure: StatusError, request: FastifyRequest): WrittenFailure {
   const { naming = OWN_NAMES, accept } = request.orch ?? {}
-  const sent = naming.accepted(request.headers.accept)
-  const asked = accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
-  const { type, status } = formatOf(asked)
-  const bytes = status(naming.status(failure.status))
-  return {
-    type: naming.mediaType(type),
-    bytes: asked?.format === 'json' && asked.pretty ? Buffer.concat([bytes, NEWLINE]) : bytes
-  }
-}
-
-const NEWLINE = Buffer.from('\n')
-
-function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const context = request.orch
-  for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
-  if (context !== undefined) warn(reply, context.warnings, context.naming)
-  reply.code(failure.status.code)
-  reply.removeHeader('content-encoding') // of an answer that could not be sent
-  context?.recorder?.status(failure.status)
-  // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
-  if ('stream' in request.raw) reply.removeHeader('connection')
-  const { type, bytes } = written(failure, request)
-  return reply.type(type).send(bytes)
+  const asked = accept ?? negotiate(naming.accepted(request.headers.accept), {
+    protobuf: true, watch: false, transforms: true
+  })
+  return writtenFailure(failure, request, asked)
 }
 
 /**
@@ -188,7 +168,7 @@ export default fp(async fastify => {
     else if (failure.status.code === 401 && failure.cause !== undefined) {
       request.log.info({ reason: String(failure.cause) }, 'authentication refused')
     }
-    return render(failure, request, reply)
+    return sendFailure(failure, request, reply, written(failure, request))
   })
 
   fastify.setNotFoundHandler((request, reply) => {
@@ -197,6 +177,6 @@ export default fp(async fastify => {
     const known = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
     const failure = unanswered(known)
     orch.failure = failure
-    return render(failure, request, reply)
+    return sendFailure(failure, request, reply, written(failure, request))
   })
 }, { name: 'orch/errors', fastify: '5.x' })

@@ -2,7 +2,6 @@
  * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { sendRelayed } from '../answers/relayed.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import { AggregatedDiscovery } from './aggregated-discovery.js'
@@ -10,7 +9,7 @@ import { apiResources } from '../registry/discovered-resources.js'
 import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { served, type ServedRequest } from '../answers/request-context.js'
-import { sendValue } from '../answers/send.js'
+import { sendLater, sendValue } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
 
@@ -83,7 +82,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (stores.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)
-      return sendRelayed(reply, aggregation.proxy(service, request))
+      return sendLater(request, reply, aggregation.proxy(service, request))
     }
     // Lists of the core group have no apiVersion, as upstream.
     return send(request, reply, {

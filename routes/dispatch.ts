@@ -3,8 +3,8 @@
  * group version.
  */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { sendRelayed } from '../answers/relayed.js'
 import { served } from '../answers/request-context.js'
+import { sendLater } from '../answers/send.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
@@ -26,6 +26,6 @@ export function dispatcher (fastify: FastifyInstance): RouteHandlerMethod {
     }
     const service = aggregation.find(info.path)
     if (service === undefined) throw unknownPath(info)
-    return sendRelayed(reply, aggregation.proxy(service, request))
+    return sendLater(request, reply, aggregation.proxy(service, request))
   }
 }

@@ -1,12 +1,10 @@
 /** Maps the verbs of a resource and its subresources to handlers. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
 import { isServed, type Subresource } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
-import { sendRelayed } from '../answers/relayed.js'
-import type { ServedRequest } from '../answers/request-context.js'
 import { answering } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
@@ -18,8 +16,8 @@ import { watchVerb } from './verbs/watch.js'
 import { createVerb, patchVerb, updateVerb } from './verbs/write.js'
 import { observeWatches } from '../answers/watch/metrics.js'
 
-/** Returns undefined if the handler sends the response itself. */
-export type Handler = (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
+/** Sends the answer. */
+export type Handler = ReturnType<ReturnType<typeof answering>>
 type Verbs = Partial<Record<string, Verb>>
 type Handlers = Partial<Record<string, Handler>>
 
@@ -32,7 +30,7 @@ type Table = Map<string, Handlers>
 /** Makes the handlers of a server's types. */
 class HandlerTables {
   readonly #fastify: Pick<FastifyInstance, 'orchSettings' | 'orchResources' | 'orchConnections'>
-  readonly #answered: (verb: Verb) => Handler
+  readonly #answered: ReturnType<typeof answering>
 
   constructor (fastify: FastifyInstance) {
     const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings } = fastify
@@ -95,9 +93,7 @@ class HandlerTables {
     const { plural } = store.representation
     const connect = connects === true ? this.#fastify.orchConnections.get(`${plural}/${name}`) : undefined
     if (connect === undefined) return this.#answering(verbs, this.#belowObject(store, subresource))
-    return Object.fromEntries(
-      verbs.map(verb => [verb, (request, reply) => sendRelayed(reply, connect(store, request))])
-    )
+    return Object.fromEntries(verbs.map(verb => [verb, this.#answered(request => connect(store, request))]))
   }
 
   /** A view of the object, an operation on it, or a part of it, such as its status. */

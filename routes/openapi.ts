@@ -4,8 +4,8 @@
  * extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { sendRelayed } from '../answers/relayed.js'
 import { served, type ServedRequest } from '../answers/request-context.js'
+import { sendLater } from '../answers/send.js'
 import type { Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
@@ -161,7 +161,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()
-      return await sendRelayed(reply, aggregation.proxy(service, request))
+      return sendLater(request, reply, aggregation.proxy(service, request))
     }
     formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')
