@@ -94,7 +94,9 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   }
   await fastify.register(errors)
   await fastify.register(http1Connections)
-  await fastify.register(requestInfo, { compatNames: options.compatNames })
+  await fastify.register(requestInfo, {
+    compatNames: options.compatNames, selectors: gates.enabled('AuthorizeWithSelectors')
+  })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
   await fastify.register(metrics, options.metrics ?? {})

@@ -1,5 +1,7 @@
 /** The attributes of a request that authorization and other stages use, independent of Fastify. */
 
+import type { Selectors } from './selectors.js'
+
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'proxy'
 
 export interface RequestInfo {
@@ -18,6 +20,8 @@ export interface RequestInfo {
   readonly name: string
   /** The name comes from the field selector, not from the path. */
   readonly selected?: true
+  /** Of lists, watches and deletes of collections, where authorizers are told of them. */
+  readonly selectors?: Selectors
   /** The path continues below the subresource, which only extension servers support. */
   readonly deeper?: true
   /** The decoded path below `proxy` of a pod, service or node: '' or with its leading slash. */

@@ -65,7 +65,8 @@ const DEPRECATED = 'DynamicKubeletConfig'
 /** Gates that 1.36 has otherwise, or that came later than the interface's release. */
 const OF_1_36: ReadonlyMap<string, Gate> = new Map([
   ...named(`
-    APISelfSubjectReview CRDValidationRatcheting CustomResourceFieldSelectors CustomResourceValidationExpressions`,
+    APISelfSubjectReview AuthorizeWithSelectors CRDValidationRatcheting CustomResourceFieldSelectors
+    CustomResourceValidationExpressions`,
   { stage: 'GA', default: true }),
   ...named('StorageVersionAPI', { stage: 'Alpha', default: false, needs: ['APIServerIdentity'] }),
   ...named('WatchList', { stage: 'Beta', default: true })

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
+import type { RequestInfo } from '../../auth/request-info.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -85,16 +86,26 @@ export function webhookAuthorizer (
 
 /** The review's spec; empty members are omitted. */
 function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
-  const { path, isResourceRequest, verb, group, version: apiVersion, resource, subresource, namespace, name } = info
+  const { path, isResourceRequest, verb } = info
   return {
     ...filled(isResourceRequest
-      ? { resourceAttributes: filled({ namespace, verb, group, version: apiVersion, resource, subresource, name }) }
+      ? { resourceAttributes: filled({ ...resourceOf(info), ...version === 'v1' ? selectorsOf(info) : {} }) }
       : { nonResourceAttributes: filled({ path, verb }) }),
     ...filled({
       user: user.username, [version === 'v1' ? 'groups' : 'group']: user.groups, extra: user.extra, uid: user.uid
     })
   }
 }
+
+const resourceOf = ({ namespace, verb, group, version, resource, subresource, name }: RequestInfo): object =>
+  ({ namespace, verb, group, version, resource, subresource, name })
+
+const selectorsOf = ({ selectors }: RequestInfo): object => selectors === undefined
+  ? {}
+  : {
+      fieldSelector: filled({ requirements: selectors.fields }),
+      labelSelector: filled({ requirements: selectors.labels })
+    }
 
 const isFilled = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== ''

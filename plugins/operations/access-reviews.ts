@@ -9,11 +9,13 @@ import type {
   LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview,
   SubjectAccessReviewSpec, SubjectAccessReviewStatus
 } from '../../schemas/api/authorization/accessreviews.js'
+import { collect } from '../../schemas/language/validation.js'
 import { sameValue } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/resource.js'
-import { badRequest, invalid, type FieldError } from '../../schemas/status.js'
+import { badRequest, invalid, listed, type FieldError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
+import { selectorsOf, validateSelectors } from './review-selectors.js'
 
 type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
 
@@ -28,14 +30,16 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     user: UserInfo, requested: AccessAttributes,
     { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }
   ): Promise<SubjectAccessReviewStatus> => {
-    const attributes = { user, info: infoOf(requested) }
+    const { selectors, ignored } = selectorsOf(requested.resourceAttributes ?? {})
+    const attributes = { user, info: { ...infoOf(requested), ...selectors === undefined ? {} : { selectors } } }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
+    const wrong = [...evaluationError === undefined ? [] : [reasonOf(evaluationError)], ...ignored]
     const reason = annotations?.[EXPLAIN] === 'true' ? await explain(attributes) : short
     return {
       allowed: decision === 'Allow',
       ...(decision === 'Deny' ? { denied: true } : {}),
       ...(reason === '' ? {} : { reason }),
-      ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) })
+      ...(wrong.length === 0 ? {} : { evaluationError: listed(wrong) })
     }
   }
   // Each operation receives objects decoded by its kind's message.
@@ -91,7 +95,8 @@ function findings ({ resourceAttributes, nonResourceAttributes }: AccessAttribut
       detail: 'cannot be specified in combination with resourceAttributes'
     }]
   }
-  if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return []
+  if (resourceAttributes !== undefined) return collect(report => { validateSelectors(resourceAttributes, report) })
+  if (nonResourceAttributes !== undefined) return []
   return [{
     type: 'FieldValueInvalid', field: 'spec.resourceAttributes', value: null,
     detail: 'exactly one of nonResourceAttributes or resourceAttributes must be specified'

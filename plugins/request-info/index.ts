@@ -8,6 +8,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
+import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
 import { usesPublicNames } from '../../schemas/compat/requests.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
@@ -38,9 +39,21 @@ function isClosed (
 export interface RequestInfoOptions {
   /** Serve clients that use the public project's names. Default false. */
   readonly compatNames?: boolean | undefined
+  /** Tell authorizers of selectors. Default false. */
+  readonly selectors?: boolean
 }
 
-export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) => {
+const COLLECTIONS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+/** Watches by path are of one object, or of all. */
+const WATCH_PATH = /^\/api(?:s\/[^/]+)?\/[^/]+\/watch\//
+
+function withSelectors (info: RequestInfo, search: string): RequestInfo {
+  if (!search.includes('Selector=') || !info.isResourceRequest || !COLLECTIONS.has(info.verb)) return info
+  if (info.verb === 'watch' && WATCH_PATH.test(info.path)) return info
+  return { ...info, selectors: new SelectorsOfQuery(new URLSearchParams(search)) }
+}
+
+export default fp<RequestInfoOptions>(async (fastify, { compatNames = false, selectors = false }) => {
   const mount = fastify.prefix
   const { orchClock: clock, initialConfig: { routerOptions = {}, ...settings } } = fastify
   const isLenient = [settings, routerOptions]
@@ -80,7 +93,8 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
         throw badRequest('the request target must be a path with an optional query')
       }
       const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, naming })
-      request.orch = new Context(info, { search, naming, auditId, received }, reply.raw)
+      const told = selectors ? withSelectors(info, search) : info
+      request.orch = new Context(told, { search, naming, auditId, received }, reply.raw)
     } catch (error) {
       const info = pathRequest(path, request.method.toLowerCase())
       request.orch = new Context(info, { search, naming, auditId, received }, reply.raw)

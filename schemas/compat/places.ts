@@ -6,7 +6,9 @@
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
 import { membersOfSchemas } from './definitions.js'
-import { translateFieldPath, translateLabelSelector, translatePattern, valueOfKey } from './requests.js'
+import {
+  translateFieldPath, translateFieldSelector, translateLabelSelector, translatePattern, valueOfField, valueOfKey
+} from './requests.js'
 import { publicWords } from './sentences.js'
 import {
   bounded, namesOf, namesOfRule, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace,
@@ -87,7 +89,8 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
   [translateFieldPath, { fieldPath: ['ObjectFieldSelector'] }],
   [pathInText, { nonResourceURLs: ALL, path: ['NonResourceAttributes'] }],
   [translateResource, { resources: ['PolicyRule', 'ResourceRule'] }],
-  [translateLabelSelector, { selector: ['ScaleStatus'] }],
+  [translateLabelSelector, { selector: ['ScaleStatus'], rawSelector: ['LabelSelectorAttributes'] }],
+  [text => translateFieldSelector(text), { rawSelector: ['FieldSelectorAttributes'] }],
   [sentence, { evaluationError: ALL, reason: ['SubjectAccessReviewStatus'], error: ['TokenReviewStatus'] }]
 ]
 const KEYS: Readonly<Record<string, readonly string[]>> = {
@@ -115,6 +118,7 @@ const BESIDE: ReadonlyMap<string, Beside> = new Map(Object.entries<Beside>({
   NamedRuleWithOperations: ['resourceNames', byRule],
   PolicyRule: ['resourceNames', byRule],
   ResourceRule: ['resourceNames', byRule],
+  FieldSelectorRequirement: ['values', value => valueOfField(text(value, 'key'))],
   ...Object.fromEntries(REQUIREMENTS.map(name => [name, BY_KEY]))
 }))
 

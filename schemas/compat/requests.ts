@@ -67,6 +67,9 @@ const FIELDS: ReadonlyMap<string, Translation> = new Map([
   ['spec.signerName', translateKey], ['type', translateKey]
 ])
 
+/** What translates the value of a selectable field; undefined where it is no name. */
+export const valueOfField = (field: string): Translation | undefined => FIELDS.get(field)
+
 /**
  * A field selector: the values of fields that are names, unless they have escapes, which no name needs. @param names
  * of the listed type

@@ -83,6 +83,15 @@ export const LabelSelectorRequirement = message('LabelSelectorRequirement', 'One
   values: list(3, 'One or more for In and NotIn, none for the others.', 'string')
 })
 
+export type FieldSelectorRequirement = Static<typeof FieldSelectorRequirement>
+export const FieldSelectorRequirement = message('FieldSelectorRequirement', 'One condition on a field.', {
+  key: string(1, 'Path of the field, such as spec.nodeName.', { required: true, mayBeEmpty: true }),
+  operator: string(2, 'How the field relates to the values.', {
+    required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist']
+  }),
+  values: list(3, 'One or more for In and NotIn, none for the others.', 'string', { listType: 'atomic' })
+})
+
 export type LabelSelector = Static<typeof LabelSelector>
 export const LabelSelector =
   message('LabelSelector', 'Conditions on labels, all of which must hold; none at all match everything.', {

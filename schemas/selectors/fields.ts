@@ -6,6 +6,7 @@ import { DecodeError } from '../language/decode-error.js'
 import { NO_FIELD, type ApiObject, type Representation, type ResourceType } from '../resource.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
+import type { SelectorRequirement } from './requirement.js'
 import { excerpt, quoted } from './excerpt.js'
 
 /** Values of a type's selectable fields: name, namespace, then the declared ones in order. */
@@ -44,6 +45,15 @@ export function parseFieldSelector (text: string, resource: Representation): Fie
   if (fields.size === 0) return NO_FIELDS
   return new Matcher([...fields]
     .map(([field, { at, is, not }]) => ({ field: ownCopy(field), at, is: new Values(is), not: new Values(not) })))
+}
+
+/** The terms of a selector of any type, whose fields need not exist. @throws DecodeError for bad syntax */
+export function fieldRequirements (text: string): SelectorRequirement[] {
+  if (text.length > MAX_LENGTH) throw new DecodeError(`the field selector is longer than ${MAX_LENGTH} characters`)
+  return splitTerms(text).filter(part => part !== '').map(part => {
+    const { field: key, equal, value } = parseTerm(part, text)
+    return { key, operator: equal ? 'In' : 'NotIn', values: [value] }
+  })
 }
 
 /** The name that a selector requires; undefined if none, or if the selector is malformed. */

@@ -7,6 +7,7 @@ import { labelValue, qualifiedName } from '../names.js'
 import { listed } from '../status.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import { excerpt, quoted } from './excerpt.js'
+import type { SelectorRequirement } from './requirement.js'
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -41,6 +42,22 @@ export function parseLabelSelector (text: string): LabelSelectorMatcher {
   if (text.trim() === '') return NO_LABELS
   const tests = [...distinct(new Parser(text).requirements())]
   return new Matcher(tests.map(requirement => new Test(requirement)))
+}
+
+const AS_OBJECTS: Readonly<Record<Operator, SelectorRequirement['operator'] | undefined>> = {
+  in: 'In', '=': 'In', notin: 'NotIn', '!=': 'NotIn', exists: 'Exists', '!': 'DoesNotExist', '>': undefined,
+  '<': undefined
+}
+
+/** As objects have it, by key; objects cannot compare numbers. @throws DecodeError as `parseLabelSelector` */
+export function labelRequirements (text: string): SelectorRequirement[] {
+  if (text.length > MAX_LENGTH) throw new DecodeError(`the label selector is longer than ${MAX_LENGTH} characters`)
+  if (text.trim() === '') return []
+  return [...new Parser(text).requirements()].flatMap(({ key, operator: sign, values }) => {
+    const operator = AS_OBJECTS[sign]
+    if (operator === undefined) return []
+    return [{ key, operator, ...values.length === 0 ? {} : { values: [...new Set(values)].sort() } }]
+  }).sort(({ key: one }, { key: other }) => one < other ? -1 : Number(one > other))
 }
 
 /** The selector for a watch to hold, shared with equal ones. @throws DecodeError if it is too large */

@@ -9,22 +9,28 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
   validateLabels(selector.matchLabels, `${at}.matchLabels`, report)
   selector.matchExpressions?.forEach((requirement, index) => {
     const field = `${at}.matchExpressions[${index}]`
-    const values = requirement.values ?? []
-    switch (requirement.operator) {
-      case 'In': case 'NotIn':
-        if (values.length === 0) {
-          required(report, `${field}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
-        }
-        break
-      case 'Exists': case 'DoesNotExist':
-        if (values.length > 0) {
-          forbidden(report, `${field}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
-        }
-        break
-      default: invalid(report, `${field}.operator`, requirement.operator, 'not a valid selector operator')
+    if (!validateOperands(requirement, field, report)) {
+      invalid(report, `${field}.operator`, requirement.operator, 'not a valid selector operator')
     }
     checkName(report, `${field}.key`, requirement.key, qualifiedName)
   })
+}
+
+/** Whether the operator is known; one that is has the values it needs. */
+export function validateOperands ({ operator, values = [] }: Requirement, at: string, report: Report): boolean {
+  switch (operator) {
+    case 'In': case 'NotIn':
+      if (values.length === 0) {
+        required(report, `${at}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
+      }
+      return true
+    case 'Exists': case 'DoesNotExist':
+      if (values.length > 0) {
+        forbidden(report, `${at}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
+      }
+      return true
+    default: return false
+  }
 }
 
 /**
@@ -44,7 +50,11 @@ export function selects (
   })
 }
 
-interface Requirement { readonly key: string, readonly operator: string, readonly values?: string[] | undefined }
+interface Requirement {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[] | undefined
+}
 
 /** The requirements; undefined if one is invalid. */
 function requirementsOf ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] | undefined {

@@ -5,6 +5,7 @@ import { readAccessReview } from '../../plugins/authorization/webhook.js'
 import { systemClock, type Clock } from '../../event-loop/clock.js'
 import { MovableClock } from '../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
+import type { Json } from '../build.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 
 const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
@@ -40,6 +41,33 @@ t.test('the review has the configured version and is sent once while its result 
     }])
     await server.get('/version')
     t.match(service.asked.at(-1), { spec: { nonResourceAttributes: { path: '/version', verb: 'get' } } })
+  }
+})
+
+t.test('the review has the requirements of selectors, in v1 of release 1.36', async t => {
+  const [LIST, v1, today] = ['/api/v1/pods', '--authorization-webhook-version=v1', '--emulated-version=1.36']
+  for (const [flags, told] of [[[v1, today], true], [[v1, '--feature-gates=AuthorizeWithSelectors=true'], true], [[today], false], [[v1], false]] as const) {
+    const service = await reviewer(t, YES)
+    const server = await serve(t, service.port, ...flags)
+    const attributes = async (query: string): Promise<unknown> => {
+      service.asked.length = 0
+      await server.get(`${LIST}?${query}`)
+      const [{ fieldSelector, labelSelector }] = service.asked.map(({ spec }) => spec.resourceAttributes as Json) as [Json]
+      return [fieldSelector, labelSelector]
+    }
+    const query = `fieldSelector=${encodeURIComponent('spec.nodeName=n,status.phase!=Failed')}&labelSelector=${encodeURIComponent('c in (z,y),!b,a!=x,d>1,e')}`
+    t.same(await attributes(query), told
+      ? [
+          { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }, { key: 'status.phase', operator: 'NotIn', values: ['Failed'] }] },
+          { requirements: [{ key: 'a', operator: 'NotIn', values: ['x'] }, { key: 'b', operator: 'DoesNotExist' }, { key: 'c', operator: 'In', values: ['y', 'z'] }, { key: 'e', operator: 'Exists' }] }
+        ]
+      : [undefined, undefined], String(flags))
+    if (!told) continue
+    t.same(await attributes('fieldSelector=a%3Db&labelSelector=a%3D%3D%3Db'), [{ requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }, undefined], 'one that cannot be read is none')
+    await server.get(`${LIST}?fieldSelector=a%3Db&labelSelector=a%3D%3D%3Db`)
+    t.equal(service.asked.length, 1, 'the answer is kept')
+    await server.get(`${LIST}?fieldSelector=a%3Dc`)
+    t.equal(service.asked.length, 2, 'but for that selector alone')
   }
 })
 

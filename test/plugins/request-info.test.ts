@@ -13,6 +13,26 @@ const info = (method: string, path: string, query = '') => {
   return isResourceRequest ? [verb, group, version, resource, subresource, namespace, name].join('|') : `path ${verb}`
 }
 
+t.test('authorizers see the selectors of collections as requirements, in release 1.36', async t => {
+  for (const emulatedVersion of ['1.24', '1.36'] as const) {
+    const seen: Attributes[] = []
+    const server = await listen(t, { emulatedVersion, authorization: { modes: [], authorizers: [{ name: 'own', authorize: attributes => { seen.push(attributes); return { decision: 'Allow' } } }] } })
+    const ask = async (method: 'GET' | 'DELETE', url: string): Promise<unknown> => {
+      await server.call(method, url)
+      const { selectors } = (seen.at(-1) as Attributes).info
+      return selectors && [selectors.fields, selectors.labels]
+    }
+    const [query, all] = ['fieldSelector=metadata.name%3Dx&labelSelector=a', '/api/v1/namespaces/default/configmaps']
+    const told = emulatedVersion === '1.36' ? [[{ key: 'metadata.name', operator: 'In', values: ['x'] }], [{ key: 'a', operator: 'Exists' }]] : undefined
+    t.same(await ask('GET', `${all}?${query}`), told)
+    t.equal((seen.at(-1) as Attributes).info.name, 'x')
+    t.same(await ask('DELETE', `${all}?${query}`), told)
+    t.same(await ask('GET', `${all}?${query}&watch=1&timeoutSeconds=1`), told)
+    for (const url of [all, `${all}/x?${query}`, `/api/v1/watch/namespaces/default/configmaps?${query}&timeoutSeconds=1`]) t.same(await ask('GET', url), undefined, url)
+    t.same(await ask('GET', `${all}?fieldSelector=a&labelSelector=a%3D%3D%3D`), told && [[], []], 'one that cannot be read is none')
+  }
+})
+
 t.test('paths become attributes', async t => {
   const G = 'rbac.authorization.orch.io'
   for (const [method, path, query, expected] of [

@@ -1,6 +1,7 @@
 /** SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview (v1): may a user do this? */
 import { map, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
+import { FieldSelectorRequirement, LabelSelectorRequirement } from '../../meta/options.js'
 import { stringList } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 
@@ -10,6 +11,22 @@ export const ExtraValue = special<string[]>(
   'ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList
 )
 
+export type FieldSelectorAttributes = Static<typeof FieldSelectorAttributes>
+export const FieldSelectorAttributes =
+  message('FieldSelectorAttributes', 'Conditions on fields; one of both members is set.', {
+    rawSelector: string(1, 'A field selector as in queries.'),
+    requirements: list(2, 'The conditions, all of which must hold.', FieldSelectorRequirement, { listType: 'atomic' })
+  })
+
+export type LabelSelectorAttributes = Static<typeof LabelSelectorAttributes>
+export const LabelSelectorAttributes =
+  message('LabelSelectorAttributes', 'Conditions on labels; one of both members is set.', {
+    rawSelector: string(1, 'A label selector as in queries.'),
+    requirements: list(2, 'The conditions, all of which must hold.', LabelSelectorRequirement, { listType: 'atomic' })
+  })
+
+const SELECTORS = { pointer: true, later: 'AuthorizeWithSelectors' } as const
+
 export type ResourceAttributes = Static<typeof ResourceAttributes>
 export const ResourceAttributes = message('ResourceAttributes', 'A request about a resource.', {
   namespace: string(1, 'Namespace of the request; empty for all, or for cluster-scoped resources.'),
@@ -18,7 +35,9 @@ export const ResourceAttributes = message('ResourceAttributes', 'A request about
   version: string(4, 'API version of the resource; * means all.'),
   resource: string(5, 'Resource in plural, such as pods; * means all.'),
   subresource: string(6, 'Subresource, such as status; empty for none.'),
-  name: string(7, 'Name of the object; empty means all.')
+  name: string(7, 'Name of the object; empty means all.'),
+  fieldSelector: one(8, 'Fields of the objects the request is limited to.', FieldSelectorAttributes, SELECTORS),
+  labelSelector: one(9, 'Labels of the objects the request is limited to.', LabelSelectorAttributes, SELECTORS)
 })
 
 export type NonResourceAttributes = Static<typeof NonResourceAttributes>

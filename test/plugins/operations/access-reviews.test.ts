@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Attributes } from '../../../auth/authorizer.js'
-import { build, type Answer } from '../../build.js'
+import { build, type Answer, type Json } from '../../build.js'
 
 const ROOT = '/apis/authorization.orch.io/v1'
 const ANYBODYS = `${ROOT}/subjectaccessreviews`
@@ -37,6 +37,48 @@ t.test('a review answers what the authorizers would decide, regardless of its se
   t.same(await ask({ resourceAttributes: { verb: 'get' } }), { allowed: false, reason: 'Everything is forbidden.', evaluationError: 'no list of roles' })
   const whole = await server.post(ANYBODYS, { spec: { groups: ['dev'], resourceAttributes: pods } })
   t.same([whole.code, whole.json.kind, whole.json.spec], [201, 'SubjectAccessReview', { groups: ['dev'], resourceAttributes: pods }])
+})
+
+t.test('a review tells the authorizers its selectors, and what it did not tell', async t => {
+  const asked: Attributes[] = []
+  const authorizers = [{ name: 'own', authorize: (attributes: Attributes) => { asked.push(attributes); return { decision: 'Allow' } as const } }]
+  const server = await build(t, { authorization: { modes: [], authorizers } })
+  const review = async (selectors: object): Promise<unknown> => {
+    const { code, json } = await server.post(`${ANYBODYS}?fieldValidation=Strict`, { spec: { user: 'ann', resourceAttributes: { ...pods, ...selectors } } })
+    const { selectors: told } = (asked.at(-1) as Attributes).info
+    return code === 201 ? [told?.fields, told?.labels, json.status.evaluationError] : [code, ...json.details.causes.map(({ field, reason }: Json) => `${String(reason)} ${String(field)}`)]
+  }
+  const [field, label] = ['spec.resourceAttributes.fieldSelector', 'spec.resourceAttributes.labelSelector']
+  const is = (key: string, operator: string, ...values: string[]): Json => ({ key, operator, ...values.length === 0 ? {} : { values } })
+  t.same(await review({}), [undefined, undefined, undefined])
+  t.same(await review({ fieldSelector: { rawSelector: 'a=b,c!=d' }, labelSelector: { rawSelector: 'x in (2,1)' } }), [[is('a', 'In', 'b'), is('c', 'NotIn', 'd')], [is('x', 'In', '1', '2')], undefined])
+  t.same(await review({ fieldSelector: { requirements: [is('a', 'In', 'b')] }, labelSelector: { requirements: [is('x', 'Exists')] } }), [[is('a', 'In', 'b')], [is('x', 'Exists')], undefined])
+  t.same(await review({ fieldSelector: { rawSelector: 'a' }, labelSelector: { rawSelector: '!!' } }), [[], [], `[${field} ignored due to parse error, ${label} ignored due to parse error]`])
+  t.same(await review({ fieldSelector: { requirements: [is('a', 'In', 'b'), is('c', 'In', 'd', 'e'), is('f', 'Exists'), is('g', 'Like', 'h')] } }), [[is('a', 'In', 'b')], [], `${field} partially ignored due to parse error`])
+  t.same(await review({ labelSelector: { requirements: [is('a', 'Like', 'b')] } }), [[], [], `${label} ignored due to parse error`])
+  t.same(await review({ fieldSelector: {}, labelSelector: { rawSelector: 'a', requirements: [is('a', 'Exists')] } }), [422, `FieldValueRequired ${field}.requirements`, `FieldValueInvalid ${label}.rawSelector`])
+  t.same(await review({ fieldSelector: { requirements: [is('', 'In'), is('a', 'Exists', 'b')] } }), [422, `FieldValueRequired ${field}.requirements[0].values`, `FieldValueRequired ${field}.requirements[0].key`, `FieldValueForbidden ${field}.requirements[1].values`])
+  t.same(await review({ labelSelector: { requirements: [is('a b', 'In', '?'), is('a', 'NotIn')] } }), [422, `FieldValueInvalid ${label}.requirements[0].key`, `FieldValueInvalid ${label}.requirements[0].values[0]`, `FieldValueRequired ${label}.requirements[1].values`])
+})
+
+t.test('selectors of reviews have the names of their client', async t => {
+  const asked: Attributes[] = []
+  const authorizers = [{ name: 'own', authorize: (attributes: Attributes) => { asked.push(attributes); return { decision: 'Allow' } as const } }]
+  const server = await build(t, { compatNames: true, authorization: { modes: [], authorizers } })
+  const sent = { fieldSelector: { rawSelector: 'metadata.namespace=kube-system' }, labelSelector: { rawSelector: 'kubernetes.io/hostname=n' } }
+  const { json } = await server.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'ann', resourceAttributes: sent } })
+  t.same(json['spec'].resourceAttributes, sent)
+  t.match((asked.at(-1) as Attributes).info.selectors, { fields: [{ key: 'metadata.namespace', values: ['orch-system'] }], labels: [{ key: 'orch.io/hostname', values: ['n'] }] })
+  const requirements = [{ key: 'metadata.namespace', operator: 'In', values: ['kube-system'] }]
+  await server.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'ann', resourceAttributes: { fieldSelector: { requirements } } } })
+  t.match((asked.at(-1) as Attributes).info.selectors, { fields: [{ key: 'metadata.namespace', values: ['orch-system'] }] })
+})
+
+t.test('OpenAPI of 1.24 has no selectors of reviews, that of 1.36 has', async t => {
+  for (const emulatedVersion of ['1.24', '1.36'] as const) {
+    const { body } = await (await build(t, { emulatedVersion })).get('/openapi/v2')
+    t.equal(body.includes('FieldSelectorAttributes'), emulatedVersion === '1.36', emulatedVersion)
+  }
 })
 
 t.test('a client can request the metadata of a review alone', async t => {
