@@ -61,7 +61,6 @@ export function * compileRules (
 function compiledRule (rule: ValidationRule, schema: Schema, type: Type): CompiledRule {
   const { rule: text = '', message = '', messageExpression = '', reason, fieldPath: path = '' } = rule
   const isOptional = rule.optionalOldSelf === true
-  const found = path === '' ? undefined : fieldPath(path.trim(), schema)
   const messages = messageExpression.trim() === ''
     ? undefined
     : attempt(() => readMessage(messageExpression, type, isOptional))
@@ -70,7 +69,7 @@ function compiledRule (rule: ValidationRule, schema: Schema, type: Type): Compil
     compiled: attempt(() => readRule(text, type, isOptional)),
     messages: typeof messages === 'string' ? undefined : messages,
     reason: (reason ?? 'FieldValueInvalid') as FieldError['type'], // one of REASONS
-    path: found !== undefined && 'path' in found ? found.path : ''
+    path: fieldPath(path, schema) ?? ''
   }
 }
 

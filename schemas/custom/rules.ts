@@ -29,7 +29,7 @@ interface PreparedRules {
 
 /** Errors of these types make the results of CEL rules meaningless. */
 const BLOCKING: ReadonlySet<FieldError['type']> = new Set([
-  'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'
+  'FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'
 ])
 const NOT_CHECKED =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete ' +

@@ -55,22 +55,29 @@ interface Place {
   readonly uncorrelated?: string
 }
 
-/** Validates the rules of a valid schema, in steps. @param isKept the stored definition has the same schema */
-export function * validateRules (root: Schema, at: string, report: Report, isKept: boolean): Steps<void> {
+/** Validates the rules of a valid schema, in steps. @param known what is known of the schema */
+export function * validateRules (root: Schema, at: string, report: Report, known: Known): Steps<void> {
   if (!hasRule(root)) return
-  const check = new RuleChecks(report, isKept)
+  const check = new RuleChecks(report, known)
   yield * check.schema(root, at, { times: 1 }, true)
   check.total(at)
 }
 
+export interface Known {
+  /** The stored definition has the same schema. */
+  readonly isKept: boolean
+  /** Fields with errors; the rules of schemas around them are not compiled. */
+  readonly wrong: readonly string[]
+}
+
 class RuleChecks {
   readonly #report: Report
-  readonly #isKept: boolean
+  readonly #known: Known
   readonly #costs: Array<{ readonly at: string, readonly cost: number }> = []
 
-  constructor (report: Report, isKept: boolean) {
+  constructor (report: Report, known: Known) {
     this.#report = report
-    this.#isKept = isKept
+    this.#known = known
   }
 
   * schema (schema: Schema, at: string, place: Place, isRoot = false): Steps<void> {
@@ -93,7 +100,7 @@ class RuleChecks {
 
   * #rules (schema: Schema, at: string, place: Place, isRoot: boolean): Steps<void> {
     const { [RULES]: rules = [], type: declared = '' } = schema
-    if (rules.length === 0) return
+    if (rules.length === 0 || this.#known.wrong.some(field => field.startsWith(at))) return
     const type = sharedType(schema, isRoot || schema['x-orch-embedded-resource'] === true)
     if (type === undefined) {
       return invalid(
@@ -127,12 +134,12 @@ class RuleChecks {
       if (!readsOld && optionalOldSelf !== undefined) {
         invalid(
           this.#report, `${at}.optionalOldSelf`, optionalOldSelf,
-          'optionalOldSelf may not be set if oldSelf is not used in rule'
+          'may not be set if oldSelf is not used in rule'
         )
       }
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      invalid(this.#report, field, rule, problemOf('compilation failed', error))
+      invalid(this.#report, field, rule, problemOf(error))
     }
   }
 
@@ -144,14 +151,14 @@ class RuleChecks {
       this.#bound(field, 'estimated messageExpression cost')
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      invalid(this.#report, field, messageExpression, problemOf('messageExpression compilation failed', error))
+      invalid(this.#report, field, messageExpression, problemOf(error, 'messageExpression '))
     }
   }
 
   /** Refuses the last estimate if it is too high, but not in a stored schema. */
   #bound (field: string, what: string): void {
     const cost = this.#costs.at(-1)?.cost ?? 0
-    if (cost > MAX_COST && !this.#isKept) forbidden(this.#report, field, excess(what, cost, MAX_COST))
+    if (cost > MAX_COST && !this.#known.isKept) forbidden(this.#report, field, excess(what, cost, MAX_COST))
   }
 
   /** Reports that all rules together are too expensive. */
@@ -172,4 +179,6 @@ class RuleChecks {
   }
 }
 
-const problemOf = (what: string, { message, at }: Problem): string => at === undefined ? message : `${what}: ${message}`
+const problemOf = ({ message, at }: Problem, of = ''): string => at === undefined
+  ? message.replace(/^program /, of === '' ? 'program ' : of)
+  : `${of}compilation failed: ${message}`

@@ -80,5 +80,8 @@ export function * validateValidation (
   const defaults = collect(each => { validateDefaults(schema, field, ratchets.prunedDefaults, patterns, each) })
   defaults.forEach(report)
   if (ratchets.rules && defaults.length === 0) yield * validateRulesOfDefaults(schema, field, report)
-  if (ratchets.rules && findings.length === 0) yield * validateRules(schema, field, report, ratchets.isKept(schema))
+  if (!ratchets.rules) return
+  yield * validateRules(schema, field, report, {
+    isKept: ratchets.isKept(schema), wrong: findings.map(error => error.field)
+  })
 }

@@ -1,0 +1,108 @@
+/** Rules of the shapes that definitions of public projects have: whether they are accepted, and what they refuse. */
+import t from 'tap'
+import { Fault } from '../../../expressions/values.js'
+import { validateRules } from '../../../schemas/api/apiextensions/rules/expressions.js'
+import { validateSchema } from '../../../schemas/api/apiextensions/rules/schemas.js'
+import type { Ratchets } from '../../../schemas/api/apiextensions/rules/ratchets.js'
+import type { JSONSchemaProps as Schema, ValidationRule } from '../../../schemas/api/apiextensions/schemas.js'
+import { compileRules } from '../../../schemas/custom/ruled.js'
+import { validateRules as evaluate } from '../../../schemas/custom/validations.js'
+import type { FieldError } from '../../../schemas/status.js'
+import { finish } from '../../../schemas/steps.js'
+
+const string = (more: Schema = {}): Schema => ({ type: 'string', ...more })
+const integer = (more: Schema = {}): Schema => ({ type: 'integer', ...more })
+const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
+const object = (properties: Record<string, Schema>, more: Schema = {}): Schema => ({ type: 'object', properties, ...more })
+const rules = (...all: Array<string | ValidationRule>): Schema => ({ 'x-orch-validations': all.map(one => typeof one === 'string' ? { rule: one } : one) })
+const root = (spec: Schema): Schema => object({ spec })
+const keyed = (...keys: string[]): Schema => ({ 'x-orch-list-type': 'map', 'x-orch-list-map-keys': keys })
+
+function refusals (schema: Schema): FieldError[] {
+  const found: FieldError[] = []
+  const report = (error: FieldError): void => { found.push(error) }
+  validateSchema(schema, 'schema', { knownTypes: true, atomicSets: true, keysPresent: true } as Ratchets, report)
+  finish(validateRules(schema, 'schema', report, { isKept: false, wrong: [] }))
+  return found
+}
+
+function broken (schema: Schema, spec: unknown, old?: unknown): string[] {
+  const found: string[] = []
+  const ruled = finish(compileRules(schema, true))
+  if (ruled === undefined) throw new Fault('no rules') // eslint-disable-line @typescript-eslint/only-throw-error
+  finish(evaluate(ruled, { spec } as object, old === undefined ? undefined : { spec: old } as object, { report: ({ field, detail }) => { found.push(`${field}: ${detail}`) }, forgive: () => undefined, ratchets: true }))
+  return found
+}
+
+t.test('listeners of a gateway', async t => {
+  const schema = root(object({
+    listeners: list(object({ name: string({ maxLength: 253 }), port: integer({ minimum: 1 }), protocol: string({ maxLength: 255 }), hostname: string({ maxLength: 253 }), tls: object({ mode: string({ enum: ['Terminate', 'Passthrough'] }), certificateRefs: list(object({ name: string({ maxLength: 253 }) }), { maxItems: 64 }), options: { type: 'object', maxProperties: 16, additionalProperties: string({ maxLength: 4096 }) } }, rules('self.mode == "Terminate" ? size(self.certificateRefs) > 0 || size(self.options) > 0 : true')) }, { required: ['name', 'port', 'protocol'] }), {
+      maxItems: 64, minItems: 1, ...keyed('name'), ...rules(
+        { message: 'no tls for HTTP', rule: "self.all(l, l.protocol in ['HTTP', 'TCP', 'UDP'] ? !has(l.tls) : true)" }, { message: 'mode', rule: "self.all(l, (l.protocol == 'HTTPS' && has(l.tls)) ? (l.tls.mode == '' || l.tls.mode == 'Terminate') : true)" },
+        { message: 'names are unique', rule: 'self.all(l1, self.exists_one(l2, l1.name == l2.name))' }, { message: 'ports', rule: 'self.all(l1, self.exists_one(l2, l1.port == l2.port && l1.protocol == l2.protocol && (has(l1.hostname) && has(l2.hostname) ? l1.hostname == l2.hostname : !has(l1.hostname) && !has(l2.hostname))))' })
+    }),
+    addresses: list(object({ type: string({ maxLength: 253 }), value: string({ maxLength: 253 }) }, rules("self.type == 'Hostname' ? (!has(self.value) || self.value.matches(r\"\"\"^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$\"\"\")) : true")), { maxItems: 16, ...rules("self.all(a1, a1.type == 'IPAddress' && has(a1.value) ? self.exists_one(a2, a2.type == a1.type && has(a2.value) && a2.value == a1.value) : true)") })
+  }))
+  t.same(refusals(schema), [])
+  const listener = { name: 'a', port: 80, protocol: 'HTTP' }
+  t.same(broken(schema, { listeners: [listener] }), [])
+  t.same(broken(schema, { listeners: [{ ...listener, tls: { mode: 'Passthrough' } }] }), ['spec.listeners: no tls for HTTP'])
+  t.same(broken(schema, { listeners: [listener, { ...listener, name: 'b' }] }), ['spec.listeners: ports'])
+  t.match(broken(schema, { listeners: [listener], addresses: [{ type: 'Hostname', value: '-' }] }), [/^spec\.addresses\[0\]: failed rule/])
+})
+
+t.test('matches of a route', async t => {
+  const path = object({ type: string({ enum: ['Exact', 'PathPrefix'] }), value: string({ maxLength: 1024 }) }, rules(
+    { message: "must start with '/'", rule: "(self.type in ['Exact','PathPrefix']) ? self.value.startsWith('/') : true" }, { message: 'no //', rule: "(self.type in ['Exact','PathPrefix']) ? !self.value.contains('//') : true" },
+    { message: 'characters', rule: "(self.type in ['Exact','PathPrefix']) ? self.value.matches(r\"\"\"^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})+$\"\"\") : true" }))
+  const backends = list(object({ name: string({ maxLength: 253 }), port: integer(), group: string({ maxLength: 253 }), kind: string({ maxLength: 63 }) }, rules("(size(self.group) == 0 && self.kind == 'Service') ? has(self.port) : true")), { maxItems: 16 })
+  const schema = root(object({ rules: list(object({ matches: list(object({ path }), { maxItems: 64 }), backendRefs: backends, filters: list(object({ type: string({ maxLength: 63 }) }), { maxItems: 16, ...rules("!(self.exists(f, f.type == 'RequestRedirect') && self.exists(f, f.type == 'URLRewrite'))", "self.filter(f, f.type == 'RequestRedirect').size() <= 1") }) }), { maxItems: 16, ...rules({ message: 'too many matches', rule: '(self.size() > 0 ? (has(self[0].matches) ? self[0].matches.size() : 0) : 0) + (self.size() > 1 ? (has(self[1].matches) ? self[1].matches.size() : 0) : 0) <= 128' }) }) }))
+  t.same(refusals(schema), [])
+  t.same(broken(schema, { rules: [{ matches: [{ path: { type: 'Exact', value: '/a' } }] }] }), [])
+  t.same(broken(schema, { rules: [{ matches: [{ path: { type: 'Exact', value: 'a//%' } }] }] }), ["spec.rules[0].matches[0].path: must start with '/'", 'spec.rules[0].matches[0].path: no //', 'spec.rules[0].matches[0].path: characters'])
+  t.same(broken(schema, { rules: [{ filters: [{ type: 'RequestRedirect' }, { type: 'RequestRedirect' }] }] }).length, 1)
+})
+
+t.test('certificates and issuers', async t => {
+  const schema = root(object({ type: string({ maxLength: 20 }), dnsNames: list(string({ maxLength: 253 }), { maxItems: 100 }), duration: string({ format: 'duration' }), renewBefore: string({ format: 'duration' }), secret: string({ maxLength: 253, ...rules({ rule: 'self == oldSelf', message: 'may not change' }) }) }, rules(
+    { rule: '!has(self.renewBefore) || !has(self.duration) || self.renewBefore < self.duration', messageExpression: '"%s is not before %s".format([self.renewBefore, self.duration])' },
+    { rule: "!has(self.dnsNames) || self.dnsNames.all(n, !format.dns1123Subdomain().validate(n.startsWith('*.') ? n.substring(2) : n).hasValue())", fieldPath: '.dnsNames', reason: 'FieldValueInvalid', message: 'no DNS name' }, { rule: '!has(oldSelf.type) || has(self.type)', message: 'type is required once it is set' })))
+  t.same(refusals(schema), [])
+  t.same(broken(schema, { duration: '1h', renewBefore: '2h' }), ['spec: 7200s is not before 3600s'])
+  t.same(broken(schema, { dnsNames: ['a.b', '*.c'] }), [])
+  t.same(broken(schema, { dnsNames: ['A'] }), ['spec.dnsNames: no DNS name'])
+  t.same(broken(schema, { secret: 'b' }, { secret: 'a', type: 'x' }), ['spec: type is required once it is set', 'spec.secret: may not change'])
+})
+
+t.test('queues', async t => {
+  const quota = { 'x-orch-int-or-string': true, maxLength: 64, ...rules('type(self) == string ? isQuantity(self) && sign(quantity(self)) >= 0 : self >= 0') } as Schema
+  const flavors = list(object({ name: string({ maxLength: 253 }), resources: list(object({ name: string({ maxLength: 253 }), nominalQuota: quota, borrowingLimit: { 'x-orch-int-or-string': true } }, { required: ['name'] }), { maxItems: 16, ...keyed('name') }) }, { required: ['name'] }), { maxItems: 16, ...keyed('name') })
+  const schema = root(object({ cohort: string({ maxLength: 253 }), resourceGroups: list(object({ coveredResources: list(string({ maxLength: 253 }), { maxItems: 16 }), flavors }, rules({ rule: 'self.flavors.all(x, size(x.resources) == size(self.coveredResources))', message: 'as many resources as are covered' })), { maxItems: 16 }) }, rules({ rule: "!has(self.cohort) && has(self.resourceGroups) ? self.resourceGroups.all(rg, rg.flavors.all(f, f.resources.all(r, !has(r.borrowingLimit)))) : true", message: 'no limit without a cohort' })))
+  t.same(refusals(schema), [])
+  const group = (more: object = {}, covered = ['cpu']) => ({ resourceGroups: [{ coveredResources: covered, flavors: [{ name: 'f', resources: [{ name: 'cpu', nominalQuota: '1', ...more }] }] }] })
+  t.same(broken(schema, group()), [])
+  t.same(broken(schema, group({ borrowingLimit: 1 })), ['spec: no limit without a cohort'])
+  t.same(broken(schema, group({}, ['cpu', 'memory'])), ['spec.resourceGroups[0]: as many resources as are covered'])
+  t.match(broken(schema, group({ nominalQuota: '-1' })), [/nominalQuota: failed rule/])
+})
+
+t.test('node pools', async t => {
+  const requirement = object({ key: string({ maxLength: 316, ...rules({ message: 'restricted', rule: 'self in ["orch.io/arch", "orch.io/os"] || self.find("^([^/]+)").endsWith("node.orch.io") || !self.find("^([^/]+)").endsWith("orch.io")' }) }), operator: string({ enum: ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] }), values: list(string({ maxLength: 63 }), { maxItems: 50 }), minValues: integer({ minimum: 1, maximum: 50 }) }, { required: ['key', 'operator'] })
+  const schema = root(object({
+    requirements: list(requirement, { maxItems: 100, ...rules({ message: 'In needs values', rule: "self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)" }, { message: 'one integer', rule: "self.all(x, (x.operator == 'Gt' || x.operator == 'Lt') ? (x.values.size() == 1 && int(x.values[0]) >= 0) : true)" }, { message: 'enough values', rule: "self.all(x, (x.operator == 'In' && has(x.minValues)) ? x.values.size() >= x.minValues : true)" }) }),
+    budgets: list(object({ nodes: string({ maxLength: 10, pattern: '^((100|[0-9]{1,2})%|[0-9]+)$' }), schedule: string({ maxLength: 100 }), duration: string({ maxLength: 30 }) }), { maxItems: 50, ...rules({ message: 'schedule with duration', rule: 'self.all(x, has(x.schedule) == has(x.duration))' }) }),
+    weight: integer(), template: object({ name: string({ maxLength: 253 }), group: string({ maxLength: 253 }) }, rules({ rule: 'self.group == oldSelf.group', message: 'immutable' })), labels: { type: 'object', maxProperties: 100, additionalProperties: string({ maxLength: 63 }), ...rules('self.all(x, x in ["a"] || !x.contains("/"))') }, tags: { type: 'object', maxProperties: 20, additionalProperties: string({ maxLength: 100 }), ...rules("self.all(k, k != '' && !k.startsWith('own/'))") }
+  }))
+  t.same(refusals(schema), [])
+  t.same(broken(schema, { requirements: [{ key: 'orch.io/arch', operator: 'In', values: ['x'] }], labels: { a: 'b' }, tags: { k: 'v' } }), [])
+  t.same(broken(schema, { requirements: [{ key: 'a.orch.io/b', operator: 'Gt', values: ['x'] }] }).length, 2)
+  t.same(broken(schema, { budgets: [{ schedule: '@daily' }] }), ['spec.budgets: schedule with duration'])
+  t.same(broken(schema, { template: { name: 'a', group: 'b' } }, { template: { name: 'a', group: 'a' } }), ['spec.template: immutable'])
+  t.same(broken(schema, { tags: { 'own/x': '1' } }).length, 1)
+})
+
+t.test('what has no bounds is refused for its cost', async t => {
+  t.match(refusals(root(object({ a: list(string({ ...rules('self.matches("^[a-z]+$")') })) }))), [{ type: 'FieldValueForbidden' }, {}, {}])
+  t.match(refusals(root(object({ a: list(object({ b: list(string()) }, rules('self.b.all(x, x.startsWith("a"))'))) }))), [{ detail: /more than 100x/ }, {}, {}])
+  t.same(refusals(root(object({ a: list(string({ maxLength: 63, ...rules('self.matches("^[a-z]+$")') }), { maxItems: 100 }) }))), [])
+})
