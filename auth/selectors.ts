@@ -14,16 +14,19 @@ export interface Selectors {
 
 /** Of a query; read when an authorizer asks, as few do. */
 export class SelectorsOfQuery implements Selectors {
-  readonly #texts: { readonly fields: string, readonly labels: string }
+  readonly #query: string
   #fields: Selectors['fields'] | undefined
   #labels: Selectors['labels'] | undefined
 
-  constructor (query: URLSearchParams) {
-    this.#texts = { fields: query.get('fieldSelector') ?? '', labels: query.get('labelSelector') ?? '' }
-  }
+  constructor (query: string) { this.#query = query }
 
-  get fields (): Selectors['fields'] { return this.#fields ??= readable(fieldRequirements, this.#texts.fields) ?? [] }
-  get labels (): Selectors['labels'] { return this.#labels ??= readable(labelRequirements, this.#texts.labels) ?? [] }
+  get fields (): Selectors['fields'] { return this.#fields ??= this.#read('fieldSelector', fieldRequirements) }
+  get labels (): Selectors['labels'] { return this.#labels ??= this.#read('labelSelector', labelRequirements) }
+
+  /** The first value counts. */
+  #read (parameter: string, read: (text: string) => SelectorRequirement[]): SelectorRequirement[] {
+    return readable(read, new URLSearchParams(this.#query).get(parameter) ?? '') ?? []
+  }
 }
 
 /** What a selector requires; undefined if it cannot be read. */

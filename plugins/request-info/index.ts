@@ -50,7 +50,7 @@ const WATCH_PATH = /^\/api(?:s\/[^/]+)?\/[^/]+\/watch\//
 function withSelectors (info: RequestInfo, search: string): RequestInfo {
   if (!search.includes('Selector=') || !info.isResourceRequest || !COLLECTIONS.has(info.verb)) return info
   if (info.verb === 'watch' && WATCH_PATH.test(info.path)) return info
-  return { ...info, selectors: new SelectorsOfQuery(new URLSearchParams(search)) }
+  return { ...info, selectors: new SelectorsOfQuery(search) }
 }
 
 export default fp<RequestInfoOptions>(async (fastify, { compatNames = false, selectors = false }) => {

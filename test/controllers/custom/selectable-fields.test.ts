@@ -1,13 +1,13 @@
 /** Selectable fields of definitions: which there may be, and what lists, watches and deletes by them select. */
 import t from 'tap'
-import { build, listen, types, Watch, type Client, type Json } from '../../build.js'
+import { build, listen, TABLE, types, Watch, type Client, type Json } from '../../build.js'
 import { CustomResourceDefinition } from '../../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { validateDefinition } from '../../../schemas/api/apiextensions/rules/customresourcedefinitions.js'
 import { featureGates } from '../../../schemas/gates.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { collectInSteps } from '../../../schemas/language/validation.js'
 import { finish } from '../../../schemas/steps.js'
-import { DEFINITIONS, definition, established, install, version } from './definitions.js'
+import { APPLY, DEFINITIONS, definition, established, install, version } from './definitions.js'
 
 const RELEASE = { emulatedVersion: '1.36' } as const
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
@@ -120,6 +120,16 @@ t.test('lists select by the values of fields', async t => {
   t.equal((await server.call('DELETE', `${WIDGETS}?fieldSelector=spec.ratio=1`)).code, 400)
 })
 
+t.test('custom types without selectable fields are selected by name, and by namespace where they have one', async t => {
+  const server = await build(t)
+  await install(server, definition())
+  await install(server, definition({ scope: 'Cluster', group: 'cluster.example.com' }))
+  const codes = async (url: string): Promise<number[]> =>
+    await Promise.all(['metadata.name=a', 'metadata.namespace=b', 'spec.size=1'].map(async selector => (await server.get(`${url}?fieldSelector=${selector}`)).code))
+  t.same(await codes(WIDGETS), [200, 200, 400])
+  t.same(await codes('/apis/cluster.example.com/v1/widgets'), [200, 400, 400])
+})
+
 t.test('a watch shows objects that enter and leave its selection', async t => {
   const server = await listen(t, RELEASE)
   await install(server, defined('.spec.color'))
@@ -195,4 +205,70 @@ t.test('a stored definition keeps its fields without the gate, and they select n
   t.match(body, '"selectableFields":[{"jsonPath":".spec.color"}]')
   t.equal(headers.warning, undefined)
   t.equal((await server.get(`${WIDGETS}?fieldSelector=spec.color=blue`)).code, 400)
+})
+
+t.test('pages, tables, metadata and streamed lists select by them too', async t => {
+  const server = await listen(t, { ...RELEASE, compatNames: true })
+  await install(server, defined('.spec.color'))
+  for (const [name, color] of [['a', 'blue'], ['b', 'red'], ['c', 'blue'], ['d', 'blue']] as const) await server.post(WIDGETS, widget(name, { color }))
+  const BLUE = `${WIDGETS}?fieldSelector=spec.color%3Dblue`
+  const first = await server.get(`${BLUE}&limit=2`)
+  t.same(named(first), ['a', 'c'])
+  t.same(named(await server.get(`${BLUE}&limit=2&continue=${String(first.json['metadata'].continue)}`)), ['d'])
+  const exact = await server.get(`${BLUE}&resourceVersionMatch=Exact&resourceVersion=${String(first.json['metadata'].resourceVersion)}`)
+  t.same(named(exact), ['a', 'c', 'd'])
+  const rows = (await server.get(BLUE, { accept: TABLE })).json['rows'] as Json[]
+  t.same(rows.map(({ cells }) => cells[0] as unknown), ['a', 'c', 'd'])
+  const metadata = await server.get(BLUE, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' })
+  t.same(named(metadata), ['a', 'c', 'd'])
+  const watch = await Watch.open(t, `${server.url}${BLUE}&watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`)
+  const events = await watch.take(4)
+  t.same(types(events.slice(0, 3)), ['ADDED a', 'ADDED c', 'ADDED d'])
+  t.equal(events[3]?.type, 'BOOKMARK')
+  await server.patch(`${WIDGETS}/b`, { spec: { color: 'blue' } })
+  t.same(types((await watch.take(5)).slice(4)), ['ADDED b'])
+})
+
+/** As public projects declare them: references with defaults, a state, two versions with fields of their own. */
+const PUBLIC: readonly Json[] = [
+  definition({
+    group: 'certificates.example.org',
+    versions: [version('v1', {
+      schema: { openAPIV3Schema: { type: 'object', required: ['spec'], properties: { spec: { type: 'object', required: ['issuerRef'], properties: { issuerRef: { type: 'object', required: ['name'], properties: { group: { type: 'string' }, kind: { type: 'string' }, name: { type: 'string' } } } } } } } },
+      subresources: { status: {} }, additionalPrinterColumns: [{ name: 'Issuer', type: 'string', jsonPath: '.spec.issuerRef.name' }], ...selectable('.spec.issuerRef.group', '.spec.issuerRef.kind', '.spec.issuerRef.name')
+    })]
+  }),
+  definition({
+    group: 'secrets.example.org',
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { refreshInterval: { type: 'string', default: '1h0m0s' }, storeRef: { type: 'object', properties: { kind: { type: 'string', enum: ['Store', 'ClusterStore'] }, name: { type: 'string', maxLength: 253 } } } } } } } }, ...selectable('.spec.storeRef.name', '.spec.storeRef.kind', '.spec.refreshInterval') }),
+      version('v1beta1', { storage: false, deprecated: true, schema: { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } } })
+    ]
+  }),
+  definition({
+    group: 'queues.example.org',
+    versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { queueName: { type: 'string' }, active: { type: 'boolean', default: true }, priority: { type: 'integer', format: 'int32' } } }, status: { type: 'object', properties: { admission: { type: 'object', properties: { queue: { type: 'string' } } } } } } } }, subresources: { status: {} }, ...selectable('.spec.queueName', '.spec.active', '.spec.priority', '.status.admission.queue') })]
+  })
+]
+
+t.test('definitions of public projects are applied, and say what is not kept of them', async t => {
+  for (const release of ['1.24', '1.36'] as const) {
+    const server = await build(t, { emulatedVersion: release })
+    for (const made of PUBLIC) {
+      const url = `${DEFINITIONS}/${String(made['metadata'].name)}?fieldManager=kubectl`
+      for (const code of [201, 200]) {
+        const applied = await server.call('PATCH', url, made, { 'content-type': APPLY })
+        t.equal(applied.code, code, applied.body)
+        t.equal(applied.body.includes('"selectableFields"'), release === '1.36')
+        t.equal(String(applied.headers.warning).includes('selectableFields are not kept, as the feature gate CustomResourceFieldSelectors is off'), release === '1.24')
+      }
+      await established(server, made['metadata'].name as string)
+    }
+    const queue = '/apis/queues.example.org/v1/namespaces/default/widgets'
+    const created = await server.post(queue, { ...widget('a', { queueName: 'q', priority: 5 }), apiVersion: 'queues.example.org/v1' })
+    t.equal(created.code, 201, created.body)
+    await server.patch(`${queue}/a/status`, { status: { admission: { queue: 'all' } } })
+    const answer = await server.get(`${queue}?fieldSelector=spec.active=true,spec.priority=5,status.admission.queue=all`)
+    t.same(release === '1.36' ? named(answer) : answer.code, release === '1.36' ? ['a'] : 400)
+  }
 })
