@@ -11,8 +11,9 @@ type Reader = Fields[string]
 
 interface Step {
   readonly name: string
-  /** What an absent or null member has as value. */
+  /** The value of an absent member, and of one that is null and may not be. */
   readonly preset: unknown
+  readonly nullable: boolean
 }
 
 /** Versions of a definition share the functions of fields that they read alike. */
@@ -47,16 +48,18 @@ function stepsOf (label: string, root: JSONSchemaProps): Step[] {
       ? additionalProperties
       : Object.hasOwn(properties, name) ? properties[name] : undefined
     schema = isSchema(next) ? next : {}
-    return { name, preset: properties === undefined ? undefined : schema.default }
+    return {
+      name, preset: properties === undefined ? undefined : schema.default, nullable: schema.nullable === true
+    }
   })
 }
 
 function valueOf (object: ApiObject, steps: readonly Step[]): string {
   let value: unknown = object
-  for (const { name, preset } of steps) {
+  for (const { name, preset, nullable } of steps) {
     if (typeof value !== 'object' || value === null) return ''
     const own = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
-    value = own ?? preset
+    value = own === undefined || (own === null && !nullable) ? preset : own
   }
   return typeof value === 'string' ? value : typeof value === 'object' || value === undefined ? '' : String(value)
 }
