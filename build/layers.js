@@ -13,9 +13,9 @@ const PLUGIN_OPTIONS =
     .concat(
       ['egress', 'health', 'request-log', 'security-headers', 'shutdown', 'stalled-requests'].map(name =>
     `plugins/${name}`),
-      ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name =>
+      ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index', 'oidc/configured'].map(name =>
     `plugins/authentication/${name}`),
-      ['plugins/authorization/webhook', 'plugins/admission/outbound'])
+      ['plugins/authorization/webhook', 'plugins/authorization/configured', 'plugins/admission/outbound'])
 
 /** The folders up to one, in ascending order. */
 const UP_TO_STORAGE = ['schemas', 'expressions', 'event-loop', 'storage']

@@ -88,16 +88,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
     )
   }
 
-  const modes = values['authorization-mode']
-  if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
-  const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
-  if (repeated !== undefined) refuse('authorization-mode', `has ${repeated} twice; leave one out`)
-  for (const [mode, file] of [
-    ['ABAC', 'authorization-policy-file'], ['Webhook', 'authorization-webhook-config-file']
-  ] as const) {
-    if (modes.includes(mode) && !isSet(values[file])) refuse('authorization-mode', `${mode} needs --${file}`)
-    if (!modes.includes(mode) && isSet(values[file])) refuse(file, `needs ${mode} in --authorization-mode`)
-  }
+  if (values['authorization-config'] === '') checkModes(values, refuse)
 
   const expiration = values['service-account-max-token-expiration']
   if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) {
@@ -119,6 +110,19 @@ export function checkCombinations ({ values, given }: Parsed): void {
       'permit-port-sharing',
       `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`
     )
+  }
+}
+
+function checkModes (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+  const modes = values['authorization-mode']
+  if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
+  const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
+  if (repeated !== undefined) refuse('authorization-mode', `has ${repeated} twice; leave one out`)
+  for (const [mode, file] of [
+    ['ABAC', 'authorization-policy-file'], ['Webhook', 'authorization-webhook-config-file']
+  ] as const) {
+    if (modes.includes(mode) && !isSet(values[file])) refuse('authorization-mode', `${mode} needs --${file}`)
+    if (!modes.includes(mode) && isSet(values[file])) refuse(file, `needs ${mode} in --authorization-mode`)
   }
 }
 

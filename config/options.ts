@@ -5,6 +5,8 @@
 import { hostPort, publicAddress } from './addresses.js'
 import { auditOptions } from './audit-options.js'
 import { parseCertificates, readBundle, readPair } from './certificates.js'
+import type { AuthenticationOptions } from '../plugins/authentication/index.js'
+import type { AuthorizationOptions } from '../plugins/authorization/index.js'
 import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
 import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
@@ -88,6 +90,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       : { size: 0 },
     authentication: {
       anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
+      ...(values['authentication-config'] === '' ? {} : await configuredAuthentication(parsed)),
       ...serviceAccountOptions(values),
       ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
       ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
@@ -96,7 +99,9 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
     },
     authorization: {
-      modes: values['authorization-mode'] as AuthorizationMode[], // the flag accepts no others
+      ...(values['authorization-config'] === ''
+        ? { modes: values['authorization-mode'] as AuthorizationMode[] } // the flag accepts no others
+        : await (await import('./authorization-config.js')).authorizationConfig(parsed)),
       ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values) }),
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
@@ -149,7 +154,8 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     warnings: [
       ...gateWarnings(values['feature-gates'], values['emulated-version']), ...idleRules(values.vmodule),
       ...idleFlags(parsed),
-      ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values),
+      ...nodeWarnings(values, options.authorization ?? {}), ...admissionWarnings(options.admission ?? {}),
+      ...nodeAgentWarnings(values),
       ...serviceAccountWarnings(values), ...encryption?.warnings ?? [], ...proxyWarnings(values, clients, proxies)
     ],
     serviceWarnings: own.warnings,
@@ -166,12 +172,13 @@ function authoritiesIn (
 }
 
 /** NodeRestriction limits what node agents may write. */
-function nodeWarnings (values: Values): string[] {
-  if (!values['authorization-mode'].includes('Node') ||
-    values['enable-admission-plugins'].includes('NodeRestriction')) return []
+function nodeWarnings (values: Values, { modes = [], configured }: AuthorizationOptions): string[] {
+  const types = configured?.authorizers.map(({ type }) => type) ?? modes
+  if (!types.includes('Node') || values['enable-admission-plugins'].includes('NodeRestriction')) return []
   return [
-    '--authorization-mode has Node without --enable-admission-plugins=NodeRestriction: a node agent can write the ' +
-      'pods and statuses of other nodes, and by a pod of its own that names them read the secrets of any namespace'
+    `--authorization-${configured === undefined ? 'mode' : 'config'} has Node without ` +
+      '--enable-admission-plugins=NodeRestriction: a node agent can write the pods and statuses of ' +
+      'other nodes, and by a pod of its own that names them read the secrets of any namespace'
   ]
 }
 
@@ -198,6 +205,10 @@ function outboundOptions (values: Values): OutboundOptions {
     toEndpoints: values['enable-aggregator-routing'],
     ...(certificate === '' ? {} : { client: { certificate: { path: certificate }, key: { path: key } } })
   }
+}
+
+async function configuredAuthentication (parsed: Parsed): Promise<AuthenticationOptions> {
+  return (await import('./authentication-config.js')).authenticationConfig(parsed)
 }
 
 function oidc (values: Values): OidcOptions {

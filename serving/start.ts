@@ -264,7 +264,8 @@ async function refuseUsedPort (values: Parsed['values']): Promise<void> {
 }
 
 function announce (log: FastifyBaseLogger, { values }: Parsed): void {
-  const modes = values['authorization-mode']
+  const file = values['authorization-config']
+  const modes = file === '' ? values['authorization-mode'] : [`as ${file} says`]
   log.info('serving on ' +
     `https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, ` +
     `store: ${storeText(values)}, authorization: ${modes.join(', ')}`)

@@ -26,6 +26,9 @@ const header = (value: string): string | undefined =>
 export const authentication = {
   'anonymous-auth': bool(true, 'allow anonymous requests, as user system:anonymous in group system:unauthenticated'),
   'api-audiences': list([], 'accepted token audiences; blank uses --service-account-issuer'),
+  'authentication-config': path(
+    'file with an AuthenticationConfiguration: issuers of JSON Web Tokens and anonymous requests; it is followed'
+  ),
   'authentication-token-webhook-config-file': path('kubeconfig of the webhook for token authentication'),
   'authentication-token-webhook-cache-ttl': duration(120_000, 'time to cache answers of the token webhook'),
   'authentication-token-webhook-version': choice(

@@ -6,6 +6,10 @@ export const authorization = {
   'authorization-mode': list(
     ['AlwaysAllow'], 'authorization modes, in the order in which they decide', oneOf(AUTHORIZATION_MODES)
   ),
+  'authorization-config': path(
+    'file with an AuthorizationConfiguration: authorizers in their order, among them any number of webhooks; it is ' +
+      'followed'
+  ),
   'authorization-policy-file': path('ABAC policy file, one JSON object per line'),
   'authorization-webhook-config-file': path('kubeconfig of the authorization webhook'),
   'authorization-webhook-cache-authorized-ttl': duration(300_000, 'time to cache authorized answers of the webhook'),

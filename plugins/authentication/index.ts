@@ -87,7 +87,8 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   })
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, {
-    clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, audiences, resources,
+    clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, cluster: fastify.orchEgress.cluster,
+    audiences, resources,
     serviceAccounts: accounts.authenticator
   })
   // Tokens of service accounts say by themselves under which names they are.
@@ -111,9 +112,12 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
   const attempts = countAttempts(metrics)
 
+  const mayBeAnonymous = typeof anonymous === 'boolean'
+    ? () => anonymous
+    : anonymous === 'health' ? (path: string) => HEALTH.test(path) : (path: string) => anonymous.includes(path)
+
   const settle = (request: ServedRequest, result: Found, since: number): Error | undefined => {
-    const mayBeAnonymous = anonymous === 'health' ? HEALTH.test(request.orch.info.path) : anonymous
-    const user = result ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
+    const user = result ?? (mayBeAnonymous(request.orch.info.path) && !hasToken(request.raw) ? ANONYMOUS : undefined)
     if (user === undefined) {
       attempts.failed(since)
       return unauthorized()

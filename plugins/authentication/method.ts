@@ -6,6 +6,7 @@ import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Metrics } from '../shared/metric-series.js'
+import type { ConfiguredIssuersOptions } from './oidc/configured.js'
 import type { OidcOptions } from './oidc/index.js'
 import type { RequestHeaderOptions } from './request-header.js'
 import type { ServiceAccountOptions } from './service-account/index.js'
@@ -13,10 +14,10 @@ import type { TokenWebhookOptions } from './webhook.js'
 
 export interface AuthenticationOptions {
   /**
-   * Requests without credentials are `system:anonymous`; with 'health', those of the health endpoints alone. Default
-   * true.
+   * Requests without credentials are `system:anonymous`; with 'health', those of the health endpoints alone, with
+   * paths, those of exactly these paths. Default true.
    */
-  readonly anonymous?: boolean | 'health'
+  readonly anonymous?: boolean | 'health' | readonly string[]
   /**
    * Audiences of this server; tokens must be for one of them. `--api-audiences`. Default the issuers of
    * `serviceAccounts`.
@@ -39,6 +40,8 @@ export interface AuthenticationOptions {
   readonly bootstrapTokens?: boolean
   /** An issuer of ID tokens, `--oidc-…`. */
   readonly oidc?: OidcOptions
+  /** Issuers of tokens, `--authentication-config`. */
+  readonly jwt?: ConfiguredIssuersOptions
   /** A webhook that reviews tokens, `--authentication-token-webhook-…`. */
   readonly webhook?: TokenWebhookOptions
   /** Called before the built-in methods. */
@@ -51,6 +54,8 @@ export interface MethodContext {
   readonly metrics: Metrics
   /** To servers of the control plane. Undefined for direct connections. */
   readonly tunnel: Tunnel | undefined
+  /** To the cluster. */
+  readonly cluster: Tunnel | undefined
   /** Audiences of this server. */
   readonly audiences: readonly string[]
   /** Authenticates tokens that this server issues. */

@@ -26,6 +26,10 @@ export const METHODS: readonly Method[] = [
       oidc === undefined ? undefined : (await import('./oidc/index.js')).oidcAuthenticator(oidc, context)
   },
   {
+    name: 'jwt', make: async ({ jwt }, context) =>
+      jwt === undefined ? undefined : (await import('./oidc/configured.js')).configuredIssuers(jwt, context)
+  },
+  {
     name: 'webhook', make: async ({ webhook }, context) =>
       webhook === undefined ? undefined : (await import('./webhook.js')).tokenWebhookAuthenticator(webhook, context)
   }

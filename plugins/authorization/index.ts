@@ -6,13 +6,14 @@
  */
 import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
+import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
-import type { Attributes, Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
-import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { reasonOf } from '../../storage/errors.js'
+import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
 import { runParts } from '../shared/lifecycle.js'
+import { chain, rulesOf } from './chain.js'
+import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
 
@@ -36,91 +37,37 @@ function annotationsOf (ruling: Ruling): Readonly<Record<string, string>> {
 /** Annotations if an authorizer failed. */
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
-/**
- * Combines authorizers. Never throws or rejects; synchronous if all authorizers it calls are. An authorizer that throws
- * ends the chain without an opinion; an evaluation error is kept in case no later one has an opinion.
- */
-export function chain (authorizers: readonly Authorizer[]): (attributes: Attributes) => Ruling | Promise<Ruling> {
-  const ask = (from: number, attributes: Attributes, before: Ruling): Ruling | Promise<Ruling> => {
-    let known = before
-    for (let at = from; at < authorizers.length; at++) {
-      let answer: Ruling | Promise<Ruling>
-      try {
-        answer = (authorizers[at] as Authorizer).authorize(attributes)
-      } catch (error) {
-        return failed(known, error)
-      }
-      if (answer instanceof Promise) {
-        const preceding = known
-        return answer.then(settled => settled.decision === 'NoOpinion'
-          ? ask(at + 1, attributes, joinReasons(preceding, settled))
-          : settled, error => failed(preceding, error))
-      }
-      if (answer.decision !== 'NoOpinion') return answer
-      known = joinReasons(known, answer)
-    }
-    return known
-  }
-  return attributes => ask(0, attributes, NO_OPINION)
-}
-
-const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
-
-/** Joins two rulings without an opinion, one reason per line, as upstream. */
-function joinReasons (before: Ruling, { reason = '', evaluationError }: Ruling): Ruling {
-  if (reason === '' && evaluationError === undefined) return before
-  const error = before.evaluationError ?? evaluationError
-  const said = before.reason ?? ''
-  return {
-    decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}\n${reason}`,
-    ...(error === undefined ? {} : { evaluationError: error })
-  }
-}
-
-const failed = (before: Ruling, error: unknown): Ruling => joinReasons(before, {
-  decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason')
-})
-
-const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
-
-/** Collects the rules of all authorizers. Incomplete if one cannot list its rules or fails. */
-export function rulesOf (authorizers: readonly Authorizer[]): (user: UserInfo, namespace: string) => Promise<Rules> {
-  return async (user, namespace) => {
-    const all = await Promise.all(authorizers.map(async authorizer => {
-      try {
-        return await authorizer.rules?.(user, namespace) ?? {
-          ...NO_RULES, incomplete: true, evaluationError: new Error(`authorizer ${authorizer.name} does not list rules`)
-        }
-      } catch (error) {
-        return { ...NO_RULES, incomplete: true, evaluationError: error }
-      }
-    }))
-    const problems = all.flatMap(({ evaluationError }) =>
-      evaluationError === undefined ? [] : [reasonOf(evaluationError)])
-    return {
-      resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
-      nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
-      incomplete: all.some(({ incomplete }) => incomplete),
-      ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
-    }
-  }
-}
+/** Authorizers, and what is asked of them together. */
+const asked = (all: readonly Authorizer[]) =>
+  ({ all, authorize: chain(all), advisor: all.find(({ advise }) => advise !== undefined) })
 
 export default fp<AuthorizationOptions>(async (fastify, options) => {
-  const { modes = ['AlwaysAllow'], authorizers = [] } = options
-  const all = [...authorizers]
+  const { modes = ['AlwaysAllow'], authorizers = [], configured } = options
   let rbac: RbacAuthorizer | undefined
-  for (const mode of modes) {
-    all.push(mode === 'RBAC' ? rbac ??= await rbacAuthorizer(fastify) : await authorizerOf(mode, fastify, options))
+  const make = async (mode: AuthorizationMode, webhook = options.webhook): Promise<Authorizer> =>
+    mode === 'RBAC'
+      ? rbac ??= await rbacAuthorizer(fastify)
+      : await authorizerOf(mode, fastify, { ...options, ...(webhook === undefined ? {} : { webhook }) })
+  let current = asked([...authorizers])
+  if (configured === undefined) {
+    const all = [...authorizers]
+    for (const mode of modes) all.push(await make(mode))
+    current = asked(all)
+    runParts(fastify, 'authorizer', all)
+  } else {
+    const { all, parts } = await configuredAuthorizers(
+      fastify, configured, ({ type, webhook }) => make(type, webhook),
+      changed => { current = asked([...authorizers, ...changed]) }
+    )
+    current = asked([...authorizers, ...all])
+    runParts(fastify, 'authorizer', [...authorizers, ...parts])
   }
-  const authorize = chain(all)
-  const advisor = all.find(({ advise }) => advise !== undefined)
+  const authorize: Authorizer['authorize'] = attributes => current.authorize(attributes)
   fastify.decorate('orchAuthorization', {
-    authorizer: { name: 'chain', authorize, rules: rulesOf(all) },
-    explain: explanation(all),
+    authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },
+    explain: attributes => explanation(current.all)(attributes),
     rbac
   })
-  runParts(fastify, 'authorizer', all)
 
   const settle = (
     request: ServedRequest, attributes: Attributes, ruling: Ruling
@@ -135,7 +82,7 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     if (unknown) return undecided(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
-    const advice = decision === 'Deny' ? '' : advisor?.advise?.(attributes, authorize) ?? ''
+    const advice = decision === 'Deny' ? '' : current.advisor?.advise?.(attributes, authorize) ?? ''
     return typeof advice === 'string'
       ? refusal(attributes, reason, advice)
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))

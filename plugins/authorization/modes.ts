@@ -9,6 +9,7 @@ import { followWith } from '../../controllers/follow.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import { reviewMetrics } from '../shared/review-metrics.js'
 import { abacAuthorizer } from '../../auth/abac.js'
+import type { ConfiguredAuthorizersOptions } from './configured.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
 
 export interface AuthorizationOptions {
@@ -18,6 +19,8 @@ export interface AuthorizationOptions {
   readonly policies?: string
   /** Required for mode Webhook. */
   readonly webhook?: AuthorizationWebhookOptions
+  /** `--authorization-config`: instead of the modes. */
+  readonly configured?: ConfiguredAuthorizersOptions
   /** Called before the modes. */
   readonly authorizers?: readonly Authorizer[]
 }

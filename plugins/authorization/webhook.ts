@@ -14,6 +14,8 @@ import { occasionally } from '../shared/rate-limited.js'
 import type { TimeReview } from '../shared/review-metrics.js'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 
+export type FailurePolicy = 'NoOpinion' | 'Deny'
+
 export interface AuthorizationWebhookOptions {
   /** From `--authorization-webhook-config-file`. */
   readonly endpoint: Endpoint
@@ -23,6 +25,10 @@ export interface AuthorizationWebhookOptions {
   readonly authorizedTtl?: number
   /** Milliseconds to cache any other decision. Default 30 seconds. */
   readonly unauthorizedTtl?: number
+  /** What a webhook that cannot be asked means. Default NoOpinion. */
+  readonly failurePolicy?: FailurePolicy
+  /** Milliseconds of a call. Default 30 seconds. */
+  readonly timeout?: number
   /** Overrides for the HTTP client. */
   readonly client?: Partial<HttpClientOptions>
 }
@@ -44,12 +50,15 @@ const MAX_TEXT_LENGTH = 1000
 
 export function webhookAuthorizer (
   {
-    endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned
+    endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, failurePolicy = 'NoOpinion',
+    timeout,
+    client: tuned
   }: AuthorizationWebhookOptions,
   { log, clock, timed = answer => answer }: AuthorizationWebhookContext
 ): Authorizer {
   const client = new HttpClient({
-    caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...tuned
+    caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES,
+    ...(timeout === undefined ? {} : { deadline: timeout }), ...tuned
   })
   const apiVersion = `authorization.orch.io/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
@@ -64,12 +73,12 @@ export function webhookAuthorizer (
     const isCached = value.evaluationError === undefined && spec.length <= MAX_CACHED_SPEC
     return { value, positive, keepMs: isCached ? (positive ? authorizedTtl : unauthorizedTtl) : 0 }
   }
-  const noOpinion = (error: unknown): Ruling => {
+  const failed = (error: unknown): Ruling => {
     const failure = error instanceof TypeError
       ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error })
       : error
     warn(failure)
-    return { decision: 'NoOpinion', evaluationError: failure }
+    return { decision: failurePolicy, evaluationError: failure }
   }
 
   const cache = new AnswerCache<Ruling>({ maxEntries: MAX_CACHED, now: clock.elapsed })
@@ -77,7 +86,7 @@ export function webhookAuthorizer (
     name: 'Webhook',
     authorize: attributes => {
       const spec = JSON.stringify(specOf(attributes, version))
-      return cache.get(spec)?.value ?? cache.fetch(spec, () => lookup(spec)).catch(noOpinion)
+      return cache.get(spec)?.value ?? cache.fetch(spec, () => lookup(spec)).catch(failed)
     },
     start: async () => { await client.load() },
     close: async () => { await client.close() }
@@ -85,7 +94,7 @@ export function webhookAuthorizer (
 }
 
 /** The review's spec; empty members are omitted. */
-function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
+export function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
   const { path, isResourceRequest, verb } = info
   return {
     ...filled(isResourceRequest

@@ -44,7 +44,7 @@ const INTERFACE = `
   watch-cache watch-cache-sizes`
 
 /** Flags that only this product has. */
-const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'emulated-version', 'encoded-objects-cache-size', 'history-retention', 'local', 'serving-processes']
+const ADDED = ['authentication-config', 'authorization-config', 'compat-names', 'data-dir', 'data-dir-min-free', 'emulated-version', 'encoded-objects-cache-size', 'history-retention', 'local', 'serving-processes']
 
 t.test('every flag of the interface is declared, and no others but our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...INTERFACE.trim().split(/\s+/), ...ADDED].sort())

@@ -27,7 +27,7 @@ function writer (server: RunningServer, name: string): { stop: () => Promise<num
     for (; !state.stopped; written++) {
       for (const half of ['a', 'b']) {
         const { code, body } = await server.ask(CONFIGS, 'POST', { metadata: { name: `${half}-${name}-${written}` }, data: { text: 'x'.repeat(500) } })
-        if (code !== 201) throw new Error(`${code} ${body}`)
+        if (code !== 201) throw new Error(`${code} ${body}; the log of the server: ${server.log.slice(-4000)}`)
       }
     }
     return written

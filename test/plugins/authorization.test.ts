@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chain } from '../../plugins/authorization/index.js'
+import { chain } from '../../plugins/authorization/chain.js'
 import { refusal } from '../../auth/refusal.js'
 import type { Authorizer, Decision } from '../../auth/authorizer.js'
 import { parseRequest } from '../request-info.js'

@@ -49,8 +49,8 @@ export function userOf (claims: Claims, issuer: string, options: ClaimOptions): 
 export const ownClaim = (claims: Claims, name: string): unknown =>
   Object.hasOwn(claims, name) ? claims[name] : undefined
 
-/** Accepts a string or a list of strings. */
-function groupsOf (value: unknown, claim: string): readonly string[] {
+/** Accepts a string or a list of strings. @throws Error that names the claim */
+export function groupsOf (value: unknown, claim: string): readonly string[] {
   if (value === undefined || value === null) return []
   const list: unknown = typeof value === 'string' ? [value] : value
   if (!Array.isArray(list) || !list.every(item => typeof item === 'string')) {

@@ -10,8 +10,10 @@ export interface IssuerOptions {
   /** Must match the `iss` claim exactly. */
   readonly url: string
   readonly fetcher: DocumentFetcher
-  /** Required audience. */
-  readonly audience: string
+  /** Where its discovery document lies; by default below `url`. */
+  readonly discoveryUrl?: string | undefined
+  /** A token must be for one of them. */
+  readonly audiences: readonly string[]
   readonly algorithms: readonly string[]
   /** Called each time the issuer cannot be reached. */
   readonly failed: (error: unknown) => void
@@ -40,13 +42,19 @@ export class Issuer {
     this.#options = options
   }
 
-  /** Starts discovery in the background and retries until it succeeds. */
-  begin (): void {
-    this.#discover().catch(() => {
-      if (this.#closed) return
-      this.#timer = setTimeout(() => { this.begin() }, COOLDOWN)
-      this.#timer.unref()
-    })
+  /** Begins discovery, which is repeated until it succeeds. @returns a promise that then resolves */
+  async begin (): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#discover()
+        return
+      } catch {
+        await new Promise<void>(resolve => {
+          this.#timer = setTimeout(resolve, COOLDOWN)
+          this.#timer.unref()
+        })
+      }
+    }
   }
 
   close (): void {
@@ -57,9 +65,9 @@ export class Issuer {
   /** Verifies a token and returns its claims. @throws Error if it is invalid or the issuer is unreachable */
   async verify (token: string): Promise<JWTPayload> {
     const keys = this.#keys ?? await this.#discovered()
-    const { url, audience, algorithms, wall } = this.#options
+    const { url, audiences, algorithms, wall } = this.#options
     const options: JWTVerifyOptions = {
-      issuer: url, audience, algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'],
+      issuer: url, audience: [...audiences], algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'],
       currentDate: new Date(wall())
     }
     const header = decodeProtectedHeader(token)
@@ -89,14 +97,16 @@ export class Issuer {
   }
 
   async #read (): Promise<KeySet> {
-    const { url, fetcher, failed, now = () => performance.now() } = this.#options
+    const { url, discoveryUrl, fetcher, failed, now = () => performance.now() } = this.#options
     this.#triedAt = now()
     const fetch = async (from: URL): Promise<unknown> => await fetcher.json(from).catch((error: unknown) => {
       failed(error)
       throw error
     })
     try {
-      const document = await fetch(new URL(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`))
+      const document = await fetch(
+        new URL(discoveryUrl ?? `${url.replace(/\/$/, '')}/.well-known/openid-configuration`)
+      )
       const { issuer, jwks_uri: uri } = (document ?? {}) as Record<string, unknown> // other types have neither member
       if (issuer !== url) throw new Error(`${url} says that it is another issuer`)
       const from = httpsUrl(uri, `jwks_uri of ${url}`)
