@@ -6,7 +6,7 @@ import { COSTS, FOLDS, put, rangeOf } from './folds.js'
 import { functions } from './functions.js'
 import type { Meter } from './meter.js'
 import {
-  qualifiedName, Unsigned, type Bind, type Call, type Choice, type Entry, type Field, type Fold, type ListOf,
+  constant, qualifiedName, Unsigned, type Bind, type Call, type Choice, type Entry, type Field, type Fold, type ListOf,
   type Literal, type Logic, type Node, type Select
 } from './syntax.js'
 import { typeNamed } from './types.js'
@@ -132,7 +132,7 @@ class Compiler {
 
   #entries (entries: ReadonlyArray<Entry | Field>, cost: number, scope: Scope, struct?: string): Code {
     const parts = entries.flatMap(entry =>
-      [this.compile('key' in entry ? entry.key : { op: 'constant', value: entry.name, at: 0, depth: 1 }, scope),
+      [this.compile('key' in entry ? entry.key : constant(entry.name, entry.at), scope),
         this.compile(entry.value, scope)])
     const make = (values: readonly Value[]): Value => {
       const made = new Map<Key, Value>()

@@ -1,6 +1,6 @@
 /** Calls that are macros, which take names or conditions instead of values. */
 import { Problem } from './problem.js'
-import { call, depthOf, name, type Bind, type Call, type Fold, type Node } from './syntax.js'
+import { call, measure, name, type Bind, type Call, type Fold, type Node } from './syntax.js'
 
 interface Macro {
   readonly kind: Fold['kind']
@@ -54,7 +54,7 @@ export function expand (text: string, written: Call, binds: boolean): Node {
     call('hasValue', target, [], at), called === 'optMap' ? call('of', optional, [inner], at) : inner,
     call('none', optional, [], at)
   ]
-  return { op: 'choice', args: [condition, yes, no], at, depth: depthOf(condition, yes, no) }
+  return { op: 'choice', args: [condition, yes, no], at, ...measure(condition, yes, no) }
 }
 
 function fold (text: string, { target, args, at }: Call, { kind, names, form }: Macro): Fold {
@@ -68,12 +68,12 @@ function fold (text: string, { target, args, at }: Call, { kind, names, form }: 
     : form === 'result' ? [undefined, one] : [one, other]
   return {
     op: 'fold', kind, range, names: second === undefined ? [first ?? ''] : [first ?? '', second], test, result, at,
-    depth: depthOf(range, test, result)
+    ...measure(range, test, result)
   }
 }
 
 const bind = (variable: string, value: Node, body: Node, at: number): Bind =>
-  ({ op: 'bind', name: variable, value, body, at, depth: depthOf(value, body) })
+  ({ op: 'bind', name: variable, value, body, at, ...measure(value, body) })
 
 function nameOf (text: string, node: Node): string {
   if (node.op === 'name') return node.name

@@ -2,18 +2,17 @@
 import { expand } from './macros.js'
 import { Problem } from './problem.js'
 import {
-  call, constant, depthOf, name, qualifiedName, type Entry, type Field, type Literal, type Node
+  call, constant, measure, name, qualifiedName, type Entry, type Field, type Literal, type Node
 } from './syntax.js'
 import { tokens, type Token } from './tokens.js'
 
 /** Maximum characters of an expression. */
 const MAX_LENGTH = 100_000
-const MAX_TOKENS = 20_000
 /** Nested parentheses, lists and the like. */
 const MAX_NESTED = 250
 const MAX_DEPTH = 500
-/** What a macro repeats counts each time. */
-const MAX_NODES = 50_000
+/** So many take 25 ms to compile. */
+const MAX_PARTS = 2500
 
 const RESERVED: ReadonlySet<string> = new Set([
   'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'in', 'let', 'loop', 'package',
@@ -38,11 +37,11 @@ class Parser {
   readonly #tokens: readonly Token[]
   #next = 0
   #nested = 0
-  #nodes = 0
+  /** Some are not yet in a node. */
+  #parts = 0
 
   constructor (readonly text: string, readonly binds: boolean) {
     this.#tokens = tokens(text)
-    if (this.#tokens.length > MAX_TOKENS) throw new Problem('expression is too long', text, 0)
   }
 
   get #token (): Token { return this.#tokens[Math.min(this.#next, this.#tokens.length - 1)] as Token } // one at least
@@ -61,7 +60,8 @@ class Parser {
   #expect (text: string): Token { return this.#take(text) ?? this.#unexpected(`'${text}'`) }
 
   #node<T extends Node> (node: T): T {
-    if (++this.#nodes > MAX_NODES || node.depth > MAX_DEPTH) this.#fail('expression recursion limit exceeded', 0)
+    if (node.depth > MAX_DEPTH) this.#fail('expression recursion limit exceeded', 0)
+    if (++this.#parts > MAX_PARTS || node.size > MAX_PARTS) this.#fail(`an expression has at most ${MAX_PARTS} parts`, 0)
     return node
   }
 
@@ -82,7 +82,7 @@ class Parser {
       const no = this.expression()
       this.#nested--
       return this.#node({
-        op: 'choice', args: [condition, yes, no], at: mark.at, depth: depthOf(condition, yes, no)
+        op: 'choice', args: [condition, yes, no], at: mark.at, ...measure(condition, yes, no)
       })
     }
     this.#nested--
@@ -99,7 +99,7 @@ class Parser {
     }
     return at === undefined
       ? args[0] as Node // the first is always there
-      : this.#node({ op: 'logic', decisive, args, at, depth: depthOf(...args) })
+      : this.#node({ op: 'logic', decisive, args, at, ...measure(...args) })
   }
 
   #binary (part: () => Node, isSign: () => boolean): Node {
@@ -168,7 +168,7 @@ class Parser {
     }
     const open = this.#take('(')
     return open === undefined
-      ? this.#node({ op: 'select', of, field: field.text, test: false, at, depth: depthOf(of) })
+      ? this.#node({ op: 'select', of, field: field.text, test: false, at, ...measure(of) })
       : this.#called(field.text, of, open.at)
   }
 
@@ -220,7 +220,7 @@ class Parser {
       if (isOptional) optional.add(item)
       if (this.#take(',') === undefined && !this.#is(']')) this.#unexpected('{\']\', \',\'}')
     }
-    return this.#node({ op: 'list', items, optional, at, depth: depthOf(...items) })
+    return this.#node({ op: 'list', items, optional, at, ...measure(...items) })
   }
 
   #map (at: number): Node {
@@ -233,7 +233,7 @@ class Parser {
       if (this.#take(',') === undefined && !this.#is('}')) this.#unexpected('{\'}\', \',\'}')
     }
     return this.#node({
-      op: 'map', entries, at, depth: depthOf(...entries.flatMap(({ key, value }) => [key, value]))
+      op: 'map', entries, at, ...measure(...entries.flatMap(({ key, value }) => [key, value]))
     })
   }
 
@@ -248,7 +248,7 @@ class Parser {
       if (this.#take(',') === undefined && !this.#is('}')) this.#unexpected('{\'}\', \',\'}')
     }
     return this.#node({
-      op: 'struct', name: called, fields, at, depth: depthOf(...fields.map(({ value }) => value))
+      op: 'struct', name: called, fields, at, ...measure(...fields.map(({ value }) => value))
     })
   }
 }

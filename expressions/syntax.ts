@@ -9,8 +9,9 @@ export type Literal = string | number | bigint | boolean | null | Uint8Array | U
 interface Part {
   /** Position in the text, where problems are shown. */
   readonly at: number
-  /** Levels below, this one included. */
+  /** Levels and parts, this one included; what a macro repeats counts each time. */
   readonly depth: number
+  readonly size: number
   type?: Type
 }
 export interface Constant extends Part { readonly op: 'constant', readonly value: Literal }
@@ -58,16 +59,20 @@ export interface Bind extends Part {
 
 export type Node = Constant | Name | Select | Call | Logic | Choice | ListOf | MapOf | Struct | Fold | Bind
 
-export const depthOf = (...parts: ReadonlyArray<Node | undefined>): number => {
-  let depth = 0
-  for (const part of parts) if (part !== undefined && part.depth > depth) depth = part.depth
-  return depth + 1
+export function measure (...parts: ReadonlyArray<Node | undefined>): Pick<Part, 'depth' | 'size'> {
+  let [depth, size] = [0, 1]
+  for (const part of parts) {
+    if (part === undefined) continue
+    depth = Math.max(depth, part.depth)
+    size += part.size
+  }
+  return { depth: depth + 1, size }
 }
 
 export const call = (name: string, target: Node | undefined, args: readonly Node[], at: number): Call =>
-  ({ op: 'call', name, target, args, at, depth: depthOf(target, ...args) })
-export const constant = (value: Literal, at: number): Constant => ({ op: 'constant', value, at, depth: 1 })
-export const name = (text: string, at: number): Name => ({ op: 'name', name: text, at, depth: 1 })
+  ({ op: 'call', name, target, args, at, ...measure(target, ...args) })
+export const constant = (value: Literal, at: number): Constant => ({ op: 'constant', value, at, ...measure() })
+export const name = (text: string, at: number): Name => ({ op: 'name', name: text, at, ...measure() })
 
 /** The name that a chain of selections such as `optional.of` writes. */
 export function qualifiedName (node: Node | undefined): string | undefined {

@@ -21,6 +21,8 @@ const SIGN = /==|!=|<=|>=|&&|\|\||[[\]{}().,\-!?:+*/%<>]/y
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([['true', true], ['false', false], ['null', null]])
 
 const LEAST = 2n ** 63n
+/** More than the parts of an expression can have. */
+const MAX_TOKENS = 10_000
 
 export function tokens (text: string): Token[] {
   const all: Token[] = []
@@ -33,7 +35,7 @@ export function tokens (text: string): Token[] {
     at += match(BLANK)?.[0].length ?? 0
     if (at >= text.length) break
     const token = next(text, at, match)
-    all.push(token)
+    if (all.push(token) > MAX_TOKENS) throw new Problem('the expression is too long', text, 0)
     at += token.text.length
   }
   all.push({ kind: 'end', text: '<EOF>', at: text.length })

@@ -146,7 +146,8 @@ export function assign (actual: Type, declared: Type, bound: Bindings): boolean 
   const [from, to] = [resolve(actual, bound), resolve(declared, bound)]
   if (isUnknown(to) || isUnknown(from)) {
     if (isUnknown(to) && isUnknown(from) && to.name === from.name) return true
-    const [unknown, known] = isUnknown(to) ? [to, from] : [from, to]
+    // That of a new value, so that chains stay short.
+    const [unknown, known] = isUnknown(from) ? [from, to] : [to, from]
     if (mentions(known, unknown.name)) return false
     bound.set(unknown.name ?? '', known)
     return true
