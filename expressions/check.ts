@@ -185,8 +185,9 @@ class Checker {
   }
 
   #struct ({ name, fields, at }: Struct, scope: Scope): Type {
-    const type = this.#declared.structs.get(name) ??
-      this.#fail(`undeclared reference to '${name}' (in container '')`, { at })
+    const type = this.#declared.structs.get(name) ?? this.#fail(typeNamed(name) === undefined
+      ? `undeclared reference to '${name}' (in container '')`
+      : `'${name}' is not a message type`, { at })
     for (const { name: field, value, optional, at } of fields) {
       const wanted = type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, { at })
       const found = resolve(this.check(value, scope), this.bound)
@@ -290,7 +291,7 @@ class Checker {
     return this.#fail(`found no matching overload for '${name}' applied to '${applied}'`, node)
   }
 
-  #name (type: Type): string { return typeName(resolve(type, this.bound)) }
+  #name (type: Type): string { return typeName(resolved(type, this.bound)) }
 
   #parameter (): Type { return { kind: 'param', name: `_var${this.#parameters++}` } }
 

@@ -66,10 +66,17 @@ function shown (value: Value, verb: string, digits: number, plain: (value: Value
 
 const special = (value: number): string => Number.isNaN(value) ? 'NaN' : value > 0 ? '\u221e' : '-\u221e'
 
+/** A tie is rounded to the even digit. */
+function rounded (value: number, digits: number): string {
+  const scaled = Math.abs(value) * 10 ** digits
+  const even = scaled % 1 === 0.5 ? 2 * Math.round(scaled / 2) / 10 ** digits * Math.sign(value) : value
+  return even.toFixed(digits)
+}
+
 /** As English writes numbers. */
 function fixed (value: number, digits: number): string {
   if (!Number.isFinite(value)) return special(value)
-  const [whole = '', fraction] = value.toFixed(Math.min(digits, 100)).split('.')
+  const [whole = '', fraction] = rounded(value, Math.min(digits, 100)).split('.')
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',')
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }

@@ -123,7 +123,9 @@ const integer = (make: (value: bigint) => Value): Apply => ([value]) => {
   if (typeof value === 'bigint') return make(value)
   if (value instanceof Uint) return make(value.value)
   if (typeof value === 'number') {
-    return Number.isFinite(value) ? make(BigInt(Math.trunc(value))) : new Fault('integer overflow')
+    // As upstream, the smallest integer is no double.
+    const isWithin = Number.isFinite(value) && value > -(2 ** 63)
+    return isWithin ? make(BigInt(Math.trunc(value))) : new Fault('integer overflow')
   }
   if (value instanceof Instant) return make(value.nanoseconds / 1_000_000_000n)
   if (value instanceof Span) return make(value.nanoseconds)
@@ -138,6 +140,8 @@ const double: Apply = ([value]) => {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   if (value instanceof Uint) return Number(value.value)
   if (typeof value !== 'string') return undefined
+  const [, sign, special] = /^([+-]?)(nan|inf|infinity)$/i.exec(value) ?? []
+  if (special !== undefined) return special.toLowerCase() === 'nan' ? NaN : sign === '-' ? -Infinity : Infinity
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)
     ? Number(value)
     : new Fault(`strconv.ParseFloat: parsing ${JSON.stringify(value.slice(0, MAX_DIGITS))}: invalid syntax`)

@@ -77,5 +77,5 @@ const bind = (variable: string, value: Node, body: Node, at: number): Bind =>
 
 function nameOf (text: string, node: Node): string {
   if (node.op === 'name') return node.name
-  throw new Problem('argument must be a simple name', text, node.at)
+  throw new Problem('argument is not an identifier', text, node.at)
 }

@@ -61,7 +61,9 @@ class Parser {
 
   #node<T extends Node> (node: T): T {
     if (node.depth > MAX_DEPTH) this.#fail('expression recursion limit exceeded', 0)
-    if (++this.#parts > MAX_PARTS || node.size > MAX_PARTS) this.#fail(`an expression has at most ${MAX_PARTS} parts`, 0)
+    if (++this.#parts > MAX_PARTS || node.size > MAX_PARTS) {
+      this.#fail(`an expression has at most ${MAX_PARTS} parts`, 0)
+    }
     return node
   }
 

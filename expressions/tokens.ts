@@ -55,7 +55,11 @@ function next (text: string, at: number, match: (pattern: RegExp) => RegExpExecA
     }
   }
   const double = match(DOUBLE)
-  if (double !== null) return { kind: 'literal', text: double[0], at, value: Number(double[0]) }
+  if (double !== null) {
+    const value = Number(double[0])
+    if (!Number.isFinite(value)) throw new Problem('invalid double literal', text, at)
+    return { kind: 'literal', text: double[0], at, value }
+  }
   const integer = match(INTEGER)
   if (integer !== null) return { kind: 'literal', text: integer[0], at, value: whole(text, at, integer) }
   const name = match(NAME)
@@ -65,7 +69,9 @@ function next (text: string, at: number, match: (pattern: RegExp) => RegExpExecA
   }
   const sign = match(SIGN)
   if (sign !== null) return { kind: 'sign', text: sign[0], at }
-  throw new Problem(`Syntax error: token recognition error at: '${text.slice(at, at + 1)}'`, text, at)
+  if (text[at] === '`') throw new Problem('unsupported syntax: \'`\'', text, at)
+  const [character] = text.slice(at, at + 2)
+  throw new Problem(`Syntax error: token recognition error at: '${character}'`, text, at)
 }
 
 /** The smallest integer is 2^63 until its sign is read. */

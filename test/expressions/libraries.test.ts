@@ -42,11 +42,11 @@ t.test('comprehensions have an index or key, and a value', async t => {
     'texts.all(i, v, i < 3 && v != "")', 'texts.exists(i, v, i == 1 && v == "a")', 'texts.existsOne(i, v, v == "a") && !texts.exists_one(i, v, v == "b")', 'dict.all(k, v, k.size() == 3 && v > 0)', 'texts.transformList(i, v, string(i) + v) == ["0b", "1a", "2b"] && texts.transformList(i, v, i > 0, v) == ["a", "b"]',
     'dict.transformMap(k, v, v + 1) == {"one": 2, "two": 3} && dict.transformMap(k, v, v > 1, k) == {"two": "two"}', 'texts.transformMap(i, v, v) == {0: "b", 1: "a", 2: "b"}', 'dict.transformMapEntry(k, v, {v: k}) == {1: "one", 2: "two"} && dict.transformMapEntry(k, v, v == 1, {v: k}) == {1: "one"}'
   ])
-  fail(t, [['texts.transformMapEntry(i, v, {v: i}).size() == 2', /^error: insert failed: key b already exists/], ['texts.all(i, i, true)', /^refused: .*duplicate variable/], ['texts.all(1, v, true)', /^refused: .*argument must be a simple name/]])
+  fail(t, [['texts.transformMapEntry(i, v, {v: i}).size() == 2', /^error: insert failed: key b already exists/], ['texts.all(i, i, true)', /^refused: .*duplicate variable/], ['texts.all(1, v, true)', /^refused: .*argument is not an identifier/]])
 })
 
 t.test('numbers of different types have an order, but no equality', async t => {
-  hold(t, ['1 < 1.5 && 2u > 1 && 2.5 >= 2u && 1.0 <= 1', '9007199254740993 > 9007199254740992.0'])
+  hold(t, ['double("-Infinity") < 0.0 && double("NaN") != double("NaN")', '"%.0f %.0f %.1f".format([2.5, 3.5, 0.25]) == "2 4 0.2"', '1 < 1.5 && 2u > 1 && 2.5 >= 2u && 1.0 <= 1', '9007199254740993 > 9007199254740992.0'])
   fail(t, [['1 == 1.0', /^refused/], ['1 < "a"', /^refused/], ['1 + 1.0 == 2.0', /^refused/]])
 })
 
