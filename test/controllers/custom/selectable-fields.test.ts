@@ -7,6 +7,7 @@ import { featureGates } from '../../../schemas/gates.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { collectInSteps } from '../../../schemas/language/validation.js'
 import { finish } from '../../../schemas/steps.js'
+import { random } from '../../random.js'
 import { APPLY, DEFINITIONS, definition, established, install, version } from './definitions.js'
 
 const RELEASE = { emulatedVersion: '1.36' } as const
@@ -270,5 +271,47 @@ t.test('definitions of public projects are applied, and say what is not kept of 
     await server.patch(`${queue}/a/status`, { status: { admission: { queue: 'all' } } })
     const answer = await server.get(`${queue}?fieldSelector=spec.active=true,spec.priority=5,status.admission.queue=all`)
     t.same(release === '1.36' ? named(answer) : answer.code, release === '1.36' ? ['a'] : 400)
+  }
+})
+
+t.test('watches of each version show what enters, changes and leaves, whatever is written', async t => {
+  const server = await listen(t, RELEASE)
+  const spec = (color: Json): Json => ({ type: 'object', properties: { spec: { type: 'object', default: {}, properties: { color: { type: 'string', ...color }, n: { type: 'integer' } } } } })
+  const versionOf = (name: string, color: Json): Json => version(name, { storage: name === 'v1', schema: { openAPIV3Schema: spec(color) }, ...selectable('.spec.color') })
+  await install(server, definition({ versions: [versionOf('v1', {}), versionOf('v2', { default: 'red' })] }))
+  const dice = random()
+  t.comment(`SEED=${dice.seed}`)
+  const SELECTORS: ReadonlyArray<readonly [string, (color: string) => boolean]> = [
+    ['spec.color=blue', color => color === 'blue'], ['spec.color!=blue', color => color !== 'blue'], ['spec.color=', color => color === ''], ['spec.color!=red,spec.color!=', color => color !== 'red' && color !== '']
+  ]
+  const from = String((await server.get(WIDGETS)).json['metadata'].resourceVersion)
+  const views = await Promise.all(['v1', 'v2'].flatMap(name => SELECTORS.map(async ([selector, wants]) => {
+    const url = `${WIDGETS.replace('v1', name)}?fieldSelector=${encodeURIComponent(selector)}`
+    const shown = (color: string | undefined): boolean => color !== undefined && wants(color === '' && name === 'v2' ? 'red' : color)
+    return { url, shown, expected: [] as string[], watch: await Watch.open(t, `${server.url}${url}&watch=1&resourceVersion=${from}`) }
+  })))
+  const colors = new Map<string, string>()
+  for (let write = 0; write < 120; write++) {
+    const name = 'abcd'.charAt(dice.int(4))
+    const before = colors.get(name)
+    const color = ['red', 'blue', ''][dice.int(3)] ?? ''
+    const value = color === '' ? null : color
+    const after = before !== undefined && dice.int(3) === 0 ? undefined : color
+    const { code, body } = after === undefined
+      ? await server.delete(`${WIDGETS}/${name}`)
+      : before === undefined
+        ? await server.post(WIDGETS, widget(name, { ...color === '' ? {} : { color }, n: write }))
+        : await server.patch(`${WIDGETS}/${name}`, { spec: { color: value, n: write } })
+    if (code > 201) throw new Error(body)
+    if (after === undefined) colors.delete(name)
+    else colors.set(name, after)
+    for (const { shown, expected } of views) {
+      const [was, is] = [shown(before), shown(after)]
+      if (was || is) expected.push(`${was && is ? 'MODIFIED' : is ? 'ADDED' : 'DELETED'} ${name}`)
+    }
+  }
+  for (const { url, shown, expected, watch } of views) {
+    t.same(types(await watch.take(expected.length)), expected, url)
+    t.same(named(await server.get(url)), [...colors].filter(([, color]) => shown(color)).map(([name]) => name).sort(), url)
   }
 })
