@@ -98,6 +98,17 @@ t.test('the status is checked where it is written', async t => {
   t.match(await server.put(`${WIDGETS}/a/status`, { ...answer.json, status: { n: 'x' } }), { code: 422, json: { details: { causes: [{ field: 'status.n' }] } } })
 })
 
+t.test('a change of the scale is one of the object', async t => {
+  const server = await build(t, RULES)
+  await install(server, of(object({ n: integer, b: string }, rules('self.n < 5')), { subresources: { scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } } }))
+  t.equal((await server.post(WIDGETS, widget({ n: 1 }))).code, 201)
+  const scale = (replicas: number) => server.call('PATCH', `${WIDGETS}/a/scale`, { spec: { replicas } }, { 'content-type': 'application/merge-patch+json' })
+  t.equal((await scale(4)).code, 200)
+  const answer = await scale(5)
+  t.equal(answer.code, 422)
+  t.match(causesOf(answer), [/spec .*failed rule: self\.n < 5/])
+})
+
 t.test('messages, reasons and paths are those of the rule', async t => {
   const server = await build(t, RULES)
   await install(server, of(object({

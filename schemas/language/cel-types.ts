@@ -1,0 +1,43 @@
+/** The types of declared messages, as expressions in CEL see them. */
+import { escapeName } from '../../expressions/names.js'
+import { DYN, listOf, mapOf, STRING, type Type } from '../../expressions/types.js'
+import { planOf, type PlannedField, type Plan } from './plan.js'
+import type { Message, ScalarName } from './types.js'
+
+const SCALARS: Readonly<Record<ScalarName, Type>> = {
+  string: STRING, bool: { kind: 'bool' }, int32: { kind: 'int' }, int64: { kind: 'int' }, double: { kind: 'double' },
+  bytes: { kind: 'bytes' }
+}
+
+const known = new WeakMap<Plan, Type>()
+
+/** The same type each time, with all fields of a message; what is no plain value of a known type is `dyn`. */
+export const celTypeOf = (message: Message): Type => ofPlan(planOf(message))
+
+function ofPlan (plan: Plan): Type {
+  let type = known.get(plan)
+  if (type !== undefined) return type
+  const fields = new Map<string, { member: string, type: Type }>()
+  type = { kind: 'object', fields }
+  known.set(plan, type) // some messages contain themselves
+  for (const field of plan.fields) {
+    const name = escapeName(field.jsonName)
+    if (name !== undefined) fields.set(name, { member: field.jsonName, type: ofField(field) })
+  }
+  return type
+}
+
+function ofField (field: PlannedField): Type {
+  const of = field.element === undefined ? ofElement(field) : ofField(field.element)
+  return field.shape === 'list' ? listOf(of) : field.shape === 'map' ? mapOf(STRING, of) : of
+}
+
+function ofElement (field: PlannedField): Type {
+  const { scalar, message, special, alternatives } = field
+  if (scalar !== undefined) return SCALARS[scalar]
+  if (special !== undefined) {
+    const { type, format } = special.openapi
+    return type === 'string' && format === 'date-time' ? { kind: 'timestamp' } : DYN
+  }
+  return message === undefined || alternatives ? DYN : ofPlan(field.plan)
+}
