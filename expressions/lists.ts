@@ -29,8 +29,16 @@ const extreme = (sign: number): Apply => ofList(({ items: [first, ...others] }) 
 const isSorted: Apply = ofList(({ items }) =>
   items.every((item, index) => index === 0 || (compare(items[index - 1] ?? null, item) ?? 1) <= 0))
 
-/** Stable, as upstream's. @param keys one for each item */
+/** What costs the square of this is above every limit, so it is not done first. */
+const MAX_SQUARED = 1000
+/** @throws CostExceeded */
+function affordable (items: readonly Value[]): void {
+  if (items.length > MAX_SQUARED) throw new CostExceeded()
+}
+
+/** Stable, as upstream's. @param keys one for each item @throws CostExceeded */
 function sorted (items: readonly Value[], keys: readonly Value[]): Value | undefined {
+  affordable(items)
   let isOrdered = true
   const order = keys.map((_, index) => index).sort((left, right) => {
     const by = compare(keys[left] ?? null, keys[right] ?? null)
@@ -54,6 +62,7 @@ function flat ({ items }: Items, depth: number): Value[] {
 }
 
 function distinct ({ items }: Items): Value {
+  affordable(items)
   const known = new Map<string, Value>()
   for (const item of items) if (!known.has(text(item))) known.set(text(item), item)
   return new List([...known.values()])

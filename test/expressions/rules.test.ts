@@ -149,7 +149,7 @@ t.test('no rule holds the event loop or grows without bound', async t => {
   const long = (length: number): unknown => ({ ...OBJECT, list: Array.from({ length }, (_, index) => index), s: 'a'.repeat(1_000_000), texts: Array.from({ length: 1000 }, () => 'a'.repeat(1000)) })
   for (const rule of [
     'self.list.all(x, self.list.all(y, x + y >= 0))', 'self.list.exists(x, self.list.exists(y, self.list.exists(z, x + y + z < 0)))', 'self.list.map(x, self.list).all(l, l.all(x, x >= 0))', 'self.s.replace("a", self.s).size() > 1', 'self.texts.map(x, self.s).join().size() > 1',
-    `[self.s]${'.map(x, x + x)'.repeat(20)}.size() == 1`, 'self.list.all(x, !self.s.contains("aaaaaaaaab"))', '"a".matches(self.texts.join())', 'self.s.matches("^(a{1,30}){1,30}b$")', 'self.list.all(x, self.list == self.list.map(y, y))'
+    `[self.s]${'.map(x, x + x)'.repeat(20)}.size() == 1`, 'self.list.all(x, !self.s.contains("aaaaaaaaab"))', '"a".matches(self.texts.join())', 'self.s.matches("^(a{1,30}){1,30}b$")', 'self.list.all(x, self.list == self.list.map(y, y))', 'self.list.sort().size() > 1', 'self.list.distinct().size() > 1', 'self.list.sortBy(x, -x).size() > 1'
   ]) {
     let steps = 0
     try {
