@@ -1,6 +1,6 @@
 /** What a verb answers: a value that knows neither the format nor how it is sent. */
 import type { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Message } from '../schemas/language/declare.js'
 import type { Tabular } from '../schemas/table.js'
 import type { Status } from '../schemas/status.js'
@@ -104,7 +104,7 @@ export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | Sta
 
 /** What verbs read of a request: Fastify's has it, and so may any other value. */
 export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {
-  readonly server: Pick<FastifyRequest['server'], 'orchAuthorization' | 'orchResources' | 'orchSettings'>
+  readonly server: Pick<ServedRequest['server'], 'orchAuthorization' | 'orchResources' | 'orchSettings'>
 }
 
 export type Verb = (request: VerbRequest) => Answer | Promise<Answer>

@@ -1,7 +1,8 @@
 /** Headers of answers. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Naming } from '../schemas/naming.js'
 import { warningHeaders } from '../schemas/warnings.js'
+import type { ServedRequest } from './request-context.js'
 
 /** Smaller answers are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
@@ -11,7 +12,7 @@ export function warn (reply: FastifyReply, warnings: readonly string[], { words 
   if (warnings.length > 0) reply.header('warning', warningHeaders(warnings.map(words)))
 }
 
-export function acceptsGzip (request: FastifyRequest): boolean {
+export function acceptsGzip (request: ServedRequest): boolean {
   const header = request.headers['accept-encoding']
   if (header === undefined || !request.server.orchSettings.featureGates.enabled('APIResponseCompression')) return false
   return String(header).split(',').some(part => {

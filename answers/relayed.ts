@@ -4,32 +4,41 @@ import type { FastifyReply } from 'fastify'
 import type { PassedAnswer, RelayedAnswer } from './answer.js'
 import { Body } from './body.js'
 import { pipePaced } from './paced.js'
+import type { ServedRequest } from './request-context.js'
 
 /** Headers of this server that would change how a proxied page behaves. */
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
 /** Lists, to which the other server adds. */
 const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
 
-export function sendRelayed (reply: FastifyReply, answer: RelayedAnswer): void {
-  if (answer.kind === 'upgrade') return answer.begin(reply)
+export function sendRelayed (request: ServedRequest, reply: FastifyReply, answer: RelayedAnswer): undefined {
+  if (answer.kind === 'upgrade') {
+    answer.begin(reply)
+    return
+  }
   if (answer.isProxied) for (const name of REPLACED_HEADERS) reply.removeHeader(name)
   const { 'content-length': length, ...others } = answer.headers
   for (const [name, value] of Object.entries(others)) {
     const own = ADDED_HEADERS.has(name) ? reply.getHeader(name) : undefined
     reply.header(name, own === undefined ? value : [String(own), ...(Array.isArray(value) ? value : [value])])
   }
-  if (answer.body === undefined) return void reply.code(answer.code).send()
+  if (answer.body === undefined) {
+    void reply.code(answer.code).send()
+    return
+  }
   reply.raw.statusCode = answer.code // Fastify refuses those from 600 on
-  stream(reply, { ...answer, body: answer.body }, length === undefined ? undefined : String(length))
+  stream(request, reply, { ...answer, body: answer.body }, length === undefined ? undefined : String(length))
 }
 
 type Streamed = PassedAnswer & { readonly body: NonNullable<PassedAnswer['body']> }
 
 /** A truncated body destroys the response. */
-function stream (reply: FastifyReply, answer: Streamed, length: string | undefined): void {
+function stream (
+  request: ServedRequest, reply: FastifyReply, answer: Streamed, length: string | undefined
+): void {
   const { body } = answer
   body.on('error', () => {}) // it may fail while a hook of the host waits
-  const writeTo = (raw: ServerResponse): void => { relay(answer, raw, reply) }
+  const writeTo = (raw: ServerResponse): void => { relay(request, raw, answer) }
   const abandon = (): void => { body.destroy() }
   try {
     void reply.send(new Body(reply, { length, writeTo, abandon }))
@@ -39,7 +48,9 @@ function stream (reply: FastifyReply, answer: Streamed, length: string | undefin
   }
 }
 
-function relay ({ body, ending }: Streamed, raw: ServerResponse, { request, server }: FastifyReply): void {
+function relay (
+  { log, orch, server }: ServedRequest, raw: ServerResponse, { body, ending }: Streamed
+): void {
   raw.flushHeaders() // the first bytes may take long
   const end = (): void => {
     body.unpipe(raw)
@@ -48,8 +59,7 @@ function relay ({ body, ending }: Streamed, raw: ServerResponse, { request, serv
   }
   const broken = (): void => {
     if (body.readableEnded || raw.writableEnded) return
-    const { log, orch } = request
-    if (!raw.destroyed) log.info({ auditId: orch?.auditId }, 'an answer was not finished, as its back end broke off')
+    if (!raw.destroyed) log.info({ auditId: orch.auditId }, 'an answer was not finished, as its back end broke off')
     raw.destroy()
   }
   body.once('close', broken)

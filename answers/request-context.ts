@@ -1,5 +1,5 @@
 /** The decorator of requests, `request.orch`, which `plugins/request-info/` creates. */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Naming } from '../schemas/naming.js'
@@ -121,8 +121,11 @@ declare module 'fastify' {
   interface FastifyRequest { orch: RequestContext | undefined }
 }
 
+/** A server that answers requests: all its plugins have registered. */
+type Serving = FastifyInstance & Required<Pick<FastifyInstance, 'orchAuthorization' | 'orchResources' | 'orchSettings'>>
+
 /** A request that has passed request info. */
-export type ServedRequest = FastifyRequest & { orch: RequestContext }
+export type ServedRequest = FastifyRequest & { orch: RequestContext, server: Serving }
 
 /** For handlers, and hooks that run after request info. */
 export function served (request: FastifyRequest): ServedRequest {

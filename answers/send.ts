@@ -52,7 +52,7 @@ export function sendLater (request: ServedRequest, reply: FastifyReply, answer: 
 
 /** A promise where bytes take a while to make. */
 export function sendAnswer (request: ServedRequest, reply: FastifyReply, answer: Sent): Promise<void> | undefined {
-  if (answer.kind === 'passed' || answer.kind === 'upgrade') return void sendRelayed(reply, answer)
+  if (answer.kind === 'passed' || answer.kind === 'upgrade') return sendRelayed(request, reply, answer)
   warn(reply, answer.warnings, request.orch.naming)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)
   switch (answer.kind) {

@@ -3,7 +3,6 @@
  * with 408 if the body is incomplete. Requests without their own timeout share one timer, which checks every twentieth
  * of the timeout, at least each second. `fastify.orchUnderWay` has the requests it watches over, for the front page.
  */
-import fp from 'fastify-plugin'
 import type { FastifyReply } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { parseDuration } from '../schemas/meta/duration.js'
@@ -11,6 +10,7 @@ import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.
 import { MAX_TIMER_MS } from '../event-loop/clock.js'
 import { isLongRunning } from './shared/request-kinds.js'
 import { IndexedList } from './shared/indexed-list.js'
+import { plugin } from '../answers/server.js'
 
 export interface DeadlineOptions {
   /** Milliseconds; 0 disables the deadline. Default 60,000. */
@@ -57,7 +57,7 @@ function expire ({ request, reply }: Running): void {
   }
 }
 
-export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
+export default plugin<DeadlineOptions>()(async (fastify, { timeout = 60_000 }) => {
   const { orchClock: clock } = fastify
   const running = new IndexedList<Running>()
   /** Those with a timeout, and a timer, of their own. */

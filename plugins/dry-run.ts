@@ -2,13 +2,13 @@
  * Parses `dryRun` before the body is read. Only `All` requests a dry run; any other non-empty value is an error. The
  * operations act on it. (Interface: Dry-run.)
  */
-import fp from 'fastify-plugin'
 import { served } from '../answers/request-context.js'
 import { parseDryRun } from '../schemas/dry-run.js'
 import { isConnection } from './shared/request-kinds.js'
+import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   const aggregation = later(fastify, 'orchAggregation')
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
     const { orch } = served(request)

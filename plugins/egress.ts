@@ -4,11 +4,11 @@
  * and traces; `etcd`. Plugins find a tunnel in `fastify.orchEgress`, undefined where connections are direct.
  * @see interface, --egress-selector-config-file
  */
-import fp from 'fastify-plugin'
 import { openEgress, type Egress, type EgressOptions } from '../clients/egress/index.js'
 import { openRelay, type Relay } from '../clients/egress/relay.js'
 import type { Tunnel, TunnelTarget } from '../clients/egress/tunnel.js'
 import { occasionally } from './shared/rate-limited.js'
+import { plugin } from '../answers/server.js'
 
 export type { EgressOptions } from '../clients/egress/index.js'
 
@@ -21,7 +21,7 @@ export interface EgressTunnels extends Egress {
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
 
-export default fp<{ proxies?: EgressOptions | undefined }>(async (fastify, { proxies = {} }) => {
+export default plugin<{ proxies?: EgressOptions | undefined }>()(async (fastify, { proxies = {} }) => {
   const { orchMetrics: metrics } = fastify
   const durations = metrics.histogram(
     'apiserver_egress_dialer_dial_duration_seconds',

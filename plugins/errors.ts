@@ -5,7 +5,6 @@
  * app.ts.
  */
 import { Readable } from 'node:stream'
-import fp from 'fastify-plugin'
 import type { FastifyRequest, onSendHookHandler } from 'fastify'
 import { sendFailure, writtenFailure, type WrittenFailure } from '../answers/failure.js'
 import { served } from '../answers/request-context.js'
@@ -18,6 +17,7 @@ import {
 } from '../schemas/status.js'
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
+import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
 
 /**
@@ -128,7 +128,7 @@ const guardOverdue: onSendHookHandler = (request, reply, payload, send) => {
 /** Minimum milliseconds between log lines about a failing store: an outage fails every request. */
 const STORE_LINES_EVERY = 1000
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   /** Served paths without parameters. A lookup in the router would interpret client input as a pattern. */
   const paths = new Set<string>()
   const resources = later(fastify, 'orchResources')

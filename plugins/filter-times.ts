@@ -2,8 +2,8 @@
  * Measures `apiserver_request_filter_duration_seconds`. Registered before the first filter and after each one, with
  * that filter's name. A request that a filter rejects counts for the preceding filters, and for authentication.
  */
-import fp from 'fastify-plugin'
 import { served } from '../answers/request-context.js'
+import { plugin } from '../answers/server.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */
@@ -12,7 +12,7 @@ export interface FilterTimesOptions {
 
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5]
 
-export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
+export default plugin<FilterTimesOptions>()(async (fastify, { behind }) => {
   const durations = fastify.orchMetrics.histogram(
     'apiserver_request_filter_duration_seconds', 'Seconds that a request spent in a filter on its way, by filter.',
     SECONDS, ['filter']

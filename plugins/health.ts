@@ -5,11 +5,11 @@
  * `timeout` fails.
  * @see interface, 'Health endpoints'
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { reasonOf } from '../storage/errors.js'
 import { HEALTH_ENDPOINTS } from './shared/request-kinds.js'
+import { plugin, type Having } from '../answers/server.js'
 
 /** Fails by throwing or rejecting; the error's message is logged. */
 export type HealthCheck = () => unknown
@@ -89,7 +89,7 @@ export function excludedNames (values: readonly string[]): ReadonlySet<string> {
 
 const SHUTDOWN = 'shutdown'
 
-async function health (fastify: FastifyInstance, options: HealthOptions): Promise<void> {
+async function health (fastify: Having<'orchShutdown'>, options: HealthOptions): Promise<void> {
   const { livezGracePeriod = 0, now = () => performance.now() } = options
   const started = now()
   const checks = new Map<string, Registered>()
@@ -217,6 +217,6 @@ function within (milliseconds: number, work: PromiseLike<unknown>): Promise<unkn
   })
 }
 
-export default fp(health, {
+export default plugin<HealthOptions>()(health, {
   name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchShutdown'], request: ['orch'] }
 })

@@ -9,11 +9,11 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import fp from 'fastify-plugin'
 import { continueInTurn, currentResponse, readAsStream } from '../serving/wire/pipelines.js'
 import { serverOf } from '../serving/wire/server-of.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
+import { plugin } from '../answers/server.js'
 
 /** Mount prefixes, stored on each HTTP server: one host may mount several API servers. */
 const PREFIXES = Symbol('prefixes of the API')
@@ -53,7 +53,7 @@ function attach (server: Served, prefix: string): void {
   })
 }
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   const { prefix } = fastify
   attach(fastify.server, prefix)
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {

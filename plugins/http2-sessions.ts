@@ -5,9 +5,9 @@
  * (`serving/sessions.ts`, `serving/core-response.ts`). Registered after request info, which provides `onClosed`.
  */
 import { Http2ServerResponse, type Http2Session } from 'node:http2'
-import fp from 'fastify-plugin'
 import { served } from '../answers/request-context.js'
 import { destroyWhenCancelled, resetWhenDestroyed } from '../serving/wire/compatible-responses.js'
+import { plugin } from '../answers/server.js'
 
 export interface Http2SessionsOptions {
   /** Milliseconds between pings to clients with active requests. Default 30 seconds. */
@@ -19,7 +19,7 @@ const MAX_UNANSWERED = 3
 
 interface Followed { active: number, unanswered: number }
 
-export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) => {
+export default plugin<Http2SessionsOptions>()(async (fastify, { interval = 30_000 }) => {
   const sessions = new Map<Http2Session, Followed>()
   let pingTimer: NodeJS.Timeout | undefined
 

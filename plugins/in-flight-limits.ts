@@ -6,8 +6,7 @@
  * before authorization.
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyReply } from 'fastify'
 import { served, type LimitPlace } from '../answers/request-context.js'
 import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
@@ -15,6 +14,7 @@ import { tooManyRequests } from '../schemas/status.js'
 import { requestKinds, type KindSeries } from './shared/in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './shared/request-kinds.js'
 import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './shared/unsent-responses.js'
+import { plugin, type Having } from '../answers/server.js'
 
 export interface InFlightOptions {
   /** Concurrent reads; 0 means unlimited. Default 400. */
@@ -73,7 +73,7 @@ class Place implements UnsentResponse, LimitPlace {
 }
 
 async function inFlightLimits (
-  fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions
+  fastify: Having<'orchMetrics'>, { reading = 400, mutating = 200 }: InFlightOptions
 ): Promise<void> {
   const kinds = requestKinds(fastify.orchMetrics, { readOnly: reading, mutating })
   const pool = (kind: 'readOnly' | 'mutating', limit: number) => {
@@ -109,7 +109,7 @@ async function inFlightLimits (
   })
 }
 
-export default fp(inFlightLimits, {
+export default plugin<InFlightOptions>()(inFlightLimits, {
   name: 'orch/in-flight-limits',
   fastify: '5.x',
   dependencies: ['orch/authentication'],

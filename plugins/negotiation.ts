@@ -2,13 +2,13 @@
  * Evaluates the Accept header before any work is done: a response that the client cannot read fails early with 406.
  * (Interface: Generic request shapes 4.)
  */
-import fp from 'fastify-plugin'
 import { served, type Negotiated } from '../answers/request-context.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
 import { isConnection } from './shared/request-kinds.js'
+import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
 
 const OBJECT: Available = { protobuf: true, watch: false, transforms: true }
@@ -31,7 +31,7 @@ const MAX_CACHED = 100
 /** Browsers show JSON as it is sent. */
 const isBrowser = (accept = ''): boolean => accept.includes('text/html')
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
   const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
     [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, DISCOVERY, FRONT_PAGE]

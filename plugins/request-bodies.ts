@@ -8,12 +8,12 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
 import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
 import { isAdministrator, isConnection } from './shared/request-kinds.js'
 import { quote } from '../schemas/quote.js'
+import { plugin } from '../answers/server.js'
 
 export interface RequestBodiesOptions {
   /** Bytes of all concurrent bodies; several times the largest body. Default 256 MiB. */
@@ -159,7 +159,7 @@ function hidesItsBody (raw: IncomingMessage): boolean {
     (raw as unknown as Partial<Http2ServerRequest>).stream?.endAfterHeaders === false
 }
 
-export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAULT_BUDGET }) => {
+export default plugin<RequestBodiesOptions>()(async (fastify, { budget: bytes = DEFAULT_BUDGET }) => {
   const budget = new Budget(bytes)
   const { orchMetrics: metrics, orchResources: resources } = fastify
   const refused = metrics.counter(

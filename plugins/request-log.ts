@@ -7,8 +7,8 @@
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { served, type ObjectRecorder, type RequestContext, type ServedRequest } from '../answers/request-context.js'
+import { plugin } from '../answers/server.js'
 
 export interface RequestLogOptions {
   /** 0 to 10. A function is called for each request. */
@@ -33,7 +33,7 @@ const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
 interface LoggedObjects { request?: string, response?: string }
 
-export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
+export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
   // in every group, because several may serve one resource
   const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, '')))

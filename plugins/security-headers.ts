@@ -9,7 +9,7 @@
  */
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import { plugin } from '../answers/server.js'
 
 export interface SecurityHeadersOptions {
   /** Regular expressions. Default none: CORS is disabled. */
@@ -158,6 +158,6 @@ async function securityHeaders (fastify: FastifyInstance, options: SecurityHeade
   })
 }
 
-export default fp(securityHeaders, {
+export default plugin<SecurityHeadersOptions>()(securityHeaders, {
   name: 'orch/security-headers', fastify: '5.x', dependencies: ['orch/request-info']
 })

@@ -9,10 +9,10 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { served } from '../answers/request-context.js'
 import { StatusError } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
+import { plugin } from '../answers/server.js'
 
 export type ShutdownState = 'serving' | 'delaying' | 'draining' | 'closed'
 
@@ -142,4 +142,6 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
   })
 }
 
-export default fp(shutdown, { name: 'orch/shutdown', fastify: '5.x', decorators: { request: ['orch'] } })
+export default plugin<ShutdownOptions>()(shutdown, {
+  name: 'orch/shutdown', fastify: '5.x', decorators: { request: ['orch'] }
+})

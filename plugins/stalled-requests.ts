@@ -3,11 +3,11 @@
  * like one for which a process of the server hung: of the same user, verb, resource and namespace. Registered after
  * impersonation, whose user counts, and before anything waits.
  */
-import fp from 'fastify-plugin'
 import { served, type RequestContext } from '../answers/request-context.js'
 import { quote } from '../schemas/quote.js'
 import { tooManyRequests } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
+import { plugin } from '../answers/server.js'
 
 /** What requests have in common that may make a process hang again. */
 export interface RequestLike {
@@ -43,7 +43,7 @@ function likeOf ({ info, user }: RequestContext): RequestLike {
 export const textOf = ({ user, verb, what, namespace }: RequestLike): string =>
   `${verb} of ${quote(what)}${namespace === '' ? '' : ` in the namespace ${quote(namespace)}`} by user ${quote(user)}`
 
-export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
+export default plugin<StalledRequestsOptions>()(async (fastify, { guard }) => {
   if (guard === undefined) return
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { orch } = served(request)

@@ -3,7 +3,6 @@
  * StorageVersionAPI). Runs after authorization, as upstream. The exceptions are upstream's: StorageVersions themselves,
  * namespaces that a server creates, and leases in the namespace of the system.
  */
-import fp from 'fastify-plugin'
 import { served } from '../answers/request-context.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import { storageVersions as ownType } from '../schemas/api/internal/storageversions.js'
@@ -11,6 +10,7 @@ import { serviceUnavailable } from '../schemas/status.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { reasonOf } from '../storage/errors.js'
 import { isAdministrator } from './shared/request-kinds.js'
+import { plugin } from '../answers/server.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
@@ -25,7 +25,7 @@ export function passes (
     isAdministrator(user)
 }
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   const { orchStorageVersions: storageVersions, orchResources: resources } = fastify
   if (storageVersions === undefined) return
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -2,7 +2,7 @@
  * The document of all groups, versions and resources, which clients ask for instead of one document for each group
  * version. What it says of a group is made again when that changes; the rest is joined of kept bytes.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { recordJson } from '../answers/record.js'
 import { textFormatOf } from '../answers/formats/choice.js'
 import { askerOf } from '../answers/formats/format.js'
@@ -17,11 +17,12 @@ import type { Naming } from '../schemas/naming.js'
 import type { Steps } from '../schemas/steps.js'
 import { CachedDocument } from './cached-document.js'
 import { apiResources, discovered, withGroups } from '../registry/discovered-resources.js'
+import type { RoutedServer } from './needs.js'
 
 type Root = '/api' | '/apis'
 
 /** Of extension servers; a new value when they have changed. */
-type RemoteVersions = Awaited<ReturnType<FastifyInstance['orchAggregation']['discovery']>>
+type RemoteVersions = Awaited<ReturnType<RoutedServer['orchAggregation']['discovery']>>
 
 /** What is said of a group, and of what it was made. */
 interface Group {
@@ -34,10 +35,10 @@ interface Group {
 }
 
 export class AggregatedDiscovery {
-  readonly #fastify: FastifyInstance
+  readonly #fastify: RoutedServer
   readonly #views = new Map<Naming, Overview>()
 
-  constructor (fastify: FastifyInstance) { this.#fastify = fastify }
+  constructor (fastify: RoutedServer) { this.#fastify = fastify }
 
   async send (request: ServedRequest, reply: FastifyReply, root: Root): Promise<FastifyReply> {
     const { orch } = request
@@ -63,7 +64,7 @@ export class AggregatedDiscovery {
   }
 }
 
-type Server = Pick<FastifyInstance, 'orchResources' | 'orchAggregation'>
+type Server = Pick<RoutedServer, 'orchResources' | 'orchAggregation'>
 
 /** The groups under the names of a client. */
 export class Overview {

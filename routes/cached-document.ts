@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { acceptsGzip, LARGE_BYTES } from '../answers/heads.js'
+import type { ServedRequest } from '../answers/request-context.js'
 
 const compress = promisify(gzip)
 
@@ -18,7 +19,7 @@ export class CachedDocument {
 
   /** Sends 304 if the client has it already. @param has whether If-None-Match says so, by default compared weakly */
   async send (
-    request: FastifyRequest, reply: FastifyReply, type: string, has = isKnown
+    request: ServedRequest, reply: FastifyReply, type: string, has = isKnown
   ): Promise<FastifyReply> {
     const etag = `"${this.hash}"`
     reply.headers({ etag, vary: 'accept, accept-encoding' })

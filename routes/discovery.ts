@@ -1,7 +1,7 @@
 /**
  * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import { AggregatedDiscovery } from './aggregated-discovery.js'
@@ -12,6 +12,7 @@ import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendLater, sendValue } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
+import type { RoutedServer } from './needs.js'
 
 function groupOf (group: string, versions: readonly string[]): object {
   const ordered = versions.map(version => ({ groupVersion: `${group}/${version}`, version }))
@@ -24,7 +25,7 @@ function named ({ orch: { info: { path } } }: ServedRequest): { readonly group: 
   return { group, version }
 }
 
-export default async function discovery (fastify: FastifyInstance): Promise<void> {
+export default async function discovery (fastify: RoutedServer): Promise<void> {
   const {
     orchResources: resources, orchSettings: settings, orchAggregation: aggregation,
     orchAuthentication: { tokens: serviceAccountTokens }

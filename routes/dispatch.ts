@@ -2,15 +2,16 @@
  * Finds what serves a request: a type of this server, built in or defined at run time, or the extension server of its
  * group version.
  */
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import type { RouteHandlerMethod } from 'fastify'
 import { served } from '../answers/request-context.js'
 import { sendLater } from '../answers/send.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
+import type { RoutedServer } from './needs.js'
 
 /** The handler of all routes of the API. It reads the request info alone, as authorization does. */
-export function dispatcher (fastify: FastifyInstance): RouteHandlerMethod {
+export function dispatcher (fastify: RoutedServer): RouteHandlerMethod {
   const { orchResources: resources, orchAggregation: aggregation, orchMetrics: metrics } = fastify
   const tableOf = handlerTables(fastify)
   const noteDeprecation = deprecations(metrics.gauge)

@@ -1,5 +1,4 @@
 /** Maps the verbs of a resource and its subresources to handlers. */
-import type { FastifyInstance } from 'fastify'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
 import { isServed, type Subresource } from '../schemas/resource.js'
@@ -15,6 +14,7 @@ import { patchViewVerb, readViewVerb, updateViewVerb } from './verbs/view.js'
 import { watchVerb } from './verbs/watch.js'
 import { createVerb, patchVerb, updateVerb } from './verbs/write.js'
 import { observeWatches } from '../answers/watch/metrics.js'
+import type { RoutedServer } from './needs.js'
 
 /** Sends the answer. */
 export type Handler = ReturnType<ReturnType<typeof answering>>
@@ -29,10 +29,10 @@ type Table = Map<string, Handlers>
 
 /** Makes the handlers of a server's types. */
 class HandlerTables {
-  readonly #fastify: Pick<FastifyInstance, 'orchSettings' | 'orchResources' | 'orchConnections'>
+  readonly #fastify: Pick<RoutedServer, 'orchSettings' | 'orchResources' | 'orchConnections'>
   readonly #answered: ReturnType<typeof answering>
 
-  constructor (fastify: FastifyInstance) {
+  constructor (fastify: RoutedServer) {
     const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings } = fastify
     this.#fastify = fastify
     this.#answered = answering({
@@ -111,7 +111,7 @@ class HandlerTables {
 }
 
 /** The handlers of each store, made when the first request comes: most resources get none. */
-export function handlerTables (fastify: FastifyInstance): (store: ResourceStore) => VerbTable<Handler> {
+export function handlerTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<Handler> {
   const made = new HandlerTables(fastify)
   const tables = new WeakMap<ResourceStore, VerbTable<Handler>>()
   return store => {

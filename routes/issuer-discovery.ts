@@ -4,10 +4,11 @@
  *
  * @see interface, 'Health endpoints' 6; --service-account-issuer, --service-account-jwks-uri
  */
-import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { CachedDocument } from './cached-document.js'
 import { withSlash } from './with-slash.js'
+import { served } from '../answers/request-context.js'
+import type { RoutedServer } from './needs.js'
 
 const CONFIGURATION = '/.well-known/openid-configuration'
 const KEYS = '/openid/v1/jwks'
@@ -18,7 +19,7 @@ const CACHEABLE = { 'cache-control': 'public, max-age=3600' }
 export const discoveryPaths = (issuer: string): string[] =>
   URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
 
-export default async function issuerDiscovery (fastify: FastifyInstance): Promise<void> {
+export default async function issuerDiscovery (fastify: RoutedServer): Promise<void> {
   const { orchSettings: settings, orchAuthentication: { tokens: { issuer, keys, keysUri } } } = fastify
   if (discoveryPaths(issuer).length === 0) return
   const address = addressOf(settings.externalHostname, settings.advertiseAddress)
@@ -27,7 +28,7 @@ export default async function issuerDiscovery (fastify: FastifyInstance): Promis
     for (const path of withSlash(fastify, url)) {
       fastify.route({
         method: 'GET', url: path, exposeHeadRoute: false,
-        handler: (request, reply) => document.send(request, reply.headers(CACHEABLE), type)
+        handler: (request, reply) => document.send(served(request), reply.headers(CACHEABLE), type)
       })
     }
   }

@@ -3,7 +3,7 @@
  * lists the document of each group version under an address with its hash, so that clients can cache it. Those of
  * extension servers are merged and listed.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendLater } from '../answers/send.js'
 import type { Naming } from '../schemas/naming.js'
@@ -16,6 +16,7 @@ import { noSuchPath, notAcceptable } from '../schemas/status.js'
 import { runStepsWithinBudget } from '../event-loop/turns.js'
 import { CachedDocument } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
+import type { RoutedServer } from './needs.js'
 
 /** Newer clients request both spellings but accept only this one as Content-Type. */
 const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -28,7 +29,7 @@ const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** Of extension servers; a new value when they have changed. */
-type RemoteDocuments = Awaited<ReturnType<FastifyInstance['orchAggregation']['documents']>>
+type RemoteDocuments = Awaited<ReturnType<RoutedServer['orchAggregation']['documents']>>
 
 type Format = 'json' | 'protobuf'
 
@@ -113,7 +114,7 @@ const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`
 
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
-export default async function openapi (fastify: FastifyInstance): Promise<void> {
+export default async function openapi (fastify: RoutedServer): Promise<void> {
   const {
     orchClock: clock, orchResources: resources, orchAggregation: aggregation, orchSettings: { featureGates: gates },
     orchAuthentication: { tokens: serviceAccountTokens }

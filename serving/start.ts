@@ -29,6 +29,7 @@ import { endOnSignals, reportOnSignals } from './signals.js'
 import { endOnUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
 import { startTimeouts } from './wire/start-timeouts.js'
+import { loadedServer, type Whole } from '../answers/server.js'
 
 /** Milliseconds for the remaining responses after the drain. */
 const LAST_ANSWERS = 5000
@@ -38,7 +39,7 @@ const MINUTE = 60_000
 export interface Running {
   readonly root: FastifyInstance
   /** The scope that contains the server's decorators. */
-  readonly scope: FastifyInstance
+  readonly scope: Whole
   readonly listener: Listener
   readonly log: FastifyBaseLogger
 }
@@ -90,7 +91,7 @@ export async function start (
         goawayChance: values['goaway-chance'],
         onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
         onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
-        onHandshakeError: () => { if (scope !== undefined) handshakeErrors(scope).add() }
+        onHandshakeError: () => { if (loaded?.orchMetrics !== undefined) handshakeErrors(loaded.orchMetrics).add() }
       })
       return listener.server as unknown as Server // it serves both HTTP versions
     },
@@ -108,9 +109,9 @@ export async function start (
   root.log = log
   if (listener === undefined) throw new Error('Fastify made no server')
 
-  let scope: FastifyInstance | undefined
+  let loaded: FastifyInstance | undefined
   await root.register(async instance => {
-    scope = instance
+    loaded = instance
     await orch(instance, {
       ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor),
       rootCA: certificates === undefined
@@ -119,8 +120,8 @@ export async function start (
     })
   })
   await root.ready()
-  if (scope === undefined) throw new Error('the server was not loaded')
-  handshakeErrors(scope) // registers the metric at start-up
+  const scope = loadedServer(loaded)
+  handshakeErrors(scope.orchMetrics) // registers the metric at start-up
 
   listener.bound(roomForConnections())
   watchDescriptors(code =>
@@ -224,11 +225,11 @@ function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosit
   )
 }
 
-const handshakeErrors = ({ orchMetrics: metrics }: FastifyInstance): { add: () => void } =>
+const handshakeErrors = (metrics: Whole['orchMetrics']): { add: () => void } =>
   metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
 const certificateReloads = (
-  { orchMetrics: metrics }: FastifyInstance
+  { orchMetrics: metrics }: Whole
 ): { with: (flag: string, status: string) => { add: () => void } } =>
   metrics.counter(
     'apiserver_certificate_reloads_total',
@@ -244,7 +245,7 @@ function noSchemas (): never {
   throw new Error('a route has a schema, but no schema compiler is set')
 }
 
-async function hasNodes ({ orchResources: resources }: FastifyInstance): Promise<boolean> {
+async function hasNodes ({ orchResources: resources }: Whole): Promise<boolean> {
   const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
   if (nodes === undefined) return false
   const { start, end } = nodes.keys.range('')

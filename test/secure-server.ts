@@ -12,6 +12,7 @@ import { openWatches, type OpenWatches } from '../answers/watch/turns.js'
 import type { WatchCache } from '../storage/cache/watch-cache.js'
 import { client, type Client } from './build.js'
 import { authority } from './serving/authority.js'
+import { loadedServer } from '../answers/server.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
@@ -38,8 +39,8 @@ export async function serve (t: Test, options: ServerOptions = {}): Promise<Serv
   let found: Pick<Served, 'cache' | 'open' | 'inFlight'> | undefined
   await app.register(async scope => {
     await orch(scope, options)
-    const { cache } = scope.orchResources.find('', 'configmaps') ?? {}
-    const { orchShutdown: shutdown } = scope
+    const { cache } = loadedServer(scope).orchResources.find('', 'configmaps') ?? {}
+    const { orchShutdown: shutdown } = loadedServer(scope)
     if (cache !== undefined) found = { cache, open: openWatches(shutdown.signal), inFlight: () => shutdown.inFlight }
   })
   t.teardown(async () => {

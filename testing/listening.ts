@@ -7,12 +7,13 @@ import orch, { type ServerOptions } from '../app.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import { selfSigned } from '../serving/certify.js'
 import type { Endpoint } from './kubeconfig.js'
+import { loadedServer, type Whole } from '../answers/server.js'
 
 export interface Listening extends Endpoint {
   /** The Fastify instance around the server, whose hooks run before the server's own. */
   readonly root: FastifyInstance
   /** The instance with the server's decorators. */
-  readonly scope: FastifyInstance
+  readonly scope: Whole
 }
 
 const HOST = '127.0.0.1'
@@ -61,8 +62,7 @@ export async function listening (
     : Fastify({ ...OPTIONS, logger })
   let scope: FastifyInstance | undefined
   prepare(root, () => {
-    if (scope === undefined) throw new Error('no request comes before the server is loaded')
-    return scope.orchResources
+    return loadedServer(scope).orchResources
   })
   try {
     await root.register(async instance => {
@@ -70,11 +70,11 @@ export async function listening (
       await orch(instance, options)
     })
     await root.listen({ port, host: HOST })
-    if (scope === undefined) throw new Error('the server was not loaded')
+    const loaded = loadedServer(scope)
     const { port: taken } = (root.server as Server).address() as AddressInfo // it listens
-    while (!await scope.orchHealth.ready()) await new Promise(resolve => { setImmediate(resolve) })
+    while (!await loaded.orchHealth.ready()) await new Promise(resolve => { setImmediate(resolve) })
     return {
-      root, scope, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`,
+      root, scope: loaded, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`,
       certificateAuthority: tls ? pair?.certificate : undefined
     }
   } catch (error) {

@@ -1,11 +1,11 @@
 /** Starts the admission plugins and hands their chain to the registry, before types are added to it. */
-import fp from 'fastify-plugin'
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import type { AdmissionOptions } from '../../admission/options.js'
 import { observeAdmission } from './admission-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
 import { observePodSecurity } from './pod-security-metrics.js'
+import { plugin } from '../../answers/server.js'
 
 export interface AdmissionPluginOptions {
   readonly admission?: AdmissionOptions | undefined
@@ -14,7 +14,7 @@ export interface AdmissionPluginOptions {
   readonly outbound?: OutboundOptions | undefined
 }
 
-export default fp<AdmissionPluginOptions>(async (fastify, options) => {
+export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   const { admission = {}, allowPrivileged = true, outbound = {} } = options
   const { authorizer, rbac } = fastify.orchAuthorization
   const { orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify

@@ -4,7 +4,6 @@
  * `fastify.orchAggregation`.
  */
 import { randomUUID } from 'node:crypto'
-import fp from 'fastify-plugin'
 import { ClientCertificate } from '../../clients/client-certificate.js'
 import type { Material } from '../../clients/kubeconfig.js'
 import { admissionReader } from '../../admission/reader.js'
@@ -22,6 +21,7 @@ import { observeAvailability, observeCertificates } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
 import { remoteProxy, type RemoteProxy } from './proxy.js'
+import { plugin } from '../../answers/server.js'
 
 export interface AggregationOptions {
   /**
@@ -58,7 +58,7 @@ const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
 /** An extension server could resolve a path with such segments to another path than the authorized one. */
 const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 
-export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {
+export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoints = false }) => {
   const {
     orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
     orchSettings: { naming }

@@ -1,5 +1,4 @@
 /** Opens the configured audit back ends, log and webhook, with metrics and log lines for lost events. */
-import type { FastifyInstance } from 'fastify'
 import { reasonOf } from '../../storage/errors.js'
 import type { Counter, Metric } from '../shared/metric-series.js'
 import { occasionally } from '../shared/rate-limited.js'
@@ -9,6 +8,7 @@ import type { BatchOptions, OnLost } from './batches.js'
 import { jsonLine, type AuditEvent } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
+import type { Having } from '../../answers/server.js'
 
 export interface BackendsOptions extends Partial<SinkOptions>, Partial<AuditBackendOptions> {
   /** `json` for objects of audit.orch.io/v1, `legacy` for text lines. Default json. */
@@ -38,7 +38,7 @@ export async function openBackends (
   {
     path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation
   }: BackendsOptions,
-  { orchMetrics: metrics, orchEgress: egress, log }: FastifyInstance
+  { orchMetrics: metrics, orchEgress: egress, log }: Having<'orchEgress' | 'orchMetrics'>
 ): Promise<Backends> {
   const errors = metrics.counter(
     'apiserver_audit_error_total',

@@ -6,8 +6,7 @@
  * events have a user. The `onSend` hook records requests that earlier hooks rejected.
  * @see interface, 'Audit events'
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyReply } from 'fastify'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { attempted } from './attempted-credentials.js'
 import { CLOSED_EARLY, eventOf, type EventDetails, type Outcome } from './event.js'
@@ -20,6 +19,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
 import { StatusError } from '../../schemas/status.js'
 import { isLongRunning } from '../shared/request-kinds.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 export interface AuditOptions extends BackendsOptions {
   /** Default: metadata of all requests. */
@@ -34,7 +34,9 @@ const notRecorded = (): StatusError => new StatusError(
   'InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true }
 )
 
-async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
+async function audit (
+  fastify: Having<'orchClock' | 'orchEgress' | 'orchMetrics'>, { policy, ...options }: AuditOptions
+): Promise<void> {
   const { orchClock: clock, orchMetrics: metrics } = fastify
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
   const levels = metrics.counter(
@@ -163,7 +165,7 @@ function requestFacts (
   }
 }
 
-export default fp(audit, {
+export default plugin<AuditOptions>()(audit, {
   name: 'orch/audit',
   fastify: '5.x',
   dependencies: ['orch/authentication'],

@@ -5,7 +5,6 @@
  * Authentication.) `fastify.orchAuthentication` offers the chain, without the anonymous user, for other credentials
  * such as those of a TokenReview.
  */
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
@@ -24,6 +23,7 @@ import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
 import { serviceAccounts } from './service-account/index.js'
 import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
 import { currentTrust } from './trust.js'
+import { plugin } from '../../answers/server.js'
 
 export type { AuthenticationOptions } from './method.js'
 
@@ -79,7 +79,7 @@ function publication (
   }
 }
 
-export default fp<AuthenticationOptions>(async (fastify, options) => {
+export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const { anonymous = true, clientCertificates = false, requestHeader } = options
   const { orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming } } = fastify
   const accounts = serviceAccounts({

@@ -3,7 +3,7 @@
  * if it is valid. Those that follow objects begin with the server and stay. Members of system:masters are allowed
  * before any of them is asked.
  */
-import type { FastifyInstance } from 'fastify'
+import type { Having } from '../../answers/server.js'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { Authorizer, Ruling } from '../../auth/authorizer.js'
 import { followConfiguration } from '../shared/followed-configuration.js'
@@ -51,7 +51,7 @@ interface Configured {
  * @param changed called with the authorizers of a new content
  */
 export async function configuredAuthorizers (
-  fastify: FastifyInstance, { authorizers, file }: ConfiguredAuthorizersOptions,
+  fastify: Having<'orchClock' | 'orchMetrics'>, { authorizers, file }: ConfiguredAuthorizersOptions,
   make: (of: ConfiguredAuthorizer) => Promise<Authorizer>, changed: (all: readonly Authorizer[]) => void
 ): Promise<Configured> {
   const metrics = fastify.orchMetrics

@@ -4,7 +4,6 @@
  * Authorization flags.) `fastify.orchAuthorization` offers the same chain to access reviews, impersonation, escalation
  * checks and admission.
  */
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
@@ -16,6 +15,7 @@ import { chain, rulesOf } from './chain.js'
 import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
+import { plugin } from '../../answers/server.js'
 
 export type { AuthorizationOptions } from './modes.js'
 
@@ -41,7 +41,7 @@ const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 const asked = (all: readonly Authorizer[]) =>
   ({ all, authorize: chain(all), advisor: all.find(({ advise }) => advise !== undefined) })
 
-export default fp<AuthorizationOptions>(async (fastify, options) => {
+export default plugin<AuthorizationOptions>()(async (fastify, options) => {
   const { modes = ['AlwaysAllow'], authorizers = [], configured } = options
   let rbac: RbacAuthorizer | undefined
   const make = async (mode: AuthorizationMode, webhook = options.webhook): Promise<Authorizer> =>

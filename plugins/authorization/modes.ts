@@ -1,5 +1,4 @@
 /** The modes of `--authorization-mode` and their options. */
-import type { FastifyInstance } from 'fastify'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
@@ -11,6 +10,9 @@ import { reviewMetrics } from '../shared/review-metrics.js'
 import { abacAuthorizer } from '../../auth/abac.js'
 import type { ConfiguredAuthorizersOptions } from './configured.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
+import type { Having } from '../../answers/server.js'
+
+type AuthorizingServer = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources'>
 
 export interface AuthorizationOptions {
   /** `--authorization-mode`. Default AlwaysAllow. */
@@ -34,7 +36,7 @@ const ALLOW: Ruling = { decision: 'Allow' }
 const DENY: Ruling = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
 
 /** Lets a mode follow stored objects. */
-const follow = (fastify: FastifyInstance): Follow =>
+const follow = (fastify: AuthorizingServer): Follow =>
   followWith({
     resources: fastify.orchResources, log: (message, error) => { fastify.log.warn(failureFields(error), message) }
   })
@@ -44,7 +46,7 @@ const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** pow
 
 /** Modules of a mode are loaded only if it is enabled. */
 const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
-  fastify: FastifyInstance, options: AuthorizationOptions
+  fastify: AuthorizingServer, options: AuthorizationOptions
 ) => Authorizer | Promise<Authorizer>>> = {
   AlwaysAllow: () => ({ name: 'AlwaysAllow', authorize: () => ALLOW, rules: () => EVERYTHING }),
   AlwaysDeny: () => ({ name: 'AlwaysDeny', authorize: () => DENY, rules: () => NOTHING }),
@@ -69,10 +71,10 @@ const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
   }
 }
 
-export const rbacAuthorizer = async (fastify: FastifyInstance): Promise<RbacAuthorizer> =>
+export const rbacAuthorizer = async (fastify: AuthorizingServer): Promise<RbacAuthorizer> =>
   new (await import('../../auth/rbac/authorizer.js')).RbacAuthorizer({ follow: follow(fastify) })
 
 export const authorizerOf = (
-  mode: Exclude<AuthorizationMode, 'RBAC'>, fastify: FastifyInstance, options: AuthorizationOptions
+  mode: Exclude<AuthorizationMode, 'RBAC'>, fastify: AuthorizingServer, options: AuthorizationOptions
 ): Authorizer | Promise<Authorizer> =>
   MODES[mode](fastify, options)

@@ -4,7 +4,6 @@
  * pod without buffering. Routes find the handlers in `fastify.orchConnections`.
  * @see interface, 'Server start-up options': --node-agent-…
  */
-import fp from 'fastify-plugin'
 import type { RelayedAnswer } from '../../answers/answer.js'
 import type { ServedRequest } from '../../answers/request-context.js'
 import {
@@ -24,6 +23,7 @@ import { NodeAgents, type NodeAgentOptions } from './node-agents.js'
 import { optionsFrom } from './options.js'
 import { proxyTo } from './proxy.js'
 import { streamTo } from './streams.js'
+import { plugin } from '../../answers/server.js'
 
 export type { NodeAgentOptions } from './node-agents.js'
 
@@ -56,7 +56,7 @@ async function admitted<T extends object> (
   return await admit(write, () => options)
 }
 
-export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
+export default plugin<ConnectionOptions>()(async (fastify, { nodeAgents = {}, nearby = false }) => {
   const {
     orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming }
   } = fastify

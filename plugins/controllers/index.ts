@@ -3,7 +3,6 @@
  * depends on register a post-start hook. A failed start, for instance because the store is unavailable, is retried
  * until it succeeds.
  */
-import fp from 'fastify-plugin'
 import type { Controller } from '../../controllers/controller.js'
 import { LocalServices } from '../../controllers/aggregation/local-services.js'
 import { Definitions } from '../../controllers/custom/definitions.js'
@@ -21,6 +20,7 @@ import { publishesStorageVersions } from '../../schemas/api/internal/published.j
 import { failureFields } from '../../storage/errors.js'
 import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeQueues } from './queue-metrics.js'
+import { plugin } from '../../answers/server.js'
 
 const RETRY_MS = 1000
 const STORAGE_VERSIONS_HOOK = 'built-in-resources-storage-version-updater'
@@ -51,7 +51,7 @@ interface Started {
   readonly everywhere?: true
 }
 
-export default fp<ControllersOptions>(async (
+export default plugin<ControllersOptions>()(async (
   fastify, { rootCA, orchService, leadership, identityLease, quotas = true }
 ) => {
   const { orchResources: resources, orchHealth: health, orchServices: allocation, orchSettings: settings } = fastify

@@ -7,8 +7,6 @@
  * `flow-control/`. Registered after authentication, which provides the user, and before authorization.
  * @see interface, 'Limits': --enable-priority-and-fairness, --max-requests-inflight, --max-mutating-requests-inflight
  */
-import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { served } from '../../answers/request-context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -22,6 +20,7 @@ import { Seat } from './seat.js'
 import { requestKinds } from '../shared/in-flight-metrics.js'
 import { isConnection } from '../shared/request-kinds.js'
 import { UnsentResponses } from '../shared/unsent-responses.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 export interface FlowControlOptions {
   /** Total seats of all levels. Default 600. */
@@ -37,7 +36,7 @@ const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (
-  fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions
+  fastify: Having<'orchMetrics' | 'orchResources'>, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions
 ): Promise<void> {
   const metrics = flowMetrics(fastify.orchMetrics)
   const kinds = requestKinds(fastify.orchMetrics)
@@ -95,7 +94,7 @@ function name (
   if (level.uid !== '') reply.header(`${prefix}-pf-prioritylevel-uid`, level.uid)
 }
 
-export default fp(flowControl, {
+export default plugin<FlowControlOptions>()(flowControl, {
   name: 'orch/flow-control',
   fastify: '5.x',
   dependencies: ['orch/authentication'],

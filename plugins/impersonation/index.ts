@@ -3,7 +3,6 @@
  * authorizer allows each of them. Runs after authentication and audit, whose events name both users, and before limits
  * and authorization, which see only the impersonated user. The headers are removed.
  */
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { allows, refusal } from '../../auth/refusal.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
@@ -14,6 +13,7 @@ import { reasonOf } from '../../storage/errors.js'
 import { parseImpersonation, type Permission } from './permissions.js'
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../shared/sent-headers.js'
+import { plugin } from '../../answers/server.js'
 import { later } from '../shared/server.js'
 
 const PATH = '/impersonate'
@@ -39,7 +39,7 @@ const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, ke
   extra: new Map([...extra].map(([name, values]) => [key(name), values]))
 })
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   const authorization = later(fastify, 'orchAuthorization') // its hook comes after ours
   /** @throws StatusError for the first permission that is not allowed */
   const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {

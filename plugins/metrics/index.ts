@@ -5,7 +5,6 @@
  * --etcd-db-metric-poll-interval
  */
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { buildInfo } from './build-info.js'
@@ -14,6 +13,7 @@ import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
 import { describe } from './stability.js'
 import { SummaryFamily } from './summaries.js'
+import { plugin } from '../../answers/server.js'
 import { later } from '../shared/server.js'
 import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../shared/metric-series.js'
 
@@ -134,4 +134,6 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   })
 }
 
-export default fp(metrics, { name: 'orch/metrics', fastify: '5.x', decorators: { request: ['orch'] } })
+export default plugin<MetricsOptions>()(metrics, {
+  name: 'orch/metrics', fastify: '5.x', decorators: { request: ['orch'] }
+})

@@ -2,7 +2,6 @@
  * Registers the operations of virtual types and subresources: access and token reviews, pod binding and eviction, token
  * requests, component statuses. They must be registered before their types are served.
  */
-import fp from 'fastify-plugin'
 import { accessReviews } from './access-reviews.js'
 import { componentStatuses } from './component-statuses.js'
 import { podBinding } from './pod-binding.js'
@@ -11,10 +10,11 @@ import { rulesReview } from './rules-review.js'
 import { selfReview } from './self-review.js'
 import { tokenRequest } from './token-request.js'
 import { tokenReview } from './token-review.js'
+import { plugin } from '../../answers/server.js'
 
 const AUTHORIZATION = 'authorization.orch.io'
 
-export default fp(async fastify => {
+export default plugin()(async fastify => {
   const {
     orchClock: clock, orchResources: resources, orchAuthentication: {
       audiences, authenticator, tokens: serviceAccountTokens

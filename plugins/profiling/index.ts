@@ -5,13 +5,13 @@
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { debugFlags } from './flags.js'
 import { stateOf, stateText, type State } from '../../registry/state.js'
 import { sendTable, type Row } from '../shared/debug-table.js'
 import type { ProfileKind } from './profiles.js'
+import { plugin } from '../../answers/server.js'
 
 export interface ProfilingOptions {
   /** Measures the event loop delay, `--contention-profiling`. Default false. */
@@ -35,7 +35,9 @@ const PAGES = {
   cmdline: 'the command line'
 }
 
-export default fp(async (fastify, { contention = false, setVerbosity, requestTimeout = 60_000 }: ProfilingOptions) => {
+export default plugin<ProfilingOptions>()(async (
+  fastify, { contention = false, setVerbosity, requestTimeout = 60_000 }
+) => {
   let busy = false
   const delay = contention ? monitorEventLoopDelay({ resolution: 10 }) : undefined
   delay?.enable()

@@ -2,7 +2,6 @@
  * Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is
  * ready.
  */
-import fp from 'fastify-plugin'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { resourceLabel } from '../../schemas/resource.js'
 import { admissionReader } from '../../admission/reader.js'
@@ -16,6 +15,7 @@ import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { observeForms } from './form-metrics.js'
 import { observeCaches, observeStores } from './store-metrics.js'
+import { plugin } from '../../answers/server.js'
 
 /** Watch cache settings. */
 export interface WatchCacheOptions {
@@ -44,7 +44,7 @@ export interface RegistryPluginOptions {
 
 const TRIM_EVERY = 30_000
 
-export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCache = {}, services }) => {
+export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, watchCache = {}, services }) => {
   const { mediaType = PROTOBUF_TYPE, eventTtl, leaseReuseSeconds, garbageCollection } = storage
   const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics } = fastify
   const { featureGates: gates } = fastify.orchSettings

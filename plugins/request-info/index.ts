@@ -5,7 +5,6 @@
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
-import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
 import { SelectorsOfQuery } from '../../auth/selectors.js'
@@ -19,6 +18,7 @@ import { closeWithConnection } from '../shared/queued-responses.js'
 import { resetAfterResponse } from '../shared/unread-bodies.js'
 import { infoOfPath, RoutePattern, type Sent } from './paths.js'
 import { Context } from './request-context.js'
+import { plugin } from '../../answers/server.js'
 
 const CLOSE = { connection: 'close' }
 
@@ -53,7 +53,7 @@ function withSelectors (info: RequestInfo, search: string): RequestInfo {
   return { ...info, selectors: new SelectorsOfQuery(search) }
 }
 
-export default fp<RequestInfoOptions>(async (fastify, { compatNames = false, selectors = false }) => {
+export default plugin<RequestInfoOptions>()(async (fastify, { compatNames = false, selectors = false }) => {
   const mount = fastify.prefix
   const { orchClock: clock, initialConfig: { routerOptions = {}, ...settings } } = fastify
   const isLenient = [settings, routerOptions]

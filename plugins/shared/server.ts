@@ -1,6 +1,6 @@
 /**
  * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it
- * declare that with fastify-plugin's `decorators`, so that a wrong order fails at boot.
+ * declare that (`answers/server.ts`), so that a wrong order fails at boot; until then it is undefined.
  */
 import type { FastifyInstance } from 'fastify'
 import type { ServedRequest } from '../../answers/request-context.js'
@@ -108,8 +108,8 @@ export interface Settings {
 
 /** Looks up what a later plugin decorates: undefined until it has, so while the server starts. */
 export const later = <Name extends keyof OrchDecorators>(fastify: FastifyInstance, name: Name) =>
-  (): OrchDecorators[Name] | undefined => fastify[name]
+  (): Partial<OrchDecorators>[Name] => fastify[name]
 
 declare module 'fastify' {
-  interface FastifyInstance extends OrchDecorators {}
+  interface FastifyInstance extends Partial<OrchDecorators> {}
 }

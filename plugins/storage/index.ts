@@ -1,5 +1,4 @@
 /** Opens the back ends and their encryption, and compacts their history periodically. */
-import fp from 'fastify-plugin'
 import { startCompaction } from '../../storage/compaction.js'
 import { failureFields } from '../../storage/errors.js'
 import { openStores } from '../../storage/open.js'
@@ -9,12 +8,13 @@ import { throughProxy } from './etcd-proxy.js'
 import { refuseNewerFormat } from './format.js'
 import type { StorageOptions } from './options.js'
 import { reportOn } from './reports.js'
+import { plugin } from '../../answers/server.js'
 
 export type { StorageOptions } from './options.js'
 
 const COMPACTION_INTERVAL = 5 * 60_000
 
-export default fp<{ readonly storage?: StorageOptions | undefined }>(async (fastify, { storage = {} }) => {
+export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async (fastify, { storage = {} }) => {
   const { prefix = '/registry', compactionInterval = COMPACTION_INTERVAL } = storage
   const { orchClock: clock, orchEgress: egress, orchMetrics: metrics } = fastify
   const stores = await openStores(await throughProxy(storage, egress), {

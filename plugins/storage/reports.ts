@@ -4,10 +4,10 @@
  * Space: the disk of an embedded store is this server's own, so it leaves the balancer; an etcd is that of all servers,
  * which would all leave at once, and with them the deletes that free space. In readyz only, as a restart does not help.
  */
-import type { FastifyInstance } from 'fastify'
 import type { Encryption } from '../../storage/encryption/index.js'
 import type { Store } from '../../storage/open.js'
 import type { Metrics } from '../shared/metric-series.js'
+import type { Having } from '../../answers/server.js'
 
 interface Included { readonly healthz: boolean, readonly livez: boolean, readonly counts: boolean }
 
@@ -24,7 +24,7 @@ interface Reported {
 }
 
 export function reportOn (
-  { orchHealth: health, orchMetrics: metrics }: Pick<FastifyInstance, 'orchHealth' | 'orchMetrics'>,
+  { orchHealth: health, orchMetrics: metrics }: Having<'orchHealth' | 'orchMetrics'>,
   { stores, encryption, healthcheckTimeout: timeout = 2000 }: Reported
 ): void {
   stores.forEach(({ backend, name, endpoint }, at) => {

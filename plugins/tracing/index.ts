@@ -8,11 +8,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import fp from 'fastify-plugin'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { withoutBrackets } from '../../clients/tunnel.js'
 import { rateLimited, occasionally } from '../shared/rate-limited.js'
 import { isLongRunning } from '../shared/request-kinds.js'
+import { plugin } from '../../answers/server.js'
 import { later, type OrchDecorators } from '../shared/server.js'
 import { attributesOf, fieldsOf, nameOf } from './request-attributes.js'
 import type { OpenTelemetry, Sampled } from './open-telemetry.js'
@@ -124,4 +124,6 @@ function callerOf ({ headers: { traceparent } }: ServedRequest): string | undefi
   return typeof traceparent === 'string' && traceparent.length === TRACEPARENT_LENGTH ? traceparent : undefined
 }
 
-export default fp(tracing, { name: 'orch/tracing', fastify: '5.x', decorators: { request: ['orch'] } })
+export default plugin<TracingOptions>()(tracing, {
+  name: 'orch/tracing', fastify: '5.x', decorators: { request: ['orch'] }
+})

@@ -1,9 +1,9 @@
 /** The checks of livez and readyz, run as for a probe, each with its time. */
-import type { FastifyInstance } from 'fastify'
 import { duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
+import type { RoutedServer } from '../needs.js'
 
-type Health = FastifyInstance['orchHealth']
+type Health = RoutedServer['orchHealth']
 type State = 'ok' | 'failed' | 'no answer yet'
 
 /** The page does not wait for checks that hang. */

@@ -3,7 +3,7 @@
  * links to documents, each as far as the reader may see it. It loads nothing, runs no script, and nothing of it is
  * listed or counted for it.
  */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { HTML_TYPE } from '../../schemas/media-types.js'
 import type { ServedRequest } from '../../answers/request-context.js'
 import { sendWhole } from '../../answers/send-bytes.js'
@@ -14,9 +14,10 @@ import { resourceSection } from './resources.js'
 import { Rights } from './rights.js'
 import { LoopMeter, slowSection } from './slow.js'
 import { POLICY } from './style.js'
+import type { RoutedServer } from '../needs.js'
 
 /** The handler of the page. */
-export function frontPage (fastify: FastifyInstance): (
+export function frontPage (fastify: RoutedServer): (
   request: ServedRequest, reply: FastifyReply
 ) => Promise<FastifyReply> {
   const { orchAuthorization: { authorizer }, orchHealth: health, orchResources: resources } = fastify

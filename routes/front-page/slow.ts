@@ -3,11 +3,11 @@
  * the event loop. Of this process.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
-import type { FastifyInstance } from 'fastify'
 import type { ServedRequest } from '../../answers/request-context.js'
 import { settled } from './health.js'
 import { clipped, duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
+import type { RoutedServer } from '../needs.js'
 
 const OLDEST = 10
 const MAX_LEVELS = 50
@@ -29,7 +29,7 @@ export class LoopMeter {
 }
 
 export async function slowSection (
-  fastify: FastifyInstance, rights: Rights, own: ServedRequest, meter: LoopMeter
+  fastify: RoutedServer, rights: Rights, own: ServedRequest, meter: LoopMeter
 ): Promise<Html> {
   const others = fastify.orchUnderWay().filter(request => request !== own)
   const [mayMetrics, mayRequests, mayLevels] = await Promise
@@ -56,7 +56,7 @@ function load (all: number, short: number, meter: LoopMeter): Html {
 }
 
 /** Of the store of most resources. */
-async function storeTime ({ orchResources: resources }: FastifyInstance): Promise<Html> {
+async function storeTime ({ orchResources: resources }: RoutedServer): Promise<Html> {
   const backend = resources.find('', 'namespaces')?.backend
   if (backend === undefined) return NOTHING
   const { state, ms } = await settled('', backend.status().then(() => true, () => false))
@@ -86,7 +86,7 @@ function oldest (requests: readonly ServedRequest[]): Html {
     '')}</td><td class="number">${duration(now - trace.startedAt)}</td></tr>`)}</tbody></table>`
 }
 
-function recent (requests: ReturnType<FastifyInstance['orchSlowRequests']>): Html {
+function recent (requests: ReturnType<RoutedServer['orchSlowRequests']>): Html {
   if (requests.length === 0) return html`<p class="none">No request took half a second or more.</p>`
   return html`<h3>Slow lately</h3>
 <table><thead><tr><th scope="col">Request</th><th scope="col">User</th>
@@ -97,7 +97,7 @@ function recent (requests: ReturnType<FastifyInstance['orchSlowRequests']>): Htm
   )}</td><td class="number">${duration(milliseconds)}</td></tr>`)}</tbody></table>`
 }
 
-function levels (all: NonNullable<FastifyInstance['orchFlowControl']>['levels']): Html {
+function levels (all: NonNullable<RoutedServer['orchFlowControl']>['levels']): Html {
   const limited = all.flatMap(({ name, queues }) => queues === undefined ? [] : [{ name, queues }])
     .sort((one, other) => other.queues.waiting - one.queues.waiting || other.queues.executing - one.queues.executing)
     .slice(0, MAX_LEVELS)

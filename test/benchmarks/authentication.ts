@@ -4,6 +4,7 @@ import orch from '../../app.js'
 import { tokenCredentials, type Authenticator, type Credentials } from '../../auth/authenticator.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
+import { loadedServer } from '../../answers/server.js'
 
 /** Microseconds per call. */
 function cost (authenticator: Authenticator, count: number, credentials: Credentials): number {
@@ -18,7 +19,7 @@ export async function authentication (scale: Scale): Promise<void> {
   let found: Authenticator | undefined
   await app.register(async scope => {
     await orch(scope, { storage: { kind: 'memory' }, authentication: { tokens: 'bench-token,bench,1,"group-a,group-b"\n' } })
-    found = scope.orchAuthentication.authenticator
+    found = loadedServer(scope).orchAuthentication.authenticator
   })
   await app.ready()
   while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })

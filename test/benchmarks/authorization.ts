@@ -10,6 +10,7 @@ import { launch } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
+import { loadedServer } from '../../answers/server.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 /** Number of the user's own roles. */
@@ -22,7 +23,7 @@ async function serving (mode: 'AlwaysAllow' | 'RBAC'): Promise<Asked> {
   let authorizer: Authorizer | undefined
   await app.register(async scope => {
     await orch(scope, { storage: { kind: 'memory' }, authorization: { modes: [mode] }, authentication: { tokens: 'root,root,1,system:masters\n' } })
-    authorizer = scope.orchAuthorization.authorizer
+    authorizer = loadedServer(scope).orchAuthorization.authorizer
   })
   await app.ready()
   const headers = { authorization: 'Bearer root' }

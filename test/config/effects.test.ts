@@ -14,11 +14,12 @@ import { openBackend } from '../../storage/open.js'
 import { binding, BINDINGS, client, Watch, type Client } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { until } from '../interop/server.js'
+import { loadedServer, type Whole } from '../../answers/server.js'
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 const configMap = (name: string): object => ({ metadata: { name } })
 
-interface Flagged extends Client { readonly scope: FastifyInstance }
+interface Flagged extends Client { readonly scope: Whole }
 
 let stores = 0
 
@@ -45,8 +46,7 @@ async function serve (t: Test, flags: readonly string[], more: ServerOptions = {
   await app.ready()
   const made = client(app)
   await until('the server to be ready', async () => (await made.get('/readyz')).code === 200)
-  if (scope === undefined) throw new Error('the server was not loaded')
-  return { ...made, scope }
+  return { ...made, scope: loadedServer(scope) }
 }
 
 t.test('--delete-collection-workers limits how many objects are deleted at a time', async t => {

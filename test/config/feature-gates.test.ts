@@ -3,6 +3,7 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { gateSettings } from '../../config/feature-gates.js'
 import { featureGates } from '../../schemas/gates.js'
+import { loadedServer } from '../../answers/server.js'
 
 t.test('a gate has its default of the release unless it is set', async t => {
   const gates = featureGates()
@@ -39,7 +40,7 @@ t.test('routes and plugins read gates from the server', async t => {
   let seen: unknown[] = []
   await fastify.register(async scope => {
     await orch(scope, { featureGates: { NodeSwap: true } })
-    const { featureGates: gates } = scope.orchSettings
+    const { featureGates: gates } = loadedServer(scope).orchSettings
     seen = [gates.enabled('NodeSwap'), gates.enabled('MemoryQoS')]
   })
   await fastify.ready()

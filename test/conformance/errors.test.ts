@@ -3,6 +3,7 @@ import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { BINDINGS, client, PROTOBUF, build, binding, type Client, type Json, type Answer } from '../build.js'
+import { loadedServer } from '../../answers/server.js'
 
 function status (t: { match: (found: unknown, wanted: object, title: string) => unknown, same: (found: unknown, wanted: unknown, title: string) => unknown }, { code, json, headers }: Answer, wanted: number, reason: string, title: string): void {
   t.match({ code, json, type: headers['content-type'] }, { code: wanted, json: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code: wanted, message: /\S/ }, type: /^application\/json/ }, title)
@@ -72,7 +73,7 @@ async function draining (t: Parameters<typeof build>[0], sendRetryAfter: boolean
       shutdown: { sendRetryAfter },
       authorization: { authorizers: [{ name: 'held', authorize: ({ info }) => info.name === 'held' ? new Promise(resolve => { release = () => { resolve({ decision: 'Allow' }) } }) : { decision: 'Allow' } }] }
     })
-    begin = () => scope.orchShutdown.begin()
+    begin = () => loadedServer(scope).orchShutdown.begin()
   })
   await app.ready()
   const server = client(app)

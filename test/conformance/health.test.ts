@@ -3,6 +3,7 @@ import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { BINDINGS, binding, build, client } from '../build.js'
+import { loadedServer } from '../../answers/server.js'
 
 const ENDPOINTS = ['/healthz', '/livez', '/readyz'] as const
 
@@ -48,7 +49,7 @@ t.test('a failing check fails its endpoints, with a minus and no reason, and is 
   let broken = true
   await app.register(async scope => {
     await orch(scope, {})
-    scope.orchHealth.add('own', () => { if (broken) throw new Error('a secret reason') })
+    loadedServer(scope).orchHealth.add('own', () => { if (broken) throw new Error('a secret reason') })
   })
   await app.ready()
   const server = client(app)
@@ -72,7 +73,7 @@ t.test('--livez-grace-period: until it is over livez takes unfinished work for d
   let finish = (): void => {}
   await app.register(async scope => {
     await orch(scope, { health: { livezGracePeriod: 500 } })
-    scope.orchHealth.postStart('slow', new Promise<void>(resolve => { finish = resolve }))
+    loadedServer(scope).orchHealth.postStart('slow', new Promise<void>(resolve => { finish = resolve }))
   })
   await app.ready()
   const server = client(app)
@@ -91,7 +92,7 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
   let begin = async (): Promise<number> => 0
   await app.register(async scope => {
     await orch(scope, { shutdown: { delay: 60_000 } })
-    begin = () => scope.orchShutdown.begin()
+    begin = () => loadedServer(scope).orchShutdown.begin()
   })
   await app.ready()
   const server = client(app)

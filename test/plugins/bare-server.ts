@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import { served, type LimitPlace, type RequestContext } from '../../answers/request-context.js'
 import { Trace } from '../../registry/trace.js'
+import type { Whole } from '../../answers/server.js'
 import type { OrchDecorators } from '../../plugins/shared/server.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
@@ -32,7 +33,7 @@ export interface BareOptions {
   log?: (entry: Record<string, unknown>) => void
 }
 
-export async function bareServer (options: BareOptions = {}): Promise<FastifyInstance> {
+export async function bareServer (options: BareOptions = {}): Promise<Whole> {
   const { log } = options
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
@@ -97,7 +98,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
     served(request).orch.failure = error
     return reply.code(error.status.code).headers(error.headers).send(error.status)
   })
-  return fastify
+  return fastify as Whole // with what the tested plugin needs
 }
 
 /** The part of a test that a builder needs: its end. */

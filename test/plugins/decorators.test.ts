@@ -21,8 +21,8 @@ function pluginOf (file: string) {
   const text = files.map(read).join('\n').replace(/\/\*\*.*?\*\/|OrchDecorators\['\w+'\]|FastifyInstance\['\w+'\]/gs, '')
   const provided = [...text.matchAll(/decorate\('(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)
   const late = [...text.matchAll(/later\(fastify, '(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)
-  const declared = quoted(/decorators: \{\s*fastify: \[(.*?)\]/s.exec(text)?.[1] ?? '')
-  const used = names(text.replace(/(?:decorate|later)\((?:fastify, )?'\w+'|decorators: \{.*?\}/gs, ''))
+  const declared = quoted(/(?:decorators: \{\s*fastify:|const NEEDS =) \[(.*?)\]/s.exec(text)?.[1] ?? '')
+  const used = names(text.replace(/(?:decorate|later)\((?:fastify, )?'\w+'|decorators: \{.*?\}|Having<'.*?>|const NEEDS = \[.*?\]/gs, ''))
   return { file, provided, late, declared, used }
 }
 

@@ -7,6 +7,7 @@ import { openWatches } from '../../answers/watch/turns.js'
 import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { HeldTime } from '../answers/watch/held-time.js'
+import { loadedServer } from '../../answers/server.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -16,7 +17,7 @@ async function serve (t: Test, options: ServerOptions = {}): Promise<Client & { 
   const time = new HeldTime()
   await app.register(async scope => {
     await orch(scope, options)
-    openWatches(scope.orchShutdown.signal, time)
+    openWatches(loadedServer(scope).orchShutdown.signal, time)
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)

@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
+import { loadedServer } from '../../answers/server.js'
 
 t.test('a watch without a version starts with the state, then sends changes in order', async t => {
   const server = await listen(t)
@@ -131,7 +132,7 @@ t.test('a failure to encode an event ends that watch with an ERROR other than 41
   let cache: WatchCache | undefined
   await app.register(async scope => {
     await orch(scope, {})
-    cache = scope.orchResources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
+    cache = loadedServer(scope).orchResources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const watch = await Watch.open(t, `${url}${BINDINGS}?watch=1`)

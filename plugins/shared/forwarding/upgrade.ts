@@ -80,22 +80,26 @@ export async function upgrade (
     orch.onClosed(() => { clearTimeout(late) })
     return { kind: 'passed', code: statusCode, headers: answerHeaders(answer), body: answer, isProxied: true }
   }
-  return { kind: 'upgrade', begin: reply => { switchProtocols(reply, connection, { answer, upgraded, ending }) } }
+  const switched = { connection, answer, upgraded, ending }
+  return { kind: 'upgrade', begin: reply => { switchProtocols(request, reply, switched) } }
 }
 
 interface Switched {
+  readonly connection: Socket
   readonly answer: IncomingMessage
   readonly upgraded: NonNullable<Incoming['upgraded']>
   readonly ending: AbortSignal
 }
 
-function switchProtocols (reply: FastifyReply, connection: Socket, { answer, upgraded, ending }: Switched): void {
+function switchProtocols (
+  { orch, server }: ServedRequest, reply: FastifyReply, { connection, answer, upgraded, ending }: Switched
+): void {
   reply.hijack()
   if (connection.destroyed) {
     upgraded.socket.destroy()
     return
   }
-  const { request, raw, server } = reply
+  const { raw } = reply
   const { statusCode = 0, statusMessage = '', rawHeaders } = answer
   raw.sendDate = false
   try {
@@ -106,6 +110,6 @@ function switchProtocols (reply: FastifyReply, connection: Socket, { answer, upg
     return
   }
   raw.flushHeaders()
-  request.orch?.begun?.()
+  orch.begun?.()
   joinConnections(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
 }

@@ -5,11 +5,12 @@ import orch, { type Authenticator, type Authorizer, type ServerOptions } from '.
 import { runParts } from '../../../plugins/shared/lifecycle.js'
 import { tokenCredentials } from '../../../auth/authenticator.js'
 import { parseRequest } from '../../request-info.js'
+import { loadedServer, type Whole } from '../../../answers/server.js'
 
 type Test = Pick<typeof t, 'teardown'>
 
 /** The interface that the server offers to its own parts. */
-async function offered (t: Test, options: ServerOptions): Promise<{ server: FastifyInstance, close: () => Promise<void> }> {
+async function offered (t: Test, options: ServerOptions): Promise<{ server: Whole, close: () => Promise<void> }> {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
   let server: FastifyInstance | undefined
@@ -18,8 +19,7 @@ async function offered (t: Test, options: ServerOptions): Promise<{ server: Fast
     server = scope
   })
   await app.ready()
-  if (server === undefined) throw new Error('nothing is offered')
-  return { server, close: () => app.close() }
+  return { server: loadedServer(server), close: () => app.close() }
 }
 
 const UNAUTHORIZED = { name: 'StatusError', message: 'Unauthorized' }

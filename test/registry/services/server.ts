@@ -5,6 +5,7 @@ import type { Backend } from '../../../storage/backend.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../../registry/services/allocation.js'
 import { client, type Test, type Json, type Client } from '../../build.js'
+import { loadedServer } from '../../../answers/server.js'
 
 export const SERVICES = '/api/v1/namespaces/default/services'
 
@@ -23,7 +24,7 @@ export async function serviceServer (t: Test, services: NonNullable<ServerOption
   let found: Pick<ServiceServer, 'resources' | 'allocation' | 'backend'> | undefined
   await app.register(async scope => {
     await orch(scope, { ...options, services })
-    const { orchResources: resources, orchServices: allocation } = scope
+    const { orchResources: resources, orchServices: allocation } = loadedServer(scope)
     const store = resources.find('', 'services')
     if (store !== undefined && allocation !== undefined) found = { resources, allocation, backend: store.backend }
   })

@@ -1,0 +1,10 @@
+/** What routes find on the server. */
+import type { Having } from '../answers/server.js'
+
+export const NEEDS = [
+  'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth',
+  'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchUnderWay'
+] as const
+
+/** A server as its routes find it. */
+export type RoutedServer = Having<typeof NEEDS[number]>
