@@ -111,6 +111,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('MutatingAdmissionWebhook', async ({ callers }, given) =>
     (await import('./webhooks/mutating.js')).mutatingWebhooks(await callers.webhooks(given &&
       kubeconfigIn('MutatingAdmissionWebhook', given))), webhooks('MutatingAdmissionWebhook')),
+  on('ValidatingAdmissionPolicy', async tools =>
+    (await import('./policies/validating.js')).validatingPolicies(tools), { gate: 'ValidatingAdmissionPolicy' }),
   on('ValidatingAdmissionWebhook', async ({ callers }, given) =>
     (await import('./webhooks/validating.js')).validatingWebhooks(await callers.webhooks(given &&
       kubeconfigIn('ValidatingAdmissionWebhook', given))), webhooks('ValidatingAdmissionWebhook')),

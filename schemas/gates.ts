@@ -66,7 +66,7 @@ const DEPRECATED = 'DynamicKubeletConfig'
 const OF_1_36: ReadonlyMap<string, Gate> = new Map([
   ...named(`
     APISelfSubjectReview AuthorizeWithSelectors CRDValidationRatcheting CustomResourceFieldSelectors
-    CustomResourceValidationExpressions`,
+    CustomResourceValidationExpressions ValidatingAdmissionPolicy`,
   { stage: 'GA', default: true }),
   ...named('StorageVersionAPI', { stage: 'Alpha', default: false, needs: ['APIServerIdentity'] }),
   ...named('WatchList', { stage: 'Beta', default: true })

@@ -1,4 +1,7 @@
 /** Every built-in resource type, by group. The server serves this list; nothing else names a type. */
+import {
+  validatingAdmissionPolicies, validatingAdmissionPolicyBindings
+} from './api/admissionregistration/validating-policies.js'
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './api/admissionregistration/webhooks.js'
 import { customResourceDefinitions } from './api/apiextensions/customresourcedefinitions.js'
 import { apiServices } from './api/apiregistration/apiservices.js'
@@ -72,7 +75,8 @@ export const types: readonly ResourceType[] = [
   podDisruptionBudgets, podSecurityPolicies,
   clusterRoleBindings, clusterRoles, roleBindings, roles,
   csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
-  mutatingWebhookConfigurations, validatingWebhookConfigurations,
+  mutatingWebhookConfigurations, validatingAdmissionPolicies, validatingAdmissionPolicyBindings,
+  validatingWebhookConfigurations,
   customResourceDefinitions,
   priorityClasses,
   leases,

@@ -63,7 +63,7 @@ export class HookSet {
 }
 
 /** Other served versions and groups of the same objects. */
-function equivalents (
+export function equivalents (
   { group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry
 ): RequestedKind[] {
   const { type } = resources.find(group, resource) ?? {}

@@ -66,7 +66,7 @@ export function hooksOf ({ metadata: { name: configuration = '' }, webhooks = []
 const isKnown = (version: string): version is ReviewVersion => version === 'v1' || version === 'v1beta1'
 
 /** Undefined for a selector that matches everything. */
-function nonEmpty (selector: LabelSelector | undefined): LabelSelector | undefined {
+export function nonEmpty (selector: LabelSelector | undefined): LabelSelector | undefined {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0 ? undefined : selector
 }

@@ -6,7 +6,7 @@
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { JSON_PATCH } from './answer.js'
 import { callWebhook } from './call-webhook.js'
-import { Configurations } from './configurations.js'
+import { hookConfigurations } from './configurations.js'
 import { requestedVersionOf, type RequestedVersion } from './requested-version.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { outcomeOf } from './outcome.js'
@@ -37,7 +37,7 @@ interface Round {
 }
 
 export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
-  const configurations = new Configurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
+  const configurations = hookConfigurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
   })
   const progress = new WeakMap<Pass, Progress>()

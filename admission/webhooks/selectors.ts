@@ -18,7 +18,7 @@ export function namespaceOf (request: AdmissionRequest): string {
 
 /** @throws StatusError 404 if the namespace does not exist */
 export async function isSelected (
-  { namespaceSelector, objectSelector }: Hook, request: AdmissionRequest
+  { namespaceSelector, objectSelector }: Pick<Hook, 'namespaceSelector' | 'objectSelector'>, request: AdmissionRequest
 ): Promise<boolean> {
   if (objectSelector !== undefined && ![request.object, request.oldObject].some(object => {
     const { metadata } = (object as Labelled) ?? {}

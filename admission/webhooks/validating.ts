@@ -4,7 +4,7 @@
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { callWebhook } from './call-webhook.js'
-import { Configurations } from './configurations.js'
+import { hookConfigurations } from './configurations.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { RequestedVersions } from './mutating.js'
 import { outcomeOf } from './outcome.js'
@@ -16,7 +16,7 @@ import { isExempt, type HookTools } from './tools.js'
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
 
 export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
-  const configurations = new Configurations(tools.resources, 'validatingwebhookconfigurations', hooks => {
+  const configurations = hookConfigurations(tools.resources, 'validatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
   })
 

@@ -88,7 +88,7 @@ const KEYS = [
     'authentication.orch.io/stale-token', 'customresourcecleanup.apiextensions.orch.io', 'orch.io/component',
     'orch.io/initial-events-end',
     'rbac.authorization.orch.io/aggregate-to-admin', 'rbac.authorization.orch.io/aggregate-to-edit',
-    'rbac.authorization.orch.io/aggregate-to-view'
+    'rbac.authorization.orch.io/aggregate-to-view', 'validation.policy.admission.orch.io/validation_failure'
   ])
 ]
 

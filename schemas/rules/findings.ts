@@ -17,6 +17,9 @@ export const duplicate = (report: Report, field: string, value: unknown): void =
 export const notFound = (report: Report, field: string, value: unknown): void => {
   report({ type: 'FieldValueNotFound', field, value, detail: '' })
 }
+export const tooMany = (report: Report, field: string, value: number, most: number): void => {
+  report({ type: 'FieldValueTooMany', field, value, detail: `must have at most ${most} items` })
+}
 export const tooLong = (report: Report, field: string, most: number): void => {
   report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` })
 }

@@ -72,12 +72,14 @@ function validateList (list: readonly string[], what: string, at: string, report
   }
 }
 
-function validateRule (
-  { operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report
+/** @param allowed the operations that there are */
+export function validateRule (
+  { operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report,
+  allowed: readonly string[] = OPERATIONS
 ): void {
   validateList(operations, 'operations', `${at}.operations`, report)
   for (const [index, operation] of operations.entries()) {
-    if (!OPERATIONS.includes(operation)) notSupported(report, `${at}.operations[${index}]`, operation, OPERATIONS)
+    if (!allowed.includes(operation)) notSupported(report, `${at}.operations[${index}]`, operation, allowed)
   }
   validateList(apiGroups, 'API groups', `${at}.apiGroups`, report)
   validateList(apiVersions, 'API versions', `${at}.apiVersions`, report)

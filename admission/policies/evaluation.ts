@@ -1,0 +1,147 @@
+/** Evaluates a policy with one binding and one parameter, up to the budgets of the public project. */
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { DeferredFields, toJson } from '../../expressions/from-json.js'
+import { MAX_COST_OF_CONDITIONS, MAX_COST_OF_OBJECT } from '../../expressions/meter.js'
+import { CostExceeded } from '../../expressions/program.js'
+import { Deferred, Fault, type Value } from '../../expressions/values.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
+import type { CheckedValidation, Compiled, Named, Policy } from './policy.js'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** What all evaluations of a kind may cost together. */
+export class Budget {
+  #spent = 0
+  constructor (readonly most: number) {}
+
+  /** @throws CostExceeded */
+  spend (cost: number): void {
+    this.#spent += cost
+    if (this.#spent > this.most) throw new CostExceeded()
+  }
+}
+
+export interface Failure {
+  /** Of the validation, among all; undefined for errors that concern none. */
+  readonly index: number | undefined
+  readonly message: string
+  readonly reason: string
+  /** Whether it could not be evaluated, which the failure policy judges. */
+  readonly isError: boolean
+}
+
+const LONGEST_MESSAGE = 5120
+const LONGEST_VALUE = 10_240
+const OVER_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run'
+
+/** Rejects with an Error if the expression cannot be evaluated. */
+async function evaluate (program: Compiled, values: Values, budget: Budget): Promise<Value> {
+  if (program instanceof Error) throw program
+  const { value, cost } = await run(program.waiting(values))
+  budget.spend(cost)
+  if (value instanceof Fault) throw new Error(value.message)
+  return value
+}
+
+/** Steps end with the turn; what they wait for is awaited. */
+async function run<T> (steps: WaitingSteps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (value !== undefined) await value
+    else if (turnIsOver()) await nextTurn()
+  }
+}
+
+/** The member `variables`, each evaluated when it is first read. */
+function withVariables (variables: readonly Named[], values: Values, budget: Budget): Values {
+  if (variables.length === 0) return { ...values, variables: new DeferredFields(new Map()) }
+  const fields = new Map<string, Deferred>()
+  const all = { ...values, variables: new DeferredFields(fields) }
+  for (const { name, program } of variables) {
+    fields.set(name, new Deferred(function * (): WaitingSteps<Value> {
+      if (program instanceof Error) return new Fault(program.message)
+      const { value, cost } = yield * program.waiting(all)
+      budget.spend(cost)
+      return value instanceof Fault
+        ? new Fault(`composited variable ${JSON.stringify(name)} fails to evaluate: ${value.message}`)
+        : value
+    } as () => Steps<Value> | WaitingSteps<Value>))
+  }
+  return all
+}
+
+/** Whether all conditions are true. A false one decides, even beside errors. Rejects with the first error. */
+export async function conditionsHold (conditions: readonly Named[], values: Values): Promise<boolean> {
+  if (conditions.length === 0) return true
+  const budget = new Budget(MAX_COST_OF_CONDITIONS)
+  const inConditions = { ...values, namespaceObject: null }
+  let failure: Error | undefined
+  for (const { name, program } of conditions) {
+    try {
+      if (await evaluate(program, inConditions, budget) !== true) return false
+    } catch (error) {
+      if (error instanceof CostExceeded) throw new Error(OVER_BUDGET, { cause: error })
+      failure ??= new Error(`matchCondition ${name}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  if (failure !== undefined) throw failure
+  return true
+}
+
+/** All validations that are false or fail, in order. */
+export async function failuresOf ({ validations, variables }: Policy, values: Values): Promise<Failure[]> {
+  const budget = new Budget(MAX_COST_OF_OBJECT)
+  const all = withVariables(variables, values, budget)
+  const failures: Failure[] = []
+  for (const [index, validation] of validations.entries()) {
+    try {
+      if (await evaluate(validation.program, all, budget) === true) continue
+      failures.push({
+        index, reason: validation.reason, isError: false, message: await messageOf(validation, all, budget)
+      })
+    } catch (error) {
+      const spent = error instanceof CostExceeded
+      const message = spent
+        ? OVER_BUDGET
+        : `expression '${validation.expression}' resulted in error: ${(error as Error).message}`
+      failures.push({ index, message, reason: 'Invalid', isError: true })
+      if (spent) return failures
+    }
+  }
+  return failures
+}
+
+/** @throws CostExceeded */
+async function messageOf (
+  { messageProgram, message, expression }: CheckedValidation, values: Values, budget: Budget
+): Promise<string> {
+  const otherwise = message === '' ? `failed expression: ${expression}` : message
+  if (messageProgram === undefined) return otherwise
+  try {
+    const value = await evaluate(messageProgram, values, budget)
+    const text = typeof value === 'string' ? value.trim() : ''
+    return text === '' || /[\r\n]/.test(text) || Buffer.byteLength(text) > LONGEST_MESSAGE ? otherwise : text
+  } catch (error) {
+    if (error instanceof CostExceeded) throw error
+    return otherwise
+  }
+}
+
+/** Annotations by key. Rejects with an Error if one cannot be evaluated. */
+export async function annotationsOf ({ annotations, variables }: Policy, values: Values): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  if (annotations.length === 0) return found
+  const budget = new Budget(MAX_COST_OF_OBJECT)
+  const all = withVariables(variables, values, budget)
+  for (const { name, program } of annotations) {
+    const value = toJson(await evaluate(program, all, budget).catch((error: unknown) => {
+      const why = error instanceof CostExceeded ? OVER_BUDGET : (error as Error).message
+      throw new Error(`audit annotation ${name}: ${why}`, { cause: error })
+    }))
+    if (value === null || value === undefined || value === '') continue
+    if (typeof value !== 'string') throw new Error(`audit annotation ${name}: its value is no text`)
+    found.set(name, value.trim().slice(0, LONGEST_VALUE))
+  }
+  return found
+}

@@ -1,0 +1,62 @@
+/** The parameters of a binding: objects of the kind that the policy names. */
+import type { ApiObject, Representation } from '../../schemas/resource.js'
+import { matchesSelector } from '../../schemas/selectors/objects.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { parseLong } from '../../schemas/codec/json/exact.js'
+import type { Naming } from '../../schemas/naming.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import type { Binding, Policy } from './policy.js'
+
+const representationOf = ({ paramKind }: Policy, resources: ResourceRegistry): Representation | undefined =>
+  resources.served().find(({ representation: { apiVersion, kind, type } }) =>
+    apiVersion === paramKind?.apiVersion && kind === paramKind.kind && !type.virtual)?.representation
+
+/**
+ * The values of `params` with which a binding is evaluated, undefined for a policy without; none if the binding does
+ * nothing.
+ * @throws Error for a configuration that is wrong
+ */
+export async function parametersOf (
+  policy: Policy, { paramRef }: Binding, request: AdmissionRequest,
+  { resources, naming }: { readonly resources: ResourceRegistry, readonly naming?: Naming }
+): Promise<readonly unknown[]> {
+  if (policy.paramKind === undefined) return [undefined]
+  if (paramRef === undefined) return [null]
+  const representation = representationOf(policy, resources)
+  const { apiVersion = '', kind = '' } = policy.paramKind
+  if (representation === undefined) {
+    throw new Error(`failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`)
+  }
+  const { namespaced, type: { group, plural } } = representation
+  const { name = '', namespace: given = '', selector, parameterNotFoundAction } = paramRef
+  if (!namespaced && given !== '') {
+    throw new Error('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
+  }
+  const namespace = namespaced ? given === '' ? request.namespace : given : ''
+  if (namespaced && namespace === '') {
+    throw new Error('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+  }
+  const found: ApiObject[] = []
+  if (name !== '') {
+    const one = await request.reader.get(group, plural, namespace, name)
+    if (one !== undefined) found.push(one)
+  } else {
+    const all = await request.reader.list(group, plural, namespace)
+    found.push(...all.filter(({ metadata: { labels = {} } }) => matchesSelector(selector ?? {}, labels)))
+  }
+  if (found.length === 0 && parameterNotFoundAction === 'Deny') {
+    throw new Error('no params found for policy binding with `Deny` parameterNotFoundAction')
+  }
+  return found.map(object => viewed(object, representation, naming))
+}
+
+/** As clients see it, in the version that the policy names. */
+function viewed (
+  object: ApiObject, { message, conversion }: Representation, naming: Naming | undefined
+): unknown {
+  const text = toJson(message, conversion?.fromStored(object) ?? object)
+  if (naming?.renames !== true) return parseLong(text)
+  const review = naming.review(`{"apiVersion":"","request":{"object":${text}}}`).body
+  return (parseLong(review) as { request: { object: unknown } }).request.object
+}

@@ -1,0 +1,56 @@
+/** What validating and mutating admission policies have alike: which requests, which parameters, and variables. */
+import { inline, list, one, string, apiPackage, type Static } from '../../language/declare.js'
+import { LabelSelector } from '../../meta/options.js'
+import { RuleWithOperations } from './webhooks.js'
+
+const { message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.orch.api.admissionregistration.v1')
+
+export type ParamKind = Static<typeof ParamKind>
+export const ParamKind = message('ParamKind', 'The kind of a policy\'s parameters.', {
+  apiVersion: string(1, 'API version of the parameters.'),
+  kind: string(2, 'Kind of the parameters.')
+}, { structType: 'atomic' })
+
+export type ParamRef = Static<typeof ParamRef>
+export const ParamRef = message('ParamRef', 'The parameters of a binding: one by name, or all by selector.', {
+  name: string(1, 'Name of the parameter.'),
+  namespace: string(2, 'Namespace of the parameters; by default that of the request.'),
+  selector: one(3, 'Labels of the parameters; empty for all.', LabelSelector, { pointer: true }),
+  parameterNotFoundAction: string(4, 'What it means that there are none: Allow or Deny.', {
+    pointer: true, values: ['Allow', 'Deny']
+  })
+}, { structType: 'atomic' })
+
+export type NamedRuleWithOperations = Static<typeof NamedRuleWithOperations>
+export const NamedRuleWithOperations =
+  message('NamedRuleWithOperations', 'Operations, resources and names of objects that a policy is for.', {
+    resourceNames: list(1, 'Names of the objects; empty for all.', 'string', { listType: 'atomic' }),
+    ruleWithOperations: inline(2, 'Operations and resources.', RuleWithOperations)
+  }, { structType: 'atomic' })
+
+export type MatchResources = Static<typeof MatchResources>
+export const MatchResources = message('MatchResources', 'Which requests a policy or a binding is for.', {
+  namespaceSelector: one(1, 'Labels of the namespaces; by default all.', LabelSelector, { pointer: true, default: {} }),
+  objectSelector: one(2, 'Labels of the objects; by default all.', LabelSelector, { pointer: true, default: {} }),
+  resourceRules: list(3, 'Requests that it is for.', NamedRuleWithOperations, { listType: 'atomic' }),
+  excludeResourceRules: list(
+    4, 'Requests that it is not for, whatever the other rules say.', NamedRuleWithOperations, { listType: 'atomic' }
+  ),
+  matchPolicy: string(7, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', {
+    pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent'
+  })
+}, { structType: 'atomic' })
+
+export type MatchCondition = Static<typeof MatchCondition>
+export const MatchCondition = message('MatchCondition', 'An expression that must be true of a request.', {
+  name: string(1, 'Name of the condition.', { required: true, ruled: true }),
+  expression: string(2, 'The expression.', { required: true, ruled: true })
+})
+
+export type Variable = Static<typeof Variable>
+export const Variable = message('Variable', 'An expression with a name, for the expressions behind it.', {
+  name: string(1, 'Its name: variables.NAME.', { required: true, ruled: true, protoName: 'Name' }),
+  expression: string(2, 'The expression, evaluated when it is first read.', {
+    required: true, ruled: true, protoName: 'Expression'
+  })
+}, { structType: 'atomic' })

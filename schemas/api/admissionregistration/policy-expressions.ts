@@ -1,0 +1,73 @@
+/** What expressions of admission policies and of match conditions may read. */
+import { Environment, type Options } from '../../../expressions/program.js'
+import { BOOL, DYN, listOf, mapOf, objectOf, STRING, type Type } from '../../../expressions/types.js'
+
+const timestamp: Type = { kind: 'timestamp' }
+const kind = objectOf({ group: STRING, version: STRING, kind: STRING })
+const resource = objectOf({ group: STRING, version: STRING, resource: STRING })
+const user = objectOf({ username: STRING, uid: STRING, groups: listOf(STRING), extra: mapOf(STRING, listOf(STRING)) })
+
+const REQUEST = objectOf({
+  kind, resource, subResource: STRING, requestKind: kind, requestResource: resource, requestSubResource: STRING,
+  name: STRING, namespace: STRING, operation: STRING, userInfo: user, dryRun: BOOL, options: DYN
+}, 'orch.AdmissionRequest')
+
+const NAMESPACE: Type = {
+  ...objectOf({
+    metadata: objectOf({
+      name: STRING, generateName: STRING, namespace: STRING, labels: mapOf(STRING, STRING),
+      annotations: mapOf(STRING, STRING), UID: STRING, creationTimestamp: timestamp,
+      deletionGracePeriodSeconds: { kind: 'int' }, deletionTimestamp: timestamp, generation: { kind: 'int' },
+      resourceVersion: STRING, finalizers: listOf(STRING)
+    }),
+    spec: objectOf({ finalizers: listOf(STRING) }),
+    status: objectOf({
+      phase: STRING, conditions: listOf(objectOf({
+        status: STRING, type: STRING, lastTransitionTime: timestamp, message: STRING, reason: STRING
+      }))
+    })
+  }, 'orch.Namespace'), nullable: true
+}
+
+const AUTHORIZERS = {
+  authorizer: { kind: 'authorizer' }, 'authorizer.requestResource': { kind: 'resource_check' }
+} as const satisfies Record<string, Type>
+
+const COMMON = { object: DYN, oldObject: DYN, request: REQUEST, namespaceObject: NAMESPACE }
+
+export interface PolicyVariables {
+  /** Whether there is `params`. */
+  readonly params: boolean
+  /** Whether there are `authorizer` and `authorizer.requestResource`. */
+  readonly authorizer: boolean
+  /** Types of the members of `variables`, in order; undefined where there is no such variable. */
+  readonly variables?: ReadonlyMap<string, Type> | undefined
+  /** The type of `object` and `oldObject`. Default any. */
+  readonly object?: Type
+}
+
+/** Those without variables of their own are shared, so that their programs are. */
+const shared = new Map<string, Environment>()
+
+export function policyEnvironment (given: PolicyVariables, options?: Options): Environment {
+  const { params, authorizer, variables, object } = given
+  const isShared = variables === undefined && object === undefined && options === undefined
+  const key = `${params} ${authorizer}`
+  const known = isShared ? shared.get(key) : undefined
+  if (known !== undefined) return known
+  const fields = new Map([...variables ?? []].map(([member, type]) => [member, { member, type }]))
+  const made = new Environment({
+    ...COMMON,
+    ...(object === undefined ? {} : { object, oldObject: object }),
+    ...(params ? { params: DYN } : {}),
+    ...(authorizer ? AUTHORIZERS : {}),
+    ...(variables === undefined
+      ? {}
+      : { variables: { kind: 'object', fields, deferred: true, name: 'orch.Variables' } })
+  }, options)
+  if (isShared) shared.set(key, made)
+  return made
+}
+
+/** Conditions of webhooks. */
+export const WEBHOOK_CONDITIONS = policyEnvironment({ params: false, authorizer: true })

@@ -1,0 +1,339 @@
+/** Validating admission policies, through the server: which requests they see, what they read, and what refusals do. */
+import t, { type Test } from 'tap'
+import { build, type Client, type Json } from '../build.js'
+
+const GROUP = '/apis/admissionregistration.orch.io/v1'
+const POLICIES = `${GROUP}/validatingadmissionpolicies`
+const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`
+const MAPS = '/api/v1/namespaces/default/configmaps'
+const FOR_MAPS = {
+  resourceRules: [
+    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['configmaps'] }
+  ]
+}
+
+const policy = (spec: Json = {}, name = 'p'): Json =>
+  ({ metadata: { name }, spec: { matchConstraints: FOR_MAPS, ...spec } })
+const binding = (spec: Json = {}, name = 'b'): Json =>
+  ({ metadata: { name }, spec: { policyName: 'p', validationActions: ['Deny'], ...spec } })
+const map = (name: string, data: Json = {}, metadata: Json = {}): Json => ({ metadata: { name, ...metadata }, data })
+const rule = (expression: string, more: Json = {}): Json => ({ validations: [{ expression, ...more }] })
+
+interface Policed extends Client { readonly with: (spec: Json, of?: Json) => Promise<void> }
+
+async function policed (t: Test, options: Parameters<typeof build>[1] = {}): Promise<Policed> {
+  const server = await build(t, { emulatedVersion: '1.36', ...options })
+  return {
+    ...server,
+    with: async (spec, of = {}) => {
+      await server.delete(`${POLICIES}/p`)
+      await server.delete(`${BINDINGS}/b`)
+      for (const [path, object] of [[POLICIES, policy(spec)], [BINDINGS, binding(of)]] as const) {
+        const made = await server.post(path, object)
+        if (made.code !== 201) throw new Error(made.body)
+      }
+    }
+  }
+}
+
+t.test('a false validation denies, at once and until the binding goes', async t => {
+  const server = await policed(t)
+  await server.with(rule("object.metadata.name != 'bad'", { message: 'not bad' }))
+  const { code, json } = await server.post(MAPS, map('bad'))
+  t.equal(code, 422)
+  t.match(json, {
+    reason: 'Invalid',
+    message: "configmaps \"bad\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: not bad",
+    details: {
+      name: 'bad', kind: 'configmaps',
+      causes: [{ message: "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: not bad" }]
+    }
+  })
+  t.equal((await server.post(MAPS, map('good'))).code, 201)
+  t.equal((await server.delete(`${BINDINGS}/b`)).code, 200)
+  t.equal((await server.post(MAPS, map('bad'))).code, 201)
+})
+
+t.test('reasons and messages', async t => {
+  const server = await policed(t)
+  for (const [more, code, reason, text] of [
+    [{ reason: 'Forbidden' }, 403, 'Forbidden', /failed expression: object\.data\.x == 'y'$/],
+    [{ reason: 'RequestEntityTooLarge', message: 'too large' }, 413, 'RequestEntityTooLarge', /: too large$/],
+    [{ messageExpression: "'x is ' + object.data.x" }, 422, 'Invalid', /: x is z$/],
+    [{ messageExpression: "''", message: 'otherwise' }, 422, 'Invalid', /: otherwise$/],
+    [{ messageExpression: 'string(object.data.nothing)', message: 'otherwise' }, 422, 'Invalid', /: otherwise$/]
+  ] as const) {
+    await server.with(rule("object.data.x == 'y'", more))
+    const answer = await server.post(MAPS, map('a', { x: 'z' }))
+    t.equal(answer.code, code)
+    t.match(answer.json, { reason, message: text })
+  }
+})
+
+t.test('what expressions read', async t => {
+  const server = await policed(t, { authentication: { tokens: 'secret,bob,1,dev\n' } })
+  const denied = async (expression: string): Promise<boolean> => {
+    await server.with({
+      ...rule(expression), variables: [
+        { name: 'x', expression: "object == null ? 'none' : object.data.x" },
+        { name: 'both', expression: "variables.x + '!'" }
+      ]
+    })
+    const { code, body } = await server.call(
+      'POST', `${MAPS}?dryRun=All`, map('a', { x: 'y' }, { labels: { l: 'm' } }), { authorization: 'Bearer secret' }
+    )
+    t.ok(code === 201 || code === 422, body)
+    return code === 422
+  }
+  for (const expression of [
+    "object.kind == 'ConfigMap' && object.apiVersion == 'v1' && object.metadata.labels.l == 'm'", 'oldObject == null',
+    "request.operation == 'CREATE' && request.name == 'a' && request.namespace == 'default'",
+    "request.kind.kind == 'ConfigMap' && request.resource.resource == 'configmaps' && request.requestKind.version == " +
+      "'v1' && request.subResource == ''",
+    'request.dryRun == true',
+    "request.userInfo.username == 'bob' && 'dev' in request.userInfo.groups", 'namespaceObject.metadata.name == ' +
+      "'default' && namespaceObject.status.phase == 'Active'", "variables.both == 'y!'",
+    "authorizer.group('').resource('pods').namespace('default').check('get').allowed()", "authorizer.requestResource.check('create').allowed()", 'has(object.metadata.uid) || !has(object.metadata.uid)', "request.options.kind == 'CreateOptions'"
+  ]) {
+    t.equal(await denied(expression), false, expression)
+    t.equal(await denied(`!(${expression})`), true, expression)
+  }
+})
+
+t.test('rules, names, selectors and exclusions', async t => {
+  const server = await policed(t)
+  await server.patch('/api/v1/namespaces/default', { metadata: { labels: { guarded: 'yes' } } })
+  await server.post('/api/v1/namespaces', { metadata: { name: 'free' } })
+  const denies = async (constraints: Json, of: Json = {}, path = MAPS, labels: Json = {}): Promise<boolean> => {
+    await server.with({ matchConstraints: { ...FOR_MAPS, ...constraints }, ...rule('false') }, of)
+    return (await server.post(`${path}?dryRun=All`, map('a', {}, { labels }))).code === 422
+  }
+  const [inFree, selected] = [
+    '/api/v1/namespaces/free/configmaps', { namespaceSelector: { matchLabels: { guarded: 'yes' } } }
+  ]
+  t.ok(await denies({}))
+  t.ok(await denies(selected))
+  t.notOk(await denies(selected, {}, inFree))
+  t.notOk(await denies({}, { matchResources: selected }, inFree))
+  t.ok(await denies({ objectSelector: { matchLabels: { l: 'm' } } }, {}, MAPS, { l: 'm' }))
+  t.notOk(await denies({ objectSelector: { matchLabels: { l: 'm' } } }))
+  t.notOk(await denies({ excludeResourceRules: [{ ...FOR_MAPS.resourceRules[0], resourceNames: ['a'] }] }))
+  t.ok(await denies({ excludeResourceRules: [{ ...FOR_MAPS.resourceRules[0], resourceNames: ['other'] }] }))
+  t.notOk(await denies({ resourceRules: [{ ...FOR_MAPS.resourceRules[0], resourceNames: ['other'] }] }))
+  t.notOk(
+    await denies({}, { matchResources: { resourceRules: [{ ...FOR_MAPS.resourceRules[0], operations: ['DELETE'] }] } })
+  )
+  t.notOk(await denies({ resourceRules: [{ ...FOR_MAPS.resourceRules[0], resources: ['pods'] }] }))
+})
+
+t.test('other versions of an object match, and are converted to that of the rule', async t => {
+  const server = await policed(t)
+  const jobs = {
+    resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['cronjobs'] }]
+  }
+  const job = {
+    metadata: { name: 'a' }, spec: {
+      schedule: '* * * * *',
+      jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } }
+    }
+  }
+  await server.with({
+    matchConstraints: jobs, ...rule(
+      "object.apiVersion == 'batch/v1' && request.kind.version == 'v1' && request.requestKind.version == 'v1beta1'"
+    )
+  })
+  t.equal((await server.post('/apis/batch/v1beta1/namespaces/default/cronjobs?dryRun=All', job)).code, 201)
+  await server.with({ matchConstraints: { ...jobs, matchPolicy: 'Exact' }, ...rule('false') })
+  t.equal((await server.post('/apis/batch/v1beta1/namespaces/default/cronjobs?dryRun=All', job)).code, 201)
+  t.equal((await server.post('/apis/batch/v1/namespaces/default/cronjobs?dryRun=All', job)).code, 422)
+})
+
+t.test('updates see the old object, deletes see it alone', async t => {
+  const server = await policed(t)
+  await server.post(MAPS, map('a', { x: 'y' }))
+  await server.with(
+    rule(
+      "request.operation == 'DELETE' ? object == null && oldObject.data.x == 'keep' : request.operation == 'CREATE' " +
+        '|| object.data.x != oldObject.data.x'
+    )
+  )
+  t.equal((await server.put(`${MAPS}/a`, map('a', { x: 'y', z: '1' }))).code, 422)
+  t.equal((await server.patch(`${MAPS}/a`, { data: { x: 'keep' } })).code, 200)
+  t.equal((await server.delete(`${MAPS}/a`)).code, 200)
+  await server.post(MAPS, map('c', { x: 'y' }))
+  t.equal((await server.delete(`${MAPS}/c`)).code, 422)
+  t.equal((await server.get(`${MAPS}/c`)).code, 200)
+})
+
+t.test('parameters: by name, by selector, none, and of custom types', async t => {
+  const server = await policed(t)
+  const spec = {
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    ...rule('params == null || object.data.x == params.data.allowed'),
+    matchConditions: [{ name: 'no-params', expression: "!object.metadata.name.startsWith('param')" }]
+  }
+  for (const name of ['one', 'two']) {
+    await server.post(MAPS, map(`param-${name}`, { allowed: name }, { labels: { set: 'both' } }))
+  }
+  const code = async (x: string): Promise<number> => (await server.post(`${MAPS}?dryRun=All`, map('a', { x }))).code
+  await server.with(spec, { paramRef: { name: 'param-one', parameterNotFoundAction: 'Deny' } })
+  t.same([await code('one'), await code('two')], [201, 422])
+  await server.with(spec, { paramRef: { selector: { matchLabels: { set: 'both' } }, parameterNotFoundAction: 'Deny' } })
+  t.same([await code('one'), await code('two')], [422, 422], 'each of them must agree')
+  await server.with(spec)
+  t.equal(await code('any'), 201, 'null without paramRef')
+  for (const [action, expected] of [['Allow', 201], ['Deny', 422]] as const) {
+    await server.with(spec, { paramRef: { name: 'nobody', parameterNotFoundAction: action } })
+    t.equal(await code('one'), expected, action)
+  }
+  await server.with({ ...spec, failurePolicy: 'Ignore' }, {
+    paramRef: { name: 'nobody', parameterNotFoundAction: 'Deny' }
+  })
+  t.equal(await code('one'), 201)
+  await server.with({ ...spec, paramKind: { apiVersion: 'example.com/v1', kind: 'Unknown' } }, {
+    paramRef: { name: 'x', parameterNotFoundAction: 'Allow' }
+  })
+  t.match(await server.post(`${MAPS}?dryRun=All`, map('a', { x: 'one' })), {
+    code: 422, json: { message: /failed to find resource referenced by paramKind/ }
+  })
+})
+
+t.test('errors obey the failure policy, and conditions decide before', async t => {
+  const server = await policed(t)
+  const code = async (): Promise<number> => (await server.post(`${MAPS}?dryRun=All`, map('a'))).code
+  for (const [failurePolicy, expected] of [['Fail', 422], ['Ignore', 201]] as const) {
+    await server.with({ failurePolicy, ...rule('object.nothing == 1') })
+    t.equal(await code(), expected)
+    await server.with({
+      failurePolicy, matchConditions: [{ name: 'errs', expression: 'object.nothing == 1' }], ...rule('true')
+    })
+    t.equal(await code(), expected)
+    await server.with({
+      failurePolicy,
+      matchConditions: [{ name: 'errs', expression: 'object.nothing == 1' }, { name: 'no', expression: 'false' }],
+      ...rule('false')
+    })
+    t.equal(await code(), 201, 'a false condition skips, even beside one that errs')
+    await server.with({ failurePolicy, ...rule('false') })
+    t.equal(await code(), 422, 'false is no error')
+  }
+})
+
+t.test('a policy that costs too much ends, and holds nobody up', async t => {
+  const server = await policed(t)
+  await server.with(
+    rule("object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c + d != 'x'))))")
+  )
+  const data = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`key-${index}`, 'v']))
+  const pending = server.post(`${MAPS}?dryRun=All`, map('a', data))
+  t.equal((await server.get(MAPS)).code, 200)
+  t.match(await pending, { code: 422, json: { message: /running out of cost budget/ } })
+})
+
+t.test('a warning, an audit annotation, and annotations of values', async t => {
+  const server = await policed(t)
+  await server.with({
+    ...rule("object.data.x == 'y'", { message: 'x' }), auditAnnotations: [
+      { key: 'seen', valueExpression: "'x=' + object.data.x" }, { key: 'none', valueExpression: 'null' }
+    ]
+  }, {
+    validationActions: ['Warn', 'Audit']
+  })
+  const { code, headers } = await server.post(MAPS, map('a', { x: 'z' }))
+  t.equal(code, 201)
+  t.match(String(headers.warning), /Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': x/)
+})
+
+t.test('policies do not see policies, so that none is for ever', async t => {
+  const server = await policed(t)
+  await server.with({
+    matchConstraints: {
+      resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*', '*'].slice(0, 1) }]
+    }, ...rule('false')
+  })
+  t.equal((await server.post(MAPS, map('a'))).code, 422)
+  t.equal((await server.delete(`${POLICIES}/p`)).code, 200)
+  t.equal((await server.post(MAPS, map('a'))).code, 201)
+})
+
+t.test('public names: expressions read what clients of these names read', async t => {
+  const server = await policed(t, { compatNames: true })
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+  const made = await server.post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', {
+    apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy', metadata: { name: 'p' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{
+          apiGroups: ['rbac.authorization.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'],
+          resources: ['clusterroles']
+        }]
+      },
+      ...rule(
+        "object.apiVersion == 'rbac.authorization.k8s.io/v1' && request.resource.group == " +
+          "'rbac.authorization.k8s.io' && object.metadata.name != 'bad'"
+      )
+    }
+  })
+  t.equal(made.code, 201, made.body)
+  await server.post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', {
+    apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicyBinding', ...binding()
+  })
+  const role = (name: string): Json =>
+    ({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name }, rules: [] })
+  t.equal((await server.post(roles, role('good'))).code, 201)
+  t.equal((await server.post(roles, role('bad'))).code, 422)
+})
+
+t.test('what a policy and a binding may not be', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const causes = async (path: string, object: Json): Promise<unknown> => {
+    const { code, json } = await server.post(path, object)
+    return code === 201 ? [] : ((json['details'] as Json)['causes'] as Json[]).map(({ field }) => field as string)
+  }
+  for (const [spec, ...fields] of [
+    [{}, 'spec.validations', 'spec.auditAnnotations'], [rule('object.'), 'spec.validations[0].expression'],
+    [rule("'text'"), 'spec.validations[0].expression'], [rule('params == null'), 'spec.validations[0].expression'],
+    [rule('true', { reason: 'Unauthorized' }), 'spec.validations[0].reason'],
+    [rule('true', { message: 'a\nb' }), 'spec.validations[0].message'], [rule('true\n'), ...[]],
+    [rule('true &&\ntrue'), 'spec.validations[0].message'],
+    [rule('true', { messageExpression: '1' }), 'spec.validations[0].messageExpression'],
+    [rule('true', { messageExpression: 'string(authorizer != null)' }), 'spec.validations[0].messageExpression'],
+    [{ matchConstraints: {}, ...rule('true') }, 'spec.matchConstraints.resourceRules'],
+    [{ paramKind: {}, ...rule('true') }, 'spec.paramKind.apiVersion', 'spec.paramKind.kind'],
+    [{ variables: [{ name: '1', expression: 'true' }], ...rule('true') }, 'spec.variables[0].name'],
+    [{ variables: [{ name: 'a', expression: 'variables.b' }], ...rule('true') }, 'spec.variables[0].expression'],
+    [{ matchConditions: [{ name: 'a b', expression: 'true' }], ...rule('true') }, 'spec.matchConditions[0].name'],
+    [{ matchConditions: [{ name: 'a', expression: '1' }], ...rule('true') }, 'spec.matchConditions[0].expression'],
+    [{ auditAnnotations: [{ key: 'a b', valueExpression: "''" }] }, 'spec.auditAnnotations[0].key'],
+    [{ auditAnnotations: [{ key: 'a', valueExpression: 'true' }] }, 'spec.auditAnnotations[0].valueExpression'],
+    [{ failurePolicy: 'Perhaps', ...rule('true') }, 'spec.failurePolicy']
+  ] as Array<[Json, ...string[]]>) {
+    t.same(await causes(`${POLICIES}?dryRun=All`, policy(spec)), fields, JSON.stringify(spec))
+  }
+  t.match(await server.post(POLICIES, policy(rule('object.'))), {
+    code: 422, json: { message: /compilation failed: [^]*\^/ }
+  })
+  for (const [spec, ...fields] of [
+    [{ policyName: '' }, 'spec.policyName'], [{ validationActions: [] }, 'spec.validationActions'],
+    [{ validationActions: ['Deny', 'Warn'] }, 'spec.validationActions'],
+    [{ validationActions: ['Deny', 'Deny'] }, 'spec.validationActions[1]'],
+    [{ validationActions: ['Stop'] }, 'spec.validationActions[0]'],
+    [{ paramRef: { parameterNotFoundAction: 'Deny' } }, 'spec.paramRef'],
+    [{ paramRef: { name: 'a' } }, 'spec.paramRef.parameterNotFoundAction'],
+    [{
+      paramRef: {
+        name: 'a', selector: {}, parameterNotFoundAction: 'Deny'
+      }
+    }, 'spec.paramRef.name', 'spec.paramRef.selector']
+  ] as Array<[Json, ...string[]]>) {
+    t.same(await causes(`${BINDINGS}?dryRun=All`, binding(spec)), fields, JSON.stringify(spec))
+  }
+})
+
+t.test('releases of before do not have them, unless the gate is on', async t => {
+  t.equal((await (await build(t)).post(POLICIES, policy(rule('true')))).code, 404)
+  const gated = await build(t, { featureGates: { ValidatingAdmissionPolicy: true } })
+  t.equal((await gated.post(POLICIES, policy(rule('false')))).code, 201)
+  t.equal((await gated.post(BINDINGS, binding())).code, 201)
+  t.equal((await gated.post(MAPS, map('a'))).code, 422)
+})
