@@ -12,15 +12,16 @@ const MAX_AGE_MS = 1000
 
 export interface Compilation<One, All> {
   readonly one: (object: ApiObject) => One
-  /** @param ones in the order of the objects' names; empty if there are none */
+  /** @param ones in the order of the objects' names */
   readonly all: (ones: readonly One[]) => All
+  /** Before any is known. */
+  readonly none: All
 }
 
 export class FollowedObjects<One, All> {
   readonly #resources: ResourceRegistry
   readonly #plural: string
   readonly #compilation: Compilation<One, All>
-  readonly #none: All
   #store: ResourceStore | undefined
   #compiled = new Map<string, { readonly revision: number, readonly one: One }>()
   /** The snapshot from which `#all` was compiled. */
@@ -33,7 +34,7 @@ export class FollowedObjects<One, All> {
     this.#resources = resources
     this.#plural = plural
     this.#compilation = compilation
-    this.#all = this.#none = compilation.all([])
+    this.#all = compilation.none
   }
 
   /** Starts following: writes are acknowledged once they are effective here. */
@@ -51,7 +52,7 @@ export class FollowedObjects<One, All> {
   /** All of them. @throws StorageError if they cannot be read */
   current (): All | Promise<All> {
     const store = this.follow()
-    if (store === undefined) return this.#none
+    if (store === undefined) return this.#compilation.none
     const { cache } = store
     if (cache === undefined) return this.#listed(store)
     if (!cache.loaded) return cache.ready().then(() => this.current())

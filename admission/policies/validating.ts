@@ -22,10 +22,10 @@ interface Decision { readonly policy: Policy, readonly binding: Binding, readonl
 
 export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
   const policies = new FollowedObjects(tools.resources, 'validatingadmissionpolicies', {
-    one: policyOf, all: all => new Map(all.map(policy => [policy.name, policy]))
+    one: policyOf, all: all => new Map(all.map(policy => [policy.name, policy])), none: new Map<string, Policy>()
   })
   const bindings = new FollowedObjects<Binding, readonly Binding[]>(
-    tools.resources, 'validatingadmissionpolicybindings', { one: bindingOf, all: all => all }
+    tools.resources, 'validatingadmissionpolicybindings', { one: bindingOf, all: all => all, none: [] }
   )
 
   const validate = async (

@@ -13,6 +13,7 @@ export const hookConfigurations = (
 ): FollowedObjects<readonly Hook[], HookSet> => new FollowedObjects<readonly Hook[], HookSet>(resources, plural, {
   // Both kinds share the fields that are read here.
   one: object => hooksOf(object as MutatingWebhookConfiguration),
+  none: EMPTY,
   all: lists => {
     const hooks = lists.flat()
     onChange(hooks)
