@@ -108,14 +108,14 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('DefaultIngressClass', async () => (await import('./plugins/default-ingress-class.js')).defaultIngressClass),
   off('DenyServiceExternalIPs', async () =>
     (await import('./plugins/deny-service-external-ips.js')).denyServiceExternalIPs),
-  on('MutatingAdmissionWebhook', async ({ callers }, given) =>
-    (await import('./webhooks/mutating.js')).mutatingWebhooks(await callers.webhooks(given &&
-      kubeconfigIn('MutatingAdmissionWebhook', given))), webhooks('MutatingAdmissionWebhook')),
+  on('MutatingAdmissionWebhook', async (tools, given) =>
+    (await import('./webhooks/mutating.js')).mutatingWebhooks(await tools.callers.webhooks(given &&
+      kubeconfigIn('MutatingAdmissionWebhook', given)), tools), webhooks('MutatingAdmissionWebhook')),
   on('ValidatingAdmissionPolicy', async tools =>
     (await import('./policies/validating.js')).validatingPolicies(tools), { gate: 'ValidatingAdmissionPolicy' }),
-  on('ValidatingAdmissionWebhook', async ({ callers }, given) =>
-    (await import('./webhooks/validating.js')).validatingWebhooks(await callers.webhooks(given &&
-      kubeconfigIn('ValidatingAdmissionWebhook', given))), webhooks('ValidatingAdmissionWebhook')),
+  on('ValidatingAdmissionWebhook', async (tools, given) =>
+    (await import('./webhooks/validating.js')).validatingWebhooks(await tools.callers.webhooks(given &&
+      kubeconfigIn('ValidatingAdmissionWebhook', given)), tools), webhooks('ValidatingAdmissionWebhook')),
   on('ResourceQuota', async ({ resources }, given) => (await import('./plugins/resource-quota.js'))
     .resourceQuota(resources, await SETTINGS.ResourceQuota(given)), { check: SETTINGS.ResourceQuota }),
   off('AlwaysDeny', async () => (await import('./plugins/always-deny.js')).alwaysDeny, deprecated('AlwaysDeny'))

@@ -65,7 +65,8 @@ const DEPRECATED = 'DynamicKubeletConfig'
 /** Gates that 1.36 has otherwise, or that came later than the interface's release. */
 const OF_1_36: ReadonlyMap<string, Gate> = new Map([
   ...named(`
-    APISelfSubjectReview AuthorizeWithSelectors CRDValidationRatcheting CustomResourceFieldSelectors
+    APISelfSubjectReview AdmissionWebhookMatchConditions AuthorizeWithSelectors CRDValidationRatcheting \
+CustomResourceFieldSelectors
     CustomResourceValidationExpressions ValidatingAdmissionPolicy`,
   { stage: 'GA', default: true }),
   ...named('StorageVersionAPI', { stage: 'Alpha', default: false, needs: ['APIServerIdentity'] }),

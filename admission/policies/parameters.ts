@@ -8,7 +8,10 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { Binding, Policy } from './policy.js'
 
-const representationOf = ({ paramKind }: Policy, resources: ResourceRegistry): Representation | undefined =>
+/** The served version that the parameters of a policy have. */
+export const representationOf = (
+  { paramKind }: Pick<Policy, 'paramKind'>, resources: ResourceRegistry
+): Representation | undefined =>
   resources.served().find(({ representation: { apiVersion, kind, type } }) =>
     apiVersion === paramKind?.apiVersion && kind === paramKind.kind && !type.virtual)?.representation
 

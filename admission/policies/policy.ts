@@ -1,8 +1,7 @@
 /** A compiled policy and a compiled binding. */
 import type { Environment, Program } from '../../expressions/program.js'
-import type {
-  MatchCondition, MatchResources, ParamKind, ParamRef, Variable
-} from '../../schemas/api/admissionregistration/policies.js'
+import type { MatchCondition } from '../../schemas/api/admissionregistration/match-condition.js'
+import type { MatchResources, ParamKind, ParamRef, Variable } from '../../schemas/api/admissionregistration/policies.js'
 import { policyEnvironment } from '../../schemas/api/admissionregistration/policy-expressions.js'
 import type {
   ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
@@ -51,7 +50,7 @@ function compile (environment: Environment, expression: string): Compiled {
   }
 }
 
-const conditionsOf = (conditions: readonly MatchCondition[], environment: Environment): Named[] =>
+export const conditionsOf = (conditions: readonly MatchCondition[], environment: Environment): Named[] =>
   conditions.map(({ name, expression }) => ({ name, program: compile(environment, expression) }))
 
 /** Compiles variables in order: later ones see earlier ones. */

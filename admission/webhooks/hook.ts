@@ -3,6 +3,8 @@ import type {
   MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhook, ValidatingWebhookConfiguration
 } from '../../schemas/api/admissionregistration/webhooks.js'
 import type { LabelSelector } from '../../schemas/meta/options.js'
+import { WEBHOOK_CONDITIONS } from '../../schemas/api/admissionregistration/policy-expressions.js'
+import { conditionsOf, type Named } from '../policies/policy.js'
 import { targetOf, type HookTarget } from './target.js'
 
 /** Supported versions of AdmissionReview. */
@@ -30,6 +32,8 @@ export interface Hook {
   readonly reinvoked: boolean
   /** The first supported version in its list; undefined if none is. */
   readonly version: ReviewVersion | undefined
+  /** Expressions that must be true of a request. */
+  readonly conditions: readonly Named[]
   readonly target: HookTarget
 }
 
@@ -58,6 +62,7 @@ export function hooksOf ({ metadata: { name: configuration = '' }, webhooks = []
       takesDryRun: NO_SIDE_EFFECTS.has(webhook.sideEffects),
       reinvoked: 'reinvocationPolicy' in webhook && webhook.reinvocationPolicy === 'IfNeeded',
       version: admissionReviewVersions.find(isKnown),
+      conditions: conditionsOf(webhook.matchConditions ?? [], WEBHOOK_CONDITIONS),
       target: targetOf(webhook.clientConfig)
     }
   })

@@ -4,16 +4,17 @@
  * more, together with hooks of reinvocationPolicy IfNeeded.
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
+import type { PolicyTools } from '../policies/variables.js'
 import { JSON_PATCH } from './answer.js'
 import { callWebhook } from './call-webhook.js'
 import { hookConfigurations } from './configurations.js'
 import { requestedVersionOf, type RequestedVersion } from './requested-version.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
+import { isMeant } from './meant.js'
 import { outcomeOf } from './outcome.js'
 import { applyHookPatch } from './patch.js'
 import { ReviewWriter } from './review.js'
 import { timedOut } from './refusals.js'
-import { isSelected } from './selectors.js'
 import { isExempt, type HookTools } from './tools.js'
 
 const PATCH = 'patch.webhook.admission.orch.io/'
@@ -36,7 +37,7 @@ interface Round {
   readonly versions: RequestedVersions
 }
 
-export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
+export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): AdmissionPlugin {
   const configurations = hookConfigurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
   })
@@ -56,7 +57,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     for (const invocation of matching) {
       const { hook } = invocation
-      if (!await isSelected(hook, request)) continue
+      if (!await isMeant(invocation, request, policies)) continue
       if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
       if (await callHook(invocation, { request, round: pass.round, writer, versions })) {

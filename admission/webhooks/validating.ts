@@ -3,27 +3,29 @@
  * refusal refuses the request; of several, the first in order of name is returned.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { RequestVariables, type PolicyTools } from '../policies/variables.js'
 import { callWebhook } from './call-webhook.js'
 import { hookConfigurations } from './configurations.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
+import { isMeant } from './meant.js'
 import { RequestedVersions } from './mutating.js'
 import { outcomeOf } from './outcome.js'
 import { timedOut } from './refusals.js'
 import { ReviewWriter } from './review.js'
-import { isSelected } from './selectors.js'
 import { isExempt, type HookTools } from './tools.js'
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
 
-export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
+export function validatingWebhooks (tools: HookTools, policies: PolicyTools): AdmissionPlugin {
   const configurations = hookConfigurations(tools.resources, 'validatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
   })
 
   const callAll = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
     const selected: Invocation[] = []
+    const variables = new RequestVariables(request, policies)
     for (const invocation of set.matching(request, tools.resources)) {
-      if (await isSelected(invocation.hook, request)) selected.push(invocation)
+      if (await isMeant(invocation, request, policies, variables)) selected.push(invocation)
     }
     if (selected.length === 0) return
     if (request.signal.aborted) throw timedOut()

@@ -39,6 +39,10 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     const { escalationCheck } = await import('../../admission/plugins/rbac-escalation.js')
     plugins.push(escalationCheck({ rbac, authorize }))
   }
+  if (gates.enabled('ValidatingAdmissionPolicy')) {
+    const { parameterPermissions } = await import('../../admission/policies/permissions.js')
+    plugins.push(parameterPermissions({ resources, authorize, naming }))
+  }
   resources.admitWith(new AdmissionChain(plugins, observeAdmission(metrics), admission.plugins))
   fastify.decorate('orchConversionCaller', (await callers.webhooks(undefined)).caller)
   fastify.addHook('onClose', async () => { await callers.close() })

@@ -198,6 +198,43 @@ t.test('parameters: by name, by selector, none, and of custom types', async t =>
   })
 })
 
+t.test('who names parameters may read them', async t => {
+  const root = { authorization: 'Bearer root' }
+  const admin = await build(t, {
+    emulatedVersion: '1.36', authentication: { tokens: 'secret,bob,1,dev\nroot,root,2,system:masters\n' },
+    authorization: { modes: ['RBAC'] }
+  })
+  const allow = async (name: string, rules: readonly Json[]): Promise<void> => {
+    for (const [path, object] of [['clusterroles', { metadata: { name }, rules }], ['clusterrolebindings', {
+      metadata: { name }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }]
+    }]] as const) {
+      const { code, body } = await admin.call('POST', `/apis/rbac.authorization.orch.io/v1/${path}`, object, root)
+      t.equal(code, 201, body)
+    }
+  }
+  const bob = { authorization: 'Bearer secret' }
+  await allow('writes', [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }])
+  const withParams = policy({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, ...rule('true') })
+  const named = binding({ paramRef: { name: 'one', namespace: 'default', parameterNotFoundAction: 'Allow' } })
+  t.equal((await admin.call('POST', POLICIES, policy(rule('true'), 'without'), bob)).code, 201)
+  t.match(await admin.call('POST', POLICIES, withParams, bob), {
+    code: 403, json: { message: /must have "get" permission on all objects of the referenced paramKind/ }
+  })
+  t.equal((await admin.call('POST', POLICIES, withParams, root)).code, 201)
+  t.match(await admin.call('POST', BINDINGS, named, bob), {
+    code: 403, json: { message: /does not have "get" permission on the object referenced by paramRef/ }
+  })
+  await allow('reads', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }])
+  t.equal((await admin.call('POST', BINDINGS, named, bob)).code, 201)
+  t.equal(
+    (await admin.call(
+      'POST', BINDINGS, binding({ paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }, 'all'), bob
+    )).code,
+    403, 'a selector lists'
+  )
+})
+
 t.test('errors obey the failure policy, and conditions decide before', async t => {
   const server = await policed(t)
   const code = async (): Promise<number> => (await server.post(`${MAPS}?dryRun=All`, map('a'))).code

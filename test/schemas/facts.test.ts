@@ -19,18 +19,26 @@ interface FactField {
   name: string, type: string, repeated: boolean, proto: number | null
   required?: boolean, markedRequired?: boolean, omitempty?: boolean, pointer?: boolean, inline?: boolean
   enum?: string[], enumClosed?: boolean, immutable?: boolean
-  default?: unknown, defaultWhen?: string, defaultGate?: string, defaultFrom?: string, listType?: string, listMapKeys?: string[], mapType?: string, structType?: string
+  default?: unknown, defaultWhen?: string, defaultGate?: string, defaultFrom?: string, listType?: string,
+  listMapKeys?: string[], mapType?: string, structType?: string
   patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean, gate?: string
 }
-interface FactMessage { kind?: string, list?: boolean, structType?: string, special?: string, protobuf?: boolean, fields: FactField[] }
-interface FactFile { openapiPrefix: string, group: string | null, version: string | null, messages: Record<string, FactMessage> }
+interface FactMessage {
+  kind?: string, list?: boolean, structType?: string, special?: string, protobuf?: boolean, fields: FactField[]
+}
+interface FactFile {
+  openapiPrefix: string, group: string | null, version: string | null, messages: Record<string, FactMessage>
+}
 
 const declared = new Map<string, Declaration>()
 const modules: unknown[] = [meta, runtime, quantity, intOrString, version]
 /** Types of configuration files, which are not served. */
 const CONFIGURATION = 'apiserver/'
 // From the sources, because the build folder may contain files that have since moved.
-for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.ts') && !file.startsWith(CONFIGURATION)) modules.push(await import(resolve(API, file.replace(/ts$/, 'js'))))
+for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+  if (file.endsWith('.ts') &&
+  !file.startsWith(CONFIGURATION)) modules.push(await import(resolve(API, file.replace(/ts$/, 'js'))))
+}
 for (const module of modules) {
   for (const value of Object.values(module as object) as unknown[]) {
     if (typeof value !== 'object' || value === null || !(Facts in value)) continue
@@ -41,13 +49,17 @@ for (const module of modules) {
 
 /** A declared field in the form of the facts. */
 function asFact (name: string, { [Facts]: field }: Field): FactField {
-  const element = typeof field.of === 'string' ? field.of : (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts].name.replace('meta.v1.Anything', 'any')
+  const element = typeof field.of === 'string'
+    ? field.of
+    : (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts].name.replace('meta.v1.Anything', 'any')
   return {
     name,
     type: field.shape === 'map' ? `map<string,${element}>` : element,
     repeated: field.shape === 'list',
     proto: field.number,
-    ...(field.required === true ? { required: true } : { required: false, ...(field.written === true || field.shape === 'inline' ? {} : { omitempty: true }) }),
+    ...(field.required === true
+      ? { required: true }
+      : { required: false, ...(field.written === true || field.shape === 'inline' ? {} : { omitempty: true }) }),
     ...(field.pointer === true ? { pointer: true } : {}),
     ...(field.shape === 'inline' ? { inline: true } : {}),
     ...(field.values === undefined ? {} : { enum: [...field.values] }),
@@ -64,12 +76,17 @@ function asFact (name: string, { [Facts]: field }: Field): FactField {
   }
 }
 
-const COMPARED = new Set(['name', 'type', 'repeated', 'proto', 'required', 'omitempty', 'pointer', 'inline', 'enum', 'enumClosed', 'immutable', 'default', 'listType', 'listMapKeys', 'mapType', 'structType', 'patchStrategy', 'patchMergeKey', 'unionDiscriminator'])
-const relevant = (field: FactField) => Object.fromEntries(Object.entries(field).filter(([key, value]) => COMPARED.has(key) && !(key === 'enumClosed' && value === false)))
+const COMPARED = new Set([
+  'name', 'type', 'repeated', 'proto', 'required', 'omitempty', 'pointer', 'inline', 'enum', 'enumClosed', 'immutable',
+  'default', 'listType', 'listMapKeys', 'mapType', 'structType', 'patchStrategy', 'patchMergeKey', 'unionDiscriminator'
+])
+const relevant = (field: FactField) => Object.fromEntries(
+  Object.entries(field).filter(([key, value]) => COMPARED.has(key) && !(key === 'enumClosed' && value === false))
+)
 
 /**
- * The interface requires roleRef.apiGroup; it overrides the facts, which give the field a default. Defaults that depend on other fields are
- * computed, and tested by their effect.
+ * The interface requires roleRef.apiGroup; it overrides the facts, which give the field a default. Defaults that depend
+ * on other fields are computed, and tested by their effect.
  */
 const DEVIATIONS: Record<string, (field: FactField) => void> = {
   'rbac.v1.RoleRef.apiGroup': field => { delete field.default },
@@ -93,27 +110,37 @@ const DEVIATIONS: Record<string, (field: FactField) => void> = {
 const SIMPLE = new Set(['0', 'metrics empty', 'decoded object has no data'])
 
 /** Fields that came to rules later are known with the gate that brings rules. */
-const WITH: Readonly<Record<string, string>> = { 'apiextensions.v1.ValidationRule': 'CustomResourceValidationExpressions' }
+const WITH: Readonly<Record<string, string>> =
+  {
+    'apiextensions.v1.ValidationRule': 'CustomResourceValidationExpressions',
+    'admissionregistration.v1.MutatingWebhook': 'AdmissionWebhookMatchConditions',
+    'admissionregistration.v1.ValidatingWebhook': 'AdmissionWebhookMatchConditions'
+  }
 
 function compare (t: TestBase, name: string, fact: FactMessage): void {
   const message = declared.get(name)
   if (!t.ok(message, `${name} is declared`) || message === undefined) return
   if (fact.special !== undefined && fact.special !== 'protobuf only') {
     t.ok(message.special ?? message.alternatives, `${name} has a form of its own`)
-    t.same(Object.entries(message.fields).map(([field, { [Facts]: { number } }]) => [field, number]), fact.fields.map(field => [field.name, field.proto]), `${name}: numbers`)
+    t.same(Object.entries(message.fields).map(([field, { [Facts]: { number } }]) =>
+      [field, number]), fact.fields.map(field => [field.name, field.proto]), `${name}: numbers`)
     return
   }
   const since = later.get(packageOf(name))?.messages[name.slice(name.lastIndexOf('.') + 1)]?.fields ?? []
   const known = Object.entries(message.fields).filter(([own, { [Facts]: field }]) => {
     if (field.later === undefined) return true
     const gate = since.find(one => one.name === own)
-    t.same([relevant(asFact(own, { [Facts]: field } as Field)), field.later], gate === undefined ? [] : [relevant(gate), WITH[name] ?? gate.gate], `${name}.${own}, of a later release`)
+    t.same([relevant(asFact(own, { [Facts]: field } as Field)), field.later], gate === undefined
+      ? []
+      : [relevant(gate), WITH[name] ?? gate.gate], `${name}.${own}, of a later release`)
     return false
   })
   const expected = fact.fields.map(field => {
     const copy = { ...field }
     DEVIATIONS[`${name}.${field.name}`]?.(copy)
-    if ((field.defaultWhen !== undefined && !SIMPLE.has(field.defaultWhen)) || field.defaultGate !== undefined) delete copy.default
+    if ((field.defaultWhen !== undefined && !SIMPLE.has(field.defaultWhen)) || field.defaultGate !== undefined) {
+      delete copy.default
+    }
     if (fact.special === 'protobuf only') copy.omitempty = true
     if (copy.markedRequired === true && copy.required === true) delete copy.omitempty // written always
     if (copy.inline === true) delete copy.omitempty // its own members have it
@@ -123,16 +150,23 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
   t.equal(message.type?.kind, fact.kind, `${name}: kind`)
   t.equal(message.structType, fact.structType, `${name}: struct type`)
   t.equal(message.protobuf, fact.protobuf !== false, `${name}: protobuf`)
-  for (const [field, { [Facts]: { description } }] of Object.entries(message.fields)) t.match(description, /\S.*\.$/, `${name}.${field} is described`)
+  for (const [field, { [Facts]: { description } }] of Object.entries(message.fields)) {
+    t.match(description, /\S.*\.$/, `${name}.${field} is described`)
+  }
 }
 
 const read = <T>(file: string) => JSON.parse(readFileSync(resolve(FACTS, file), 'utf8')) as T
 /** Of kinds and fields that came after the interface's release, each behind a gate. */
 const LATER = '1.36'
 /** By the prefix of their message names. */
-const files = new Map(readdirSync(FACTS).filter(file => file.endsWith('.json')).map(file => [file, read<Partial<FactFile> & { package?: string }>(file)] as const)
-  .flatMap(([, facts]) => facts.messages === undefined || facts.package === undefined ? [] : [[facts.package, facts as FactFile] as const]))
-const later = new Map(readdirSync(resolve(FACTS, LATER)).map(file => read<Partial<FactFile> & { package?: string }>(`${LATER}/${file}`)).flatMap(facts => facts.package === undefined ? [] : [[facts.package, facts as FactFile] as const]))
+const files = new Map(readdirSync(FACTS)
+  .filter(file => file.endsWith('.json'))
+  .map(file => [file, read<Partial<FactFile> & { package?: string }>(file)] as const)
+  .flatMap(([, facts]) =>
+    facts.messages === undefined || facts.package === undefined ? [] : [[facts.package, facts as FactFile] as const]))
+const later = new Map(readdirSync(resolve(FACTS, LATER))
+  .map(file => read<Partial<FactFile> & { package?: string }>(`${LATER}/${file}`))
+  .flatMap(facts => facts.package === undefined ? [] : [[facts.package, facts as FactFile] as const]))
 const packageOf = (name: string): string => name.slice(0, name.lastIndexOf('.'))
 
 const FACT_RESOURCES = read<{ resources: FactResource[] }>('resources.json').resources
@@ -159,18 +193,28 @@ t.test('nothing of the facts is left out', async t => {
   for (const [name, facts] of files) {
     for (const [message, fact] of Object.entries(facts.messages)) {
       // Lists of resources are derived from them.
-      if (!declared.has(`${name}.${message}`) && (fact.list !== true || name === 'meta.v1')) missing.push(`${name}.${message}`)
+      if (!declared.has(`${name}.${message}`) && (fact.list !== true || name === 'meta.v1')) {
+        missing.push(`${name}.${message}`)
+      }
     }
   }
   t.strictSame(missing, [])
   const kinds = FACT_RESOURCES.map(({ group, version, resource }) => `${group}/${version} ${resource}`)
-  t.strictSame(kinds.filter(kind => !resources.some(({ group, version, plural }) => `${group}/${version} ${plural}` === kind)), [], 'every resource is served')
+  t.strictSame(
+    kinds.filter(kind => !resources.some(({ group, version, plural }) => `${group}/${version} ${plural}` === kind)), [],
+    'every resource is served'
+  )
 })
 
 t.test('lists are derived as the facts have them', async t => {
   for (const resource of resources.filter(({ verbs }) => verbs.includes('list'))) {
-    const fact = (resource.gate === undefined ? files : later).get(packageOf(resource.message[Facts].name))?.messages[resource.listKind]
-    t.same(fact?.fields.map(({ name, proto, type }) => [name, proto, type]), [['metadata', 1, 'meta.v1.ListMeta'], ['items', 2, resource.message[Facts].name]], resource.listKind)
+    const fact = (resource.gate === undefined
+      ? files
+      : later).get(packageOf(resource.message[Facts].name))?.messages[resource.listKind]
+    t.same(
+      fact?.fields.map(({ name, proto, type }) => [name, proto, type]),
+      [['metadata', 1, 'meta.v1.ListMeta'], ['items', 2, resource.message[Facts].name]], resource.listKind
+    )
   }
 })
 
@@ -185,7 +229,9 @@ interface FactResource {
 
 t.test('resources agree with the facts', async t => {
   for (const definition of resources) {
-    const fact = (definition.gate === undefined ? FACT_RESOURCES : LATER_RESOURCES).find(({ group, version, resource }) => group === definition.group && version === definition.version && resource === definition.plural)
+    const fact = (definition.gate === undefined ? FACT_RESOURCES : LATER_RESOURCES).find((
+      { group, version, resource }
+    ) => group === definition.group && version === definition.version && resource === definition.plural)
     if (!t.ok(fact, definition.plural) || fact === undefined) continue
     t.equal(definition.type.virtual, !fact.persisted, `${definition.plural}: virtual`)
     if (definition.type.virtual) {
@@ -193,29 +239,61 @@ t.test('resources agree with the facts', async t => {
       t.match(fact, { message: message[Facts].name, kind, namespaced, shortNames, verbs })
       continue
     }
-    const { message, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash } = definition
-    t.same({ message: message[Facts].name, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate, storageVersionHash },
-      { message: fact.message, kind: fact.kind, listKind: fact.listKind, namespaced: fact.namespaced, shortNames: fact.shortNames, categories: fact.categories, verbs: fact.verbs, createOnUpdate: fact.createOnUpdate, unconditionalUpdate: fact.unconditionalUpdate, storageVersionHash: fact.storageVersionHash })
-    t.same([definition.type.stored.group, definition.type.stored.version, definition.type.storagePrefix], [fact.storage.group, fact.storage.version, fact.storage.prefix])
+    const {
+      message, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate, unconditionalUpdate,
+      storageVersionHash
+    } = definition
+    t.same({
+      message: message[Facts].name, kind, listKind, namespaced, shortNames, categories, verbs, createOnUpdate,
+      unconditionalUpdate, storageVersionHash
+    },
+    {
+      message: fact.message, kind: fact.kind, listKind: fact.listKind, namespaced: fact.namespaced,
+      shortNames: fact.shortNames, categories: fact.categories, verbs: fact.verbs,
+      createOnUpdate: fact.createOnUpdate, unconditionalUpdate: fact.unconditionalUpdate,
+      storageVersionHash: fact.storageVersionHash
+    })
+    t.same([definition.type.stored.group, definition.type.stored.version, definition.type.storagePrefix], [
+      fact.storage.group, fact.storage.version, fact.storage.prefix
+    ])
     t.equal(definition.deleteReturns, fact.deleteReturns === 'meta.v1.Status' ? 'Status' : 'Object')
-    t.same(definition.subresources.map(({ name, verbs, kind, group, version }) => ({ name, verbs, kind: kind ?? definition.kind, group, version })),
-      fact.subresources.map(({ name, verbs, kind, kindGroup, kindVersion }) => ({ name, verbs, kind, group: kindGroup, version: kindVersion })))
+    t.same(definition.subresources.map(({ name, verbs, kind, group, version }) =>
+      ({ name, verbs, kind: kind ?? definition.kind, group, version })),
+    fact.subresources.map(({ name, verbs, kind, kindGroup, kindVersion }) =>
+      ({ name, verbs, kind, group: kindGroup, version: kindVersion })))
   }
 })
 
 t.test('columns and selectable fields agree with the facts', async t => {
-  interface Tables { tables: Array<{ resources: string[], table: string, columns: Array<{ name: string, type: string, format: string, priority: number }> }> }
+  interface Tables {
+    tables: Array<{
+      resources: string[], table: string,
+      columns: Array<{ name: string, type: string, format: string, priority: number }>
+    }>
+  }
   const tables = ['table-columns.json', `${LATER}/table-columns.json`].flatMap(file => read<Tables>(file).tables)
-  const selectors = read<{ resources: Record<string, { group?: string, versions?: string[], labels: Record<string, string> }> }>('field-selectors.json')
+  const selectors = read<{
+    resources: Record<string, { group?: string, versions?: string[], labels: Record<string, string> }>
+  }>('field-selectors.json')
   for (const definition of resources) {
     if (!definition.verbs.includes('list')) continue
-    const name = [definition.plural, definition.version, ...(definition.group === '' ? [] : [definition.group])].join('.')
+    const name = [definition.plural, definition.version, ...(definition.group === '' ? [] : [definition.group])]
+      .join('.')
     const fact = tables.find(table => table.resources.includes(name))
     if (!t.ok(fact, name) || fact === undefined) continue
     if (fact.table === 'default') t.equal(definition.columns, undefined, `${name} has the default table`)
-    else t.same(definition.columns?.map(({ name, type, format, priority }) => ({ name, type, format, priority })), fact.columns.map(({ name, type, format, priority }) => ({ name, type, format, priority })))
-    const labels = selectors.resources[definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`] ?? selectors.resources[definition.plural]
+    else {
+      t.same(
+        definition.columns?.map(({ name, type, format, priority }) => ({ name, type, format, priority })),
+        fact.columns.map(({ name, type, format, priority }) => ({ name, type, format, priority }))
+      )
+    }
+    const labels = selectors.resources[definition.group === ''
+      ? definition.plural
+      : `${definition.plural}.${definition.group}`] ?? selectors.resources[definition.plural]
     const spoken = labels?.versions?.includes(definition.version) === true
-    t.same(Object.keys(definition.selectableFields ?? {}), Object.keys(spoken ? labels.labels : {}), `${name}: selectable fields`)
+    t.same(Object.keys(definition.selectableFields ?? {}), Object.keys(spoken
+      ? labels.labels
+      : {}), `${name}: selectable fields`)
   }
 })

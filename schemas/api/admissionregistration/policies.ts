@@ -41,12 +41,6 @@ export const MatchResources = message('MatchResources', 'Which requests a policy
   })
 }, { structType: 'atomic' })
 
-export type MatchCondition = Static<typeof MatchCondition>
-export const MatchCondition = message('MatchCondition', 'An expression that must be true of a request.', {
-  name: string(1, 'Name of the condition.', { required: true, ruled: true }),
-  expression: string(2, 'The expression.', { required: true, ruled: true })
-})
-
 export type Variable = Static<typeof Variable>
 export const Variable = message('Variable', 'An expression with a name, for the expressions behind it.', {
   name: string(1, 'Its name: variables.NAME.', { required: true, ruled: true, protoName: 'Name' }),

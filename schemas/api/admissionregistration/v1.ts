@@ -3,7 +3,8 @@ export {
   MutatingWebhook, MutatingWebhookConfiguration, Rule, RuleWithOperations, ServiceReference, ValidatingWebhook,
   ValidatingWebhookConfiguration, WebhookClientConfig
 } from './webhooks.js'
-export { MatchCondition, MatchResources, NamedRuleWithOperations, ParamKind, ParamRef, Variable } from './policies.js'
+export { MatchCondition } from './match-condition.js'
+export { MatchResources, NamedRuleWithOperations, ParamKind, ParamRef, Variable } from './policies.js'
 export {
   AuditAnnotation, ExpressionWarning, TypeChecking, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingSpec, ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus, Validation

@@ -4,7 +4,8 @@ import { int64, list, one, string, apiPackage, type Static } from '../../languag
 import { Condition } from '../../meta/answers.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
-import { MatchCondition, MatchResources, ParamKind, ParamRef, Variable } from './policies.js'
+import { MatchCondition } from './match-condition.js'
+import { MatchResources, ParamKind, ParamRef, Variable } from './policies.js'
 import { paramKindCell, paramRefCell } from './policy-columns.js'
 import { validateBinding, validatePolicy } from './rules/policies.js'
 

@@ -3,10 +3,17 @@ import { age, integer, name } from '../../columns.js'
 import { int32, one, inline, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { LabelSelector } from '../../meta/options.js'
-import { resource, type Column } from '../../resource.js'
+import { resource, type Column, type Strategy } from '../../resource.js'
+import { MatchCondition } from './match-condition.js'
 import { validateNames, validateWebhook } from './rules/webhooks.js'
 
 const { kind, message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.orch.api.admissionregistration.v1')
+
+const GATE = 'AdmissionWebhookMatchConditions'
+const CONDITIONS = 'Expressions that must all be true of a request; otherwise the webhook is not called.'
+const CONDITIONAL = {
+  listType: 'map', listMapKeys: ['name'], patchStrategy: 'merge', patchMergeKey: 'name', gate: GATE, later: GATE
+} as const
 
 export type ServiceReference = Static<typeof ServiceReference>
 export const ServiceReference = message('ServiceReference', 'A service through which a webhook is reached.', {
@@ -69,7 +76,8 @@ export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may ch
   ),
   reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', {
     pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never'
-  })
+  }),
+  matchConditions: list(12, CONDITIONS, MatchCondition, CONDITIONAL)
 }, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfiguration>
@@ -106,7 +114,8 @@ export const ValidatingWebhook =
     timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
     admissionReviewVersions: list(
       8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }
-    )
+    ),
+    matchConditions: list(11, CONDITIONS, MatchCondition, CONDITIONAL)
   }, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConfiguration>
@@ -124,6 +133,17 @@ const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWeb
   age
 ]
 
+/** A webhook without its conditions is called for requests that its author left out. */
+const strategy: Strategy<MutatingWebhookConfiguration | ValidatingWebhookConfiguration> = {
+  notKept: ({ webhooks = [] }, _old, gates) => {
+    const at = gates.enabled(GATE) ? -1 : webhooks.findIndex(({ matchConditions = [] }) => matchConditions.length > 0)
+    return at < 0
+      ? []
+      : [`webhooks[${at}].matchConditions are not kept, as the feature gate ${GATE} is off: the webhook is called ` +
+          'for every request that its rules match']
+  }
+}
+
 export const mutatingWebhookConfigurations = resource(MutatingWebhookConfiguration, {
   plural: 'mutatingwebhookconfigurations',
   categories: ['api-extensions'],
@@ -131,6 +151,7 @@ export const mutatingWebhookConfigurations = resource(MutatingWebhookConfigurati
   anyFinalizer: true,
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,
+  strategy,
   columns
 })
 
@@ -141,5 +162,6 @@ export const validatingWebhookConfigurations = resource(ValidatingWebhookConfigu
   anyFinalizer: true,
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,
+  strategy,
   columns
 })

@@ -1,20 +1,20 @@
 /** Validation of admission policies and bindings. Expressions are compiled; what they may cost is not estimated. */
-import { Problem, type Environment } from '../../../../expressions/program.js'
+import type { Environment } from '../../../../expressions/program.js'
 import type { Type } from '../../../../expressions/types.js'
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain, qualifiedName } from '../../../names.js'
 import {
-  checkName, duplicate, forbidden, invalid, notSupported, required, tooLong, tooMany
+  checkName, duplicate, forbidden, invalid, notSupported, required, tooLong
 } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
-import type { MatchCondition, MatchResources, ParamKind, ParamRef, Variable } from '../policies.js'
+import type { MatchResources, ParamKind, ParamRef, Variable } from '../policies.js'
 import { policyEnvironment, type PolicyVariables } from '../policy-expressions.js'
 import type {
   AuditAnnotation, Validation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBindingSpec
 } from '../validating-policies.js'
+import { compiled, validateConditions } from './expressions.js'
 import { validateRule } from './webhooks.js'
 
-export const MOST_CONDITIONS = 64
 const MOST_ANNOTATIONS = 20
 const MOST_VALUE_EXPRESSION = 5120
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
@@ -46,21 +46,6 @@ export function validatePolicy ({ metadata, spec = {} }: ValidatingAdmissionPoli
     validateValidation(validation, environment, ofMessages, `spec.validations[${index}]`, report)
   }
   validateAnnotations(auditAnnotations, environment, metadata.name ?? '', report)
-}
-
-/** @param kinds of results that are allowed; default any */
-export function compiled (
-  environment: Environment, expression: string, at: string, report: Report, kinds?: readonly Type['kind'][]
-): Type | undefined {
-  try {
-    const { type } = environment.compile(expression)
-    if (kinds === undefined || kinds.includes(type.kind)) return type
-    invalid(report, at, expression, `must evaluate to ${kinds.join(' or ')}`)
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    invalid(report, at, expression, `compilation failed: ${error.message}`)
-  }
-  return undefined
 }
 
 export function validateParamKind ({ apiVersion = '', kind = '' }: ParamKind, at: string, report: Report): void {
@@ -97,22 +82,6 @@ export function validateMatchResources (
         seen.add(name)
       }
     }
-  }
-}
-
-export function validateConditions (
-  conditions: readonly MatchCondition[], environment: Environment, at: string, report: Report
-): void {
-  if (conditions.length > MOST_CONDITIONS) tooMany(report, at, conditions.length, MOST_CONDITIONS)
-  const names = new Set<string>()
-  for (const [index, { name, expression }] of conditions.entries()) {
-    const path = `${at}[${index}]`
-    if (name === '') required(report, `${path}.name`)
-    else if (names.has(name)) duplicate(report, `${path}.name`, name)
-    else checkName(report, `${path}.name`, name, qualifiedName)
-    names.add(name)
-    if (expression.trim() === '') required(report, `${path}.expression`)
-    else compiled(environment, expression, `${path}.expression`, report, ['bool'])
   }
 }
 

@@ -3,7 +3,9 @@ import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
+import { WEBHOOK_CONDITIONS } from '../policy-expressions.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from '../webhooks.js'
+import { validateConditions } from './expressions.js'
 
 /** Supported versions of admission and conversion reviews. */
 export const REVIEWS = ['v1', 'v1beta1']
@@ -43,6 +45,7 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
   }
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
+  validateConditions(webhook.matchConditions ?? [], WEBHOOK_CONDITIONS, `${at}.matchConditions`, report)
   validateClientConfig(clientConfig, `${at}.clientConfig`, report)
   validateReviewVersions(versions, `${at}.admissionReviewVersions`, report)
 }
