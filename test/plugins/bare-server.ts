@@ -1,5 +1,5 @@
 /** A Fastify with nothing of ours but the context that plugins read: a hook in the place of `orch/request-info` takes the facts from the test. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import { served, type LimitPlace, type RequestContext } from '../../answers/request-context.js'
