@@ -214,9 +214,12 @@ const URL_METHODS = ['.getScheme', '.getHost', '.getHostname', '.getPort', '.get
 const COST_OF_ZONE = 20
 const byZero = (what: string): Fault => new Fault(what)
 
-/** @throws CostExceeded for a text that is too long */
-function bounding (value: Value): Value {
-  if (typeof value === 'string') bounded(value.length)
+/** Upstream charges for the template, however long the text is. @throws CostExceeded for one that is too long */
+function bounding (value: Value, meter: Meter): Value {
+  if (typeof value === 'string') {
+    bounded(value.length)
+    meter.work(value.length / 2)
+  }
   return value
 }
 
@@ -255,7 +258,7 @@ export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ['isURL', ([text]) => typeof text === 'string' ? urlOf(text) !== undefined : undefined],
   ['.sum', sum], ['.join', join],
   ['.format', ([template, args], meter) => typeof template === 'string' && args instanceof Items
-    ? bounding(format(template, args.items, value => string([value], meter)))
+    ? bounding(format(template, args.items, value => string([value], meter)), meter)
     : undefined],
   ['strings.quote', ([text]) => typeof text === 'string' ? quote(text) : undefined],
   ['jsonpatch.escapeKey', ([text]) =>

@@ -7,7 +7,7 @@ const MAX_ITEMS = 1_000_000
 /** @throws CostExceeded */
 export function boundedList (items: readonly Value[], meter: Meter): Value {
   if (items.length > MAX_ITEMS) throw new CostExceeded()
-  meter.work(items.length / 10)
+  meter.work(items.length / 2)
   return new List(items)
 }
 
@@ -95,7 +95,9 @@ export const ofLists: Library = [
   ['lists.range', ([size], meter) => {
     if (typeof size !== 'bigint') return undefined
     if (size > BigInt(MAX_ITEMS)) throw new CostExceeded()
-    return boundedList(Array.from({ length: Math.max(0, Number(size)) }, (_, index) => BigInt(index)), meter)
+    const items: bigint[] = []
+    for (let next = 0n; next < size; next++) items.push(next)
+    return boundedList(items, meter)
   }],
   ['sets.contains', overlap(contains)],
   ['sets.intersects', overlap((one, other) => [...other].some(item => one.has(item)))],

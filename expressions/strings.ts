@@ -82,9 +82,18 @@ function found (text: string, pattern: string, most: number, meter: Meter): Valu
   return parts
 }
 
+/** The other case of the letters between two codes. */
+function changed (text: string, first: number, last: number): string {
+  const units = Buffer.from(text, 'utf16le')
+  for (let at = 0; at < units.length; at += 2) {
+    const unit = units[at] as number // below the length
+    if (units[at + 1] === 0 && unit >= first && unit <= last) units[at] = unit ^ 0x20
+  }
+  return units.toString('utf16le')
+}
+
 const ASCII: Readonly<Record<string, (text: string) => string>> = {
-  '.lowerAscii': text => text.replace(/[A-Z]+/g, upper => upper.toLowerCase()),
-  '.upperAscii': text => text.replace(/[a-z]+/g, lower => lower.toUpperCase()),
+  '.lowerAscii': text => changed(text, 0x41, 0x5a), '.upperAscii': text => changed(text, 0x61, 0x7a),
   '.trim': text => text.trim()
 }
 
@@ -157,7 +166,10 @@ export function partOfUrl (name: string, url: URL): Value | undefined {
     case '.getQuery': {
       const query = new Map<string, Value[]>()
       for (const [, key = '', value = ''] of url.search.slice(1).matchAll(/([^&=]+)=?([^&]*)/g)) {
-        query.set(decoded(key), [...query.get(decoded(key)) ?? [], decoded(value)])
+        const name = decoded(key)
+        const values = query.get(name)
+        if (values === undefined) query.set(name, [decoded(value)])
+        else values.push(decoded(value))
       }
       return new Entries(new Map([...query].map(([key, values]) => [key, new List(values)])))
     }

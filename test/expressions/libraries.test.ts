@@ -158,3 +158,23 @@ t.test('members that are deferred are evaluated once, when they are read', async
   t.equal(run('variables.one == 1 && variables.one + variables.one == 2 && (true || variables.two == 2)', own, { variables: fields }), true)
   t.same(evaluated, ['one'])
 })
+
+t.test('texts and lists that upstream charges little for are bounded together', async t => {
+  const own = new Environment({ list: listOf(INT), text: STRING })
+  const values = { list: Array.from({ length: 50_000 }, (_, index) => index), text: 'x'.repeat(100_000) }
+  for (const text of ['list.map(x, "%s".format([list])).size() > 0', 'list.map(x, "%s".format([text])).size() > 0', 'list.map(x, list + list).size() > 0']) {
+    t.equal(run(text, own, values), 'too expensive', text)
+  }
+})
+
+t.test('a query with very many values of one name is read once', async t => {
+  const own = new Environment({ text: STRING })
+  t.equal(run('url(text).getQuery()["a"].size()', own, { text: `http://h/?${'a=1&'.repeat(150_000)}` }), 150_000)
+})
+
+t.test('letters beyond ASCII keep their case, and quotes are escaped once', async t => {
+  hold(t, [
+    '"A\u00c4Z\u0141@[`{".lowerAscii() == "a\u00c4z\u0141@[`{"', '"a\u00e4z\u0161@[`{".upperAscii() == "A\u00e4Z\u0161@[`{"',
+    String.raw`strings.quote("\"\n\\n") == "\"\\\"\\n\\\\n\""`
+  ])
+})
