@@ -3,7 +3,7 @@
  * error without a false one means what the failure policy says.
  */
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
-import { runSteps } from '../../event-loop/turns.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { MAX_COST_OF_CONDITIONS } from '../../expressions/meter.js'
 import { CostExceeded } from '../../expressions/program.js'
 import { Fault } from '../../expressions/values.js'
@@ -40,7 +40,7 @@ export function conditional (
     let failure: Error | undefined
     for (const [index, program] of programs.entries()) {
       try {
-        const { value, cost } = await runSteps(program.evaluate({ request }), 0)
+        const { value, cost } = await runStepsWithinBudget(program.evaluate({ request }))
         if (value === false) return false
         if ((spent += cost) > MAX_COST_OF_CONDITIONS) throw new CostExceeded()
         if (value instanceof Fault) failure ??= new Error(`condition ${index} of ${name}: ${value.message}`)

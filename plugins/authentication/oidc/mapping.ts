@@ -5,7 +5,7 @@
 import { CostExceeded, type Environment, type Program } from '../../../expressions/program.js'
 import { toJson } from '../../../expressions/from-json.js'
 import { Fault } from '../../../expressions/values.js'
-import { runSteps } from '../../../event-loop/turns.js'
+import { runStepsWithinBudget } from '../../../event-loop/turns.js'
 import type { ClaimMappings, JwtAuthenticator } from '../../../schemas/api/apiserver/authentication.js'
 import { CLAIMS, USER } from '../../../schemas/api/apiserver/claim-expressions.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
@@ -21,7 +21,7 @@ function evaluation (of: Environment, text: string, what: string): Evaluate {
   const program: Program = of.compile(text)
   return async values => {
     try {
-      const { value } = await runSteps(program.evaluate(values), 0)
+      const { value } = await runStepsWithinBudget(program.evaluate(values))
       if (value instanceof Fault) throw new Error(`${what} cannot be evaluated`)
       return toJson(value)
     } catch (error) {

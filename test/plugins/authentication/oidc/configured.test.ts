@@ -7,6 +7,7 @@ import { parseArguments as parse } from '../../../../config/command-line.js'
 import { configuration } from '../../../../config/options.js'
 import { flagged, SERVER_FILES, type Flagged } from '../../../flagged-server.js'
 import { until } from '../../../interop/server.js'
+import { userOfClaims } from '../../../../plugins/authentication/oidc/mapping.js'
 import { ca, CLIENT, runProvider } from './provider.js'
 
 type Json = Record<string, unknown>
@@ -206,4 +207,18 @@ t.test('what a file may not have', async t => {
     }))
     await t.resolves(configuration(parse([`--authentication-config=${file}`, '--compat-names=true'])), version)
   }
+})
+
+t.test('an expression on many claims lets other work run', async t => {
+  const many = Array.from({ length: 700 }, (_, index) => `group-${index}`)
+  const toUser = userOfClaims({
+    issuer: { url: 'https://example.com' },
+    claimMappings: { username: { expression: "claims.groups.all(a, claims.groups.all(b, a + b != '')) ? 'ann' : 'bob'" } }
+  } as unknown as Parameters<typeof userOfClaims>[0])
+  let others = 0
+  const other = setImmediate(function next () { others++; pending = setImmediate(next) })
+  let pending = other
+  await toUser({ groups: many }).catch(() => {})
+  clearImmediate(pending)
+  t.ok(others > 1)
 })
