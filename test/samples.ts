@@ -35,6 +35,8 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   '/services': { spec: { selector: labels, ports: [{ port: 80, targetPort: 'http' }] } },
   'admissionregistration.orch.io/mutatingwebhookconfigurations': { webhooks: [webhook] },
   'admissionregistration.orch.io/validatingwebhookconfigurations': { webhooks: [webhook] },
+  'admissionregistration.orch.io/validatingadmissionpolicies': { spec: { matchConstraints: { resourceRules: [{ operations: ['CREATE'], apiGroups: ['example.com'], apiVersions: ['*'], resources: ['*'] }] }, validations: [{ expression: 'true' }] } },
+  'admissionregistration.orch.io/validatingadmissionpolicybindings': { spec: { policyName: 'sample', validationActions: ['Deny'] } },
   'apiextensions.orch.io/customresourcedefinitions': {
     spec: {
       group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' },
