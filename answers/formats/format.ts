@@ -82,7 +82,9 @@ export interface Events {
   readonly failure: (status: Status) => Buffer
 }
 
-const INITIAL_EVENTS_END = 'orch.io/initial-events-end'
+/** Client libraries wait for the public name, whatever the names of the server. */
+const endOf = ({ key }: Naming): Record<string, string> =>
+  ({ [key('orch.io/initial-events-end')]: 'true', 'k8s.io/initial-events-end': 'true' })
 
 /** The object of a bookmark: kind, resourceVersion and the mark after the initial state. */
 export const bookmarkObject = (
@@ -92,7 +94,7 @@ export const bookmarkObject = (
   apiVersion: naming.group(representation.apiVersion),
   metadata: {
     resourceVersion: String(revision),
-    ...(isMark ? { annotations: { [naming.key(INITIAL_EVENTS_END)]: 'true' } } : {})
+    ...(isMark ? { annotations: endOf(naming) } : {})
   }
 })
 

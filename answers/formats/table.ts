@@ -162,10 +162,10 @@ export function tableEvents (view: View, version: string, include: IncludeObject
     const object = bookmarkObject(view, revision, isMark)
     const { object: own } =
       decode(representation.message, bookmarkObject({ store: view.store, naming: OWN_NAMES }, revision, isMark))
-    const shown = isMark && include === 'None' ? 'Metadata' : include
-    const form = rowForm(view, { include: shown === 'Object' ? 'None' : shown, version })
+    const form = rowForm(view, { include: 'None', version })
     const made = row(representation, shownObject(naming, representation.message, own), naming, form)
-    return include === 'Object' ? { ...made, object } : made
+    if (include === 'Object') return { ...made, object }
+    return include === 'Metadata' || isMark ? { ...made, object: partialMetadata(object, version) } : made
   }
   const bookmark: Events['bookmark'] = (revision, isMark) =>
     line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision, isMark))))

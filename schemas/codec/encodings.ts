@@ -11,7 +11,7 @@ export function statusToProtobuf (status: Omit<Status, 'code'> & { code?: number
 }
 
 /** @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
-export function partialMetadata ({ metadata }: ApiObject, version: string): {
+export function partialMetadata ({ metadata }: Pick<ApiObject, 'metadata'>, version: string): {
   kind: string, apiVersion: string, metadata: ApiObject['metadata']
 } {
   return { kind: 'PartialObjectMetadata', apiVersion: version, metadata }

@@ -5,7 +5,8 @@ import { BINDINGS, binding, listen, TABLE, types, Watch, type Json, type Listeni
 import { protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
 import { startEtcd } from '../etcd-process.js'
 
-const END = { 'orch.io/initial-events-end': 'true' }
+const PUBLIC_END = { 'k8s.io/initial-events-end': 'true' }
+const END = { 'orch.io/initial-events-end': 'true', ...PUBLIC_END }
 const STREAMED = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents=true'
 const MARKED = `${STREAMED}&allowWatchBookmarks=true`
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1'
@@ -216,15 +217,12 @@ t.test('metadata alone, and under public names, with their name of the mark', as
     Watch.open(t, `${server.url}${BINDINGS.replace('orch.io', 'k8s.io')}?${MARKED}`, { accept })
   const [first, , mark] = await (await open('application/json')).take(3)
   t.equal(first?.object.apiVersion, 'rbac.authorization.k8s.io/v1')
-  t.same(mark?.object.metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
+  t.strictSame(mark?.object.metadata.annotations, PUBLIC_END)
   for (const include of [
     'application/json;as=Table;g=meta.k8s.io;v=v1', 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
   ]) {
     const [, , end] = await (await open(include)).take(3)
-    t.same(
-      (end?.object.rows?.[0].object ?? end?.object).metadata.annotations, { 'k8s.io/initial-events-end': 'true' },
-      include
-    )
+    t.same((end?.object.rows?.[0].object ?? end?.object).metadata.annotations, PUBLIC_END, include)
   }
 })
 
@@ -256,6 +254,6 @@ t.test('in protobuf the state has the bytes that reads of its objects have, and 
       `${BINDINGS}?${MARKED}&timeoutSeconds=1`, `application/vnd.orch.protobuf;stream=watch${as}`
     )
     t.ok(sent.subarray(0, expected.length).equals(expected), `protobuf${as}`)
-    t.match(sent.subarray(expected.length).toString('latin1'), /BOOKMARK[^]*orch\.io\/initial-events-end/)
+    t.match(sent.subarray(expected.length).toString('latin1'), /BOOKMARK[^]*k8s\.io\/initial-events-end[^]*orch\.io\/initial-events-end/)
   }
 })
