@@ -1,6 +1,9 @@
 /** Validating admission policies, through the server: which requests they see, what they read, and what refusals do. */
 import t, { type Test } from 'tap'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build, type Client, type Json } from '../build.js'
+import { until } from '../interop/server.js'
 
 const GROUP = '/apis/admissionregistration.orch.io/v1'
 const POLICIES = `${GROUP}/validatingadmissionpolicies`
@@ -268,7 +271,8 @@ t.test('a policy that costs too much ends, and holds nobody up', async t => {
 })
 
 t.test('a warning, an audit annotation, and annotations of values', async t => {
-  const server = await policed(t)
+  const path = join(t.testdir(), 'audit.log')
+  const server = await policed(t, { audit: { path } })
   await server.with({
     ...rule("object.data.x == 'y'", { message: 'x' }), auditAnnotations: [
       { key: 'seen', valueExpression: "'x=' + object.data.x" }, { key: 'none', valueExpression: 'null' }
@@ -279,6 +283,14 @@ t.test('a warning, an audit annotation, and annotations of values', async t => {
   const { code, headers } = await server.post(MAPS, map('a', { x: 'z' }))
   t.equal(code, 201)
   t.match(String(headers.warning), /Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': x/)
+  let annotations: Json = {}
+  await until('the event', () => readFileSync(path, 'utf8').split('\n').slice(0, -1).map(line => JSON.parse(line) as Json).some(event => {
+    annotations = (event['annotations'] ?? {}) as Json
+    return annotations['p/seen'] !== undefined
+  }))
+  t.equal(annotations['p/seen'], 'x=z')
+  t.equal(annotations['p/none'], undefined)
+  t.same(JSON.parse(annotations['validation.policy.admission.orch.io/validation_failure'] as string), [{ message: 'x', policy: 'p', binding: 'b', expressionIndex: 0, validationActions: ['Warn', 'Audit'] }])
 })
 
 t.test('policies do not see policies, so that none is for ever', async t => {
