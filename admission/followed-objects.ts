@@ -59,7 +59,7 @@ export class FollowedObjects<One, All> {
     const { map } = cache.snapshot
     if (map === this.#compiledFrom) return this.#all
     const { start, end } = store.keys.range('')
-    // Fail on unreadable ones: they may enforce security.
+    // An object that cannot be read may enforce security, so the request fails.
     cache.refuseDamage(start, end)
     const entries: Entry[] = []
     map.forEach(start, end, entry => {

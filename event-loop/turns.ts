@@ -6,7 +6,7 @@
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
-import type { Steps, WaitingSteps } from '../schemas/steps.js'
+import type { WaitingSteps } from '../schemas/steps.js'
 import { forSameRequest } from './worked-for.js'
 
 /** Also the budget of components that measure themselves, such as the queue of watches. */
@@ -120,11 +120,12 @@ export function runWaiting<T> (steps: WaitingSteps<T>): T | Promise<T> {
   }
 }
 
-/** Runs many short steps, as many in a turn as its budget allows. */
-export async function runStepsWithinBudget<T> (steps: Steps<T>): Promise<T> {
+/** Runs many short steps, as many in a turn as its budget allows, and waits where they do. */
+export async function runStepsWithinBudget<T> (steps: WaitingSteps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
-    if (turnIsOver()) await nextTurn()
+    if (value !== undefined) await value
+    else if (turnIsOver()) await nextTurn()
   }
 }

@@ -1,5 +1,5 @@
 /** Evaluates a policy with one binding and one parameter, up to the budgets of the public project. */
-import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { DeferredFields, toJson } from '../../expressions/from-json.js'
 import { MAX_COST_OF_CONDITIONS, MAX_COST_OF_OBJECT } from '../../expressions/meter.js'
 import { CostExceeded } from '../../expressions/program.js'
@@ -22,7 +22,7 @@ export class Budget {
 }
 
 export interface Failure {
-  /** Of the validation, among all; undefined for errors that concern none. */
+  /** The place of the validation in the policy; undefined for an error that is not of a validation. */
   readonly index: number | undefined
   readonly message: string
   readonly reason: string
@@ -37,20 +37,10 @@ const OVER_BUDGET = 'validation failed due to running out of cost budget, no fur
 /** Rejects with an Error if the expression cannot be evaluated. */
 async function evaluate (program: Compiled, values: Values, budget: Budget): Promise<Value> {
   if (program instanceof Error) throw program
-  const { value, cost } = await run(program.waiting(values))
+  const { value, cost } = await runStepsWithinBudget(program.waiting(values))
   budget.spend(cost)
   if (value instanceof Fault) throw new Error(value.message)
   return value
-}
-
-/** Steps end with the turn; what they wait for is awaited. */
-async function run<T> (steps: WaitingSteps<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-    if (value !== undefined) await value
-    else if (turnIsOver()) await nextTurn()
-  }
 }
 
 /** The member `variables`, each evaluated when it is first read. */

@@ -6,6 +6,7 @@ import { nonEmpty } from '../webhooks/hook.js'
 import { equivalents, type RequestedKind } from '../webhooks/hook-set.js'
 import { matchesRule } from '../webhooks/rules.js'
 import { isOfNamespaces, isSelected, namespaceOf } from '../webhooks/selectors.js'
+import { followsFromBinding } from '../webhooks/tools.js'
 
 const REVIEWS: ReadonlySet<string> = new Set(['authentication.orch.io', 'authorization.orch.io'])
 const POLICIES = /^(?:validating|mutating)admissionpolic(?:ies|ybindings)$/
@@ -15,7 +16,7 @@ export const isExempt = ({ group, resource, subresource, operation }: AdmissionR
   REVIEWS.has(group) ||
     (group === 'admissionregistration.orch.io' && POLICIES.test(resource)) ||
     (operation === 'CONNECT' && subresource === 'proxy') ||
-    (operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods')
+    followsFromBinding({ group, resource, subresource, operation })
 
 /** One request, for the rules of many policies. */
 export class Matching {

@@ -29,10 +29,15 @@ export interface HookTools {
 const GROUP = 'admissionregistration.orch.io'
 const OWN: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
 
+/** The update of a pod that its Binding makes; admission has seen the Binding. */
+export const followsFromBinding = (
+  { group, resource, subresource, operation }: Pick<AdmissionRequest, 'group' | 'resource' | 'subresource' | 'operation'>
+): boolean => operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods'
+
 /**
  * Webhooks are not called for webhook configurations, as they could prevent their own removal; nor for the update that
  * follows from a Binding, for which they were called already.
  */
 export const isExempt = ({ group, resource, subresource, operation }: AdmissionRequest): boolean =>
   (group === GROUP && OWN.has(resource)) ||
-    (operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods')
+    followsFromBinding({ group, resource, subresource, operation })

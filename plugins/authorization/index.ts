@@ -48,7 +48,7 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
     mode === 'RBAC'
       ? rbac ??= await rbacAuthorizer(fastify)
       : await authorizerOf(mode, fastify, { ...options, ...(webhook === undefined ? {} : { webhook }) })
-  let current = asked([...authorizers])
+  let current: ReturnType<typeof asked>
   if (configured === undefined) {
     const all = [...authorizers]
     for (const mode of modes) all.push(await make(mode))
