@@ -31,7 +31,8 @@ const OWN: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'vali
 
 /** The update of a pod that its Binding makes; admission has seen the Binding. */
 export const followsFromBinding = (
-  { group, resource, subresource, operation }: Pick<AdmissionRequest, 'group' | 'resource' | 'subresource' | 'operation'>
+  { group, resource, subresource, operation }:
+  Pick<AdmissionRequest, 'group' | 'resource' | 'subresource' | 'operation'>
 ): boolean => operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods'
 
 /**
