@@ -45,6 +45,11 @@ export interface WriteContext {
   readonly size?: number
   /** True if the object may be far larger than the body, through YAML aliases or JSON patch copies. */
   readonly mayGrow?: boolean
+  /**
+   * Told the paths of fields that were dropped because the emulated release does not have them. Default ignored.
+   * @throws StatusError 400
+   */
+  readonly unknown?: (paths: readonly string[]) => void
   /** Validates what the request changes, besides what is always validated. Default nothing. */
   readonly validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]
 }

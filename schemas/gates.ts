@@ -3,17 +3,13 @@
  * of objects apply; other folders look up those of their own behaviour.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
-import { RELEASE_NAME, type Release } from './meta/release.js'
+import { GATES_CAME, GATES_OF_1_36, GATES_WENT, hasStayed, words, type Gate } from './gates-1.36.js'
+import { RELEASE_NAME, SINCE, type Release } from './meta/release.js'
 
-export interface Gate {
-  readonly stage: 'Alpha' | 'Beta' | 'GA' | 'Deprecated'
-  readonly default: boolean
-  /** Gates that must be on where this one is on. */
-  readonly needs?: readonly string[]
-}
+export type { Gate } from './gates-1.36.js'
 
 function named (names: string, gate: Gate): Array<[string, Gate]> {
-  return names.trim().split(/\s+/).map(name => [name, gate])
+  return words(names).map(name => [name, gate])
 }
 
 const ALPHA = `
@@ -62,42 +58,59 @@ const GA = `
 
 const DEPRECATED = 'DynamicKubeletConfig'
 
-/** Gates that 1.36 has otherwise, or that came later than the interface's release. */
-const OF_1_36: ReadonlyMap<string, Gate> = new Map([
-  ...named(`
-    APISelfSubjectReview AdmissionWebhookMatchConditions AuthorizeWithSelectors CRDValidationRatcheting \
-CustomResourceFieldSelectors
-    CustomResourceValidationExpressions ValidatingAdmissionPolicy`,
-  { stage: 'GA', default: true }),
-  ...named('StorageVersionAPI', { stage: 'Alpha', default: false, needs: ['APIServerIdentity'] }),
-  ...named('WatchList', { stage: 'Beta', default: true })
-])
+/**
+ * Gates of 1.36 that 1.24 knows too: of what an author writes and asks to be kept, which therefore works there as well.
+ */
+const KNOWN_EARLIER = words(`
+  APISelfSubjectReview AdmissionWebhookMatchConditions AuthorizeWithSelectors CRDValidationRatcheting
+  CustomResourceFieldSelectors MutatingAdmissionPolicy ValidatingAdmissionPolicy WatchList`)
 
-/** Of a gate that came later, where the interface's release is emulated. */
 const LATER: Gate = { stage: 'Alpha', default: false }
 
 /** Those of the interface's release, where later ones are alpha. */
 export const GATES: ReadonlyMap<string, Gate> = new Map([
-  ...[...OF_1_36.keys()].map((name): [string, Gate] => [name, LATER]),
+  ...KNOWN_EARLIER.map((name): [string, Gate] => [name, LATER]),
   ...named(ALPHA, { stage: 'Alpha', default: false }),
   ...named(ALPHA_ON, { stage: 'Alpha', default: true }),
   ...named(BETA, { stage: 'Beta', default: true }),
   ...named(BETA_OFF, { stage: 'Beta', default: false }),
-  ...named(GA, { stage: 'GA', default: true }),
+  ...named(GA, { stage: 'GA', default: true, locked: true }),
   ...named(DEPRECATED, { stage: 'Deprecated', default: false })
 ])
 
-/** The gates of a release. */
+/** The gates that may be set where a release is emulated. */
 export const gatesOf = (release: Release): ReadonlyMap<string, Gate> =>
-  release === RELEASE_NAME ? GATES : new Map([...GATES, ...OF_1_36])
+  release === RELEASE_NAME ? GATES : GATES_OF_1_36
+
+/** Every name that code may ask for with its value where nobody sets it: gates of both releases, and releases. */
+const defaults = (release: Release): Map<string, boolean> => new Map([
+  ...[...GATES_CAME.keys(), ...GATES_OF_1_36.keys()].map((name): [string, boolean] => [name, false]),
+  ...[...GATES_WENT.keys(), ...GATES.keys()].map((name): [string, boolean] =>
+    [name, release !== RELEASE_NAME && hasStayed(name)]),
+  ...[...gatesOf(release)].map(([name, gate]): [string, boolean] => [name, gate.default]),
+  ...SINCE.map((name): [string, boolean] => [name, release !== RELEASE_NAME])
+])
+
+/** Gates of 1.36 that bring nothing here: they may be switched on, and nothing changes. */
+export const ABSENT: ReadonlySet<string> = new Set(words(`
+  APIServingWithRoutine CBORServingAndStorage ClusterTrustBundle ClusterTrustBundleProjection
+  ConcurrentWatchObjectDecode CoordinatedLeaderElection DRADeviceTaintRules DRAResourcePoolStatus
+  DRAWorkloadResourceClaims GangScheduling GenericWorkload ManifestBasedAdmissionControlConfig NativeHistograms
+  PodCertificateRequest ShardedListAndWatch StorageVersionMigrator TopologyAwareWorkloadScheduling
+  WorkloadAwarePreemption WorkloadWithJob`))
 
 /** Names that set all gates of a stage. */
 export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']])
 
 /** The state of the feature gates of a server. */
 export interface Gates {
-  /** @throws Error for an unknown one, a programming error */
+  /**
+   * Whether a gate is on. Of a release (`1.29`): whether what came with it without a gate is there.
+   * @throws Error for an unknown one, a programming error
+   */
   readonly enabled: (name: string) => boolean
+  /** Whether the emulated release has a gate that can be set, or had it and has for good what it brought. */
+  readonly knows: (name: string) => boolean
   /** Every gate has the default of the interface's release. */
   readonly areDefault?: boolean
   /** The public project's name of a group, where clients may use those. */
@@ -119,10 +132,21 @@ export function featureGates (
   if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${release}`)
   const ofStage = new Map([...GATE_GROUPS]
     .map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
-  const on = new Map([...gates].map(([name, gate]) =>
-    [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
+  const on = defaults(release)
+  for (const [name, { stage, locked }] of gates) {
+    const value = (Object.hasOwn(settings, name) ? settings[name] : undefined) ??
+      (locked === true ? undefined : ofStage.get(stage))
+    if (value !== undefined) on.set(name, value && !ABSENT.has(name))
+  }
+  // A stage that is switched as a whole never fails: what needs others that are off stays off.
+  for (const [name, { stage, needs = [] }] of gates) {
+    if (!Object.hasOwn(settings, name) && ofStage.get(stage) === true && needs.some(need => on.get(need) !== true)) {
+      on.set(name, false)
+    }
+  }
   return {
     publicGroup,
+    knows: name => gates.has(name) || (release !== RELEASE_NAME && hasStayed(name)),
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const value = on.get(name)
@@ -135,8 +159,9 @@ export function featureGates (
 /** The first gate that is on while one that it needs is off, with that one. */
 export function unmetNeed (settings: Settings, release: Release): readonly [string, string] | undefined {
   const { enabled } = featureGates(settings, { release })
+  const isOn = (name: string): boolean => enabled(name) || (ABSENT.has(name) && settings[name] === true)
   for (const [name, { needs = [] }] of gatesOf(release)) {
-    const missing = enabled(name) ? needs.find(needed => !enabled(needed)) : undefined
+    const missing = isOn(name) ? needs.find(needed => !isOn(needed)) : undefined
     if (missing !== undefined) return [name, missing]
   }
   return undefined

@@ -96,7 +96,10 @@ export interface Settings {
   /** Limit per long-running request; 0 means unlimited. */
   readonly connectionBytesPerSecond: number
   /** `--feature-gates`. Throws for an unknown gate. */
-  readonly featureGates: { readonly enabled: (name: string) => boolean }
+  readonly featureGates: {
+    readonly enabled: (name: string) => boolean
+    readonly knows: (name: string) => boolean
+  }
   /** `group/version` pairs that are disabled. */
   readonly disabledApis: ReadonlySet<string>
   readonly externalHostname: string | undefined

@@ -36,6 +36,15 @@ export function prepareNew (write: CreateWrite): void {
   store.correctDefaults?.(object)
 }
 
+/**
+ * Drops what the emulated release does not have, and the old object neither. Early, so that nobody owns it and no
+ * webhook sees it. @throws StatusError 400 if the client asked to hear of unknown fields
+ */
+export function dropUnknown ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
+  const unknown = store.gated.dropUnknown(object, oldObject)
+  if (unknown.length > 0) context.unknown?.(unknown)
+}
+
 function dropGated ({ store, object, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {
   for (const text of store.strategy.notKept?.(object, old, store.gates) ?? []) context.caller.warn?.(text)
   store.gated.drop(object, old)

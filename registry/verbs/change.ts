@@ -13,7 +13,7 @@ import { compareVersion, MODIFIED } from '../stages/expected-version.js'
 import { DECODE, Given, type Sent } from '../stages/given.js'
 import { measure } from '../stages/object-limits.js'
 import { inheritOwners, ownChange } from '../stages/own.js'
-import { complete, inherit, prepareChange, settle } from '../stages/prepare.js'
+import { complete, dropUnknown, inherit, prepareChange, settle } from '../stages/prepare.js'
 import { Repeat, runStages, type Stage } from '../stages/run.js'
 import { LEASE, STORE_CHANGE } from '../stages/store.js'
 import { validateChange } from '../stages/validate.js'
@@ -56,6 +56,7 @@ export function changeOf<W extends ChangeWrite> (
   return [
     ...FINDING,
     ...make,
+    { name: 'drop what is unknown', run: dropUnknown },
     { name: 'measure', run: measure },
     { name: 'compare versions', run: compareVersion },
     ADMIT,

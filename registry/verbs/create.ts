@@ -11,7 +11,7 @@ import { HOLD } from '../stages/hold.js'
 import { identify, identifyAgain, NAME } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
 import { ownNew } from '../stages/own.js'
-import { complete, prepareNew } from '../stages/prepare.js'
+import { complete, dropUnknown, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { conclude, LEASE, STORE_NEW } from '../stages/store.js'
 import { validateNew } from '../stages/validate.js'
@@ -21,6 +21,7 @@ import type { Target, WriteContext } from '../write-context.js'
 /** The order of a creation. */
 export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   ...DECODING,
+  { name: 'drop what is unknown', run: dropUnknown },
   { name: 'identify', run: identify },
   { name: 'measure', run: measure },
   { name: 'own', run: ownNew },

@@ -75,6 +75,7 @@ function * configOf (
   yield
   checkType(message, value)
   const { object, unknown } = decode(view, value)
+  if (message === store.stored.message) unknown.push(...store.gated.dropUnknown(object, undefined))
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
   if (unknown.length > 0) {

@@ -7,7 +7,7 @@ import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
 import { findingsOfJson, strictFindings } from '../../schemas/language/strict-findings.js'
 import {
-  patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, APPLY_TYPE, type PatchType
+  patchTypesOf, JSON_PATCH_TYPE, PROTOBUF_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
@@ -48,6 +48,11 @@ export function contextOf (request: VerbRequest): WriteContext {
     options: orch.query.size === 0
       ? NO_OPTIONS
       : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
+    unknown: paths => {
+      if (contentType(request) === PROTOBUF_TYPE) return
+      applyFieldValidation(request, fieldValidation(request), strictFindings(paths, []), why =>
+        badRequest(`strict decoding error: ${why}`))
+    },
     ...validationOf(request)
   }
 }

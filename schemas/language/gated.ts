@@ -1,7 +1,9 @@
 /**
- * Fields that feature gates bring (`gate` of their options). While its gate is off, a field is dropped from what
- * clients send unless the stored object has it; defaults that depend on a gate are added and removed here.
+ * Fields that feature gates or releases bring (`gate` and `since` of their options). While its gate is off, a field is
+ * dropped from what clients send unless the stored object has it; defaults that depend on a gate are added and removed
+ * here. A field that the emulated release does not have is dropped likewise, and counts as unknown.
  */
+import { pathText } from '../codec/json/repeated-keys.js'
 import type { Gates } from '../gates.js'
 import { anywhere, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
 import type { FieldGate, Message, Plain } from './types.js'
@@ -14,8 +16,15 @@ export const lacksDropped = (object: object): boolean => DROPPED in object
 
 interface GatedField extends FieldGate { readonly field: PlannedField }
 
-const gateOf = ({ field: { gate } }: PlannedField): FieldGate | undefined =>
-  typeof gate === 'string' ? { name: gate } : gate
+const gateOf = ({ field: { gate, since } }: PlannedField): FieldGate | undefined => {
+  const brought = gate ?? since
+  return typeof brought === 'string' ? { name: brought } : brought
+}
+
+/** Whether a release has a field, its gate on or off. */
+export const isKnown = ({ field: { gate, since } }: PlannedField, gates: Gates): boolean =>
+  since === undefined || gates.enabled(since) ||
+  (gate !== undefined && gates.knows(typeof gate === 'string' ? gate : gate.name))
 
 const own = perPlan(({ fields }): readonly GatedField[] => fields.flatMap(field => {
   const gate = gateOf(field)
@@ -66,23 +75,21 @@ export class GatedFields {
   readonly #plan: Plan
   readonly #gates: Gates
   readonly #dropped: Walk
+  readonly #unknown: Walk
   readonly #defaulted: Walk
 
   constructor (message: Message, gates: Gates) {
     const isOff = ({ name }: FieldGate): boolean => !gates.enabled(name)
     this.#plan = planOf(message)
     this.#gates = gates
-    this.#dropped = new Walk(isOff)
+    this.#dropped = new Walk(gated => isKnown(gated.field, gates) && isOff(gated))
+    this.#unknown = new Walk(gated => !isKnown(gated.field, gates))
     this.#defaulted = new Walk(gated => isOff(gated) ? gated.default !== undefined : gated.given !== undefined)
   }
 
   /** Drops fields whose gate is off, unless `old` uses them; `old` is undefined on create. */
   drop (object: object, old: object | undefined): void {
-    const used = this.#used(object)
-    if (used.length === 0) return
-    const before = new Set(old === undefined ? [] : this.#used(old).map(([, gated]) => keyOf(gated)))
-    for (const [holder, gated] of used) {
-      if (before.has(keyOf(gated))) continue
+    for (const [holder, gated] of this.#added(this.#dropped, object, old)) {
       if (gated.otherwise === undefined) {
         Reflect.deleteProperty(holder, gated.field.name)
         Object.defineProperty(holder, DROPPED, { value: true })
@@ -90,10 +97,26 @@ export class GatedFields {
     }
   }
 
-  #used (object: object): Array<[holder: Plain, gated: GatedField]> {
+  /** Drops fields that the emulated release does not have, unless `old` uses them. @returns their paths */
+  dropUnknown (object: object, old: object | undefined): string[] {
+    return this.#added(this.#unknown, object, old).map(([holder, { field: { name } }]) => {
+      Reflect.deleteProperty(holder, name)
+      return pathText([...pathOf(object, holder) ?? [], name])
+    })
+  }
+
+  /** The fields of a walk that an object uses and `old` does not. */
+  #added (walk: Walk, object: object, old: object | undefined): Array<[holder: Plain, gated: GatedField]> {
+    const used = this.#used(walk, object)
+    if (used.length === 0) return used
+    const before = new Set(old === undefined ? [] : this.#used(walk, old).map(([, gated]) => keyOf(gated)))
+    return used.filter(([, gated]) => !before.has(keyOf(gated)))
+  }
+
+  #used (walk: Walk, object: object): Array<[holder: Plain, gated: GatedField]> {
     const fields: Array<[Plain, GatedField]> = []
-    if (!this.#dropped.has(this.#plan)) return fields
-    this.#dropped.visit(this.#plan, object as Plain, '', (holder, gated, within) => {
+    if (!walk.has(this.#plan)) return fields
+    walk.visit(this.#plan, object as Plain, '', (holder, gated, within) => {
       const { field: { name, zero, pointer }, otherwise, default: fallback, except } = gated
       const value = holder[name]
       if (value === undefined || within === except) return
@@ -119,3 +142,14 @@ export class GatedFields {
 }
 
 const keyOf = ({ name, field }: GatedField): string => `${name}/${field.name}`
+
+/** Where a part of an object is; undefined if it is not in it. */
+function pathOf (within: object, part: object): Array<string | number> | undefined {
+  if (within === part) return []
+  for (const [name, value] of Object.entries(within) as Array<[string, unknown]>) {
+    if (typeof value !== 'object' || value === null) continue
+    const path = pathOf(value, part)
+    if (path !== undefined) return [Array.isArray(within) ? Number(name) : name, ...path]
+  }
+  return undefined
+}

@@ -90,8 +90,11 @@ export interface FieldOptions {
   readonly protoName?: string
   /** The feature gate that introduces the field. */
   readonly gate?: string | FieldGate
-  /** The interface's release does not know the field: OpenAPI has it only with this gate. */
-  readonly later?: string
+  /**
+   * The release that the field came with, such as `1.29`: earlier ones do not know it, unless they know its gate.
+   * Without a gate it is always on from then.
+   */
+  readonly since?: string
 }
 
 /** How a feature gate concerns a field; see `gated.ts`. */

@@ -9,6 +9,9 @@ export const RELEASE_NAME = `${RELEASE.major}.${RELEASE.minor}` as const
 export const RELEASES = [RELEASE_NAME, '1.36'] as const
 export type Release = typeof RELEASES[number]
 
+/** Releases after the interface's, up to the newest that can be emulated. */
+export const SINCE = Array.from({ length: 12 }, (_, index) => `${RELEASE.major}.${25 + index}`)
+
 let own: string | undefined
 
 /** The version in package.json, which is one or two levels further up, depending on whether the code is bundled. */

@@ -1,7 +1,8 @@
 /** Each feature gate of the release: without effect, for another component, or with the effect that its proof checks. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { GATES } from '../../schemas/gates.js'
+import { GATES, gatesOf } from '../../schemas/gates.js'
+import { GATES_WENT } from '../../schemas/gates-1.36.js'
 import { build, type Client, type Json } from '../build.js'
 import { definition, DEFINITIONS, version } from '../controllers/custom/definitions.js'
 
@@ -311,4 +312,32 @@ t.test('with 1.36 emulated, rules of definitions apply without a gate', async t 
   const warned = await without.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition({ versions: [version('v1', { schema })] }), apiVersion: 'apiextensions.k8s.io/v1' })
   t.equal(warned.code, 201)
   t.match(String(warned.headers.warning), /x-kubernetes-validations are not kept, as the feature gate/)
+})
+
+const OF_1_36 = (JSON.parse(readFileSync(new URL('../../../test/facts/1.36/gates.json', import.meta.url), 'utf8')) as {
+  gates: Record<string, { default: boolean, stage: string, locked?: boolean, dependsOn?: string[] }>
+  removed: Record<string, { lastSeen: string }>
+})
+
+t.test('each gate of 1.36 has its stage, default, lock and needs', t => {
+  const gates = gatesOf('1.36')
+  t.same([...gates.keys()].toSorted(), Object.keys(OF_1_36.gates).toSorted())
+  for (const [name, { stage, default: initial, locked, dependsOn = [] }] of Object.entries(OF_1_36.gates)) {
+    const { needs = [], ...gate } = gates.get(name) ?? {}
+    // A gate of client libraries is not set here.
+    t.same([gate, needs], [
+      { stage, default: initial, ...locked === true ? { locked } : {} }, dependsOn.filter(need => need !== 'AtomicFIFO')
+    ], name)
+  }
+  for (const [name, { lastSeen }] of Object.entries(OF_1_36.removed)) {
+    t.equal(GATES_WENT.get(name), lastSeen.replace(/\d+$/, minor => String(Number(minor) + 1)), name)
+  }
+  t.end()
+})
+
+t.test('stages of 1.36 are switched at once too', async t => {
+  for (const featureGates of [{ AllAlpha: true, AllBeta: true }, { AllAlpha: true, AllBeta: false }, { AllBeta: false }]) {
+    const server = await build(t, { emulatedVersion: '1.36', featureGates })
+    t.equal((await server.post(PODS, pod())).code, 201)
+  }
 })

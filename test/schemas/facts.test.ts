@@ -21,7 +21,7 @@ interface FactField {
   enum?: string[], enumClosed?: boolean, immutable?: boolean
   default?: unknown, defaultWhen?: string, defaultGate?: string, defaultFrom?: string, listType?: string,
   listMapKeys?: string[], mapType?: string, structType?: string
-  patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean, gate?: string
+  patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean, gate?: string, introduced?: string
 }
 interface FactMessage {
   kind?: string, list?: boolean, structType?: string, special?: string, protobuf?: boolean, fields: FactField[]
@@ -128,11 +128,12 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
   }
   const since = later.get(packageOf(name))?.messages[name.slice(name.lastIndexOf('.') + 1)]?.fields ?? []
   const known = Object.entries(message.fields).filter(([own, { [Facts]: field }]) => {
-    if (field.later === undefined) return true
+    if (field.since === undefined) return true
     const gate = since.find(one => one.name === own)
-    t.same([relevant(asFact(own, { [Facts]: field } as Field)), field.later], gate === undefined
+    const brought = typeof field.gate === 'string' ? field.gate : field.gate?.name
+    t.same([relevant(asFact(own, { [Facts]: field } as Field)), brought, field.since], gate === undefined
       ? []
-      : [relevant(gate), WITH[name] ?? gate.gate], `${name}.${own}, of a later release`)
+      : [relevant(gate), WITH[name] ?? gate.gate, gate.introduced], `${name}.${own}, of a later release`)
     return false
   })
   const expected = fact.fields.map(field => {

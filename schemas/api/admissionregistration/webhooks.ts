@@ -12,7 +12,7 @@ const { kind, message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.
 const GATE = 'AdmissionWebhookMatchConditions'
 const CONDITIONS = 'Expressions that must all be true of a request; otherwise the webhook is not called.'
 const CONDITIONAL = {
-  listType: 'map', listMapKeys: ['name'], patchStrategy: 'merge', patchMergeKey: 'name', gate: GATE, later: GATE
+  listType: 'map', listMapKeys: ['name'], patchStrategy: 'merge', patchMergeKey: 'name', gate: GATE, since: '1.27'
 } as const
 
 export type ServiceReference = Static<typeof ServiceReference>

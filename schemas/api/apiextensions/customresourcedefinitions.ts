@@ -82,7 +82,7 @@ export const CustomResourceDefinitionVersion =
     subresources: one(5, 'Subresources of the version.', CustomResourceSubresources, { pointer: true }),
     additionalPrinterColumns: list(6, 'Columns of tables; by default the age alone.', CustomResourceColumnDefinition),
     selectableFields: list(9, 'Fields that field selectors may name, at most 8.', SelectableField, {
-      listType: 'atomic', gate: SELECTABLE_GATE, later: SELECTABLE_GATE
+      listType: 'atomic', gate: SELECTABLE_GATE, since: '1.30'
     })
   })
 

@@ -51,13 +51,17 @@ export type ValidationRule = Static<typeof ValidationRule>
 export const ValidationRule = message('ValidationRule', 'A rule for values, as a CEL expression.', {
   rule: string(1, 'CEL expression that must be true; self is the value.', { required: true }),
   message: string(2, 'Message for values that break the rule.'),
-  messageExpression: string(3, 'CEL expression that makes the message, instead of `message`.', { later: RULES_GATE }),
-  reason: string(4, 'Reason of the error; by default FieldValueInvalid.', {
-    pointer: true, values: REASONS, closed: 'ruled', later: RULES_GATE
+  messageExpression: string(3, 'CEL expression that makes the message, instead of `message`.', {
+    gate: RULES_GATE, since: '1.27'
   }),
-  fieldPath: string(5, 'Path of the field that breaks the rule, below the value.', { later: RULES_GATE }),
+  reason: string(4, 'Reason of the error; by default FieldValueInvalid.', {
+    pointer: true, values: REASONS, closed: 'ruled', gate: RULES_GATE, since: '1.28'
+  }),
+  fieldPath: string(5, 'Path of the field that breaks the rule, below the value.', {
+    gate: RULES_GATE, since: '1.28'
+  }),
   optionalOldSelf: bool(6, 'Runs the rule without an old value too; oldSelf is optional then.', {
-    pointer: true, later: RULES_GATE
+    pointer: true, gate: RULES_GATE, since: '1.29'
   })
 })
 

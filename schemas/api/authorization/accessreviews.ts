@@ -25,7 +25,7 @@ export const LabelSelectorAttributes =
     requirements: list(2, 'The conditions, all of which must hold.', LabelSelectorRequirement, { listType: 'atomic' })
   })
 
-const SELECTORS = { pointer: true, later: 'AuthorizeWithSelectors' } as const
+const SELECTORS = { pointer: true, gate: 'AuthorizeWithSelectors', since: '1.31' } as const
 
 export type ResourceAttributes = Static<typeof ResourceAttributes>
 export const ResourceAttributes = message('ResourceAttributes', 'A request about a resource.', {
