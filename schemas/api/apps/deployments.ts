@@ -79,6 +79,9 @@ export const DeploymentStatus = message('DeploymentStatus', 'What is observed of
   readyReplicas: int32(7, 'Number of pods that are ready.'),
   availableReplicas: int32(4, 'Number of pods ready for at least minReadySeconds.'),
   unavailableReplicas: int32(5, 'Number of pods still missing for full availability.'),
+  terminatingReplicas: int32(9, 'Number of pods that are being deleted.', {
+    pointer: true, gate: 'DeploymentReplicaSetTerminatingReplicas', since: '1.33'
+  }),
   conditions: list(6, 'What was found about the deployment.', DeploymentCondition, {
     patchStrategy: 'merge', patchMergeKey: 'type'
   }),

@@ -41,6 +41,9 @@ export const ReplicaSetStatus = message('ReplicaSetStatus', 'What is observed of
   fullyLabeledReplicas: int32(2, 'Number of pods with all the labels of the template.'),
   readyReplicas: int32(4, 'Number of pods that are ready.'),
   availableReplicas: int32(5, 'Number of pods ready for at least minReadySeconds.'),
+  terminatingReplicas: int32(7, 'Number of pods that are being deleted.', {
+    pointer: true, gate: 'DeploymentReplicaSetTerminatingReplicas', since: '1.33'
+  }),
   observedGeneration: int64(3, 'Generation of the spec the controller last acted on.'),
   conditions: list(6, 'What was found about the replica set.', ReplicaSetCondition, {
     patchStrategy: 'merge', patchMergeKey: 'type'

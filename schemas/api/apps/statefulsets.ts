@@ -57,6 +57,11 @@ export const StatefulSetPersistentVolumeClaimRetentionPolicy =
     })
   })
 
+export type StatefulSetOrdinals = Static<typeof StatefulSetOrdinals>
+export const StatefulSetOrdinals = message('StatefulSetOrdinals', 'How the pods of a stateful set are numbered.', {
+  start: int32(1, 'Number of the first pod.', { written: true })
+})
+
 export type StatefulSetSpec = Static<typeof StatefulSetSpec>
 export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted, with what names and storage.', {
   replicas: int32(1, 'Number of pods that are wanted; by default 1.', { pointer: true, default: 1 }),
@@ -83,7 +88,8 @@ export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted,
   persistentVolumeClaimRetentionPolicy: one(
     10, 'What happens to claims made from the templates; by default all stay.',
     StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true, gate: { name: RETENTION.name, given: {} } }
-  )
+  ),
+  ordinals: one(11, 'Numbers of the pods; by default from 0.', StatefulSetOrdinals, { pointer: true, since: '1.26' })
 }, {
   // Unlike other embedded objects, claims have kind and apiVersion.
   defaults: spec => {

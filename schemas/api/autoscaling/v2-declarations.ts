@@ -20,12 +20,18 @@ function defaultBehavior (behavior: { scaleUp?: Rules | undefined, scaleDown?: R
       stabilizationWindowSeconds: window = defaults.stabilizationWindowSeconds, selectPolicy = 'Max',
       policies = defaults.policies
     } = rules ?? {}
-    return { ...(window === undefined ? {} : { stabilizationWindowSeconds: window }), selectPolicy, policies }
+    return { ...rules, ...(window === undefined ? {} : { stabilizationWindowSeconds: window }), selectPolicy, policies }
   }
   behavior.scaleUp = fill(behavior.scaleUp, {
     stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, double]
   })
   behavior.scaleDown = fill(behavior.scaleDown, { policies: [double] })
+}
+
+const OF_V2 = {
+  tolerance: one(4, 'Share by which a metric may be off before the number of pods changes.', Quantity, {
+    pointer: true, gate: 'HPAConfigurableTolerance', since: '1.33'
+  })
 }
 
 /** The messages of one version. */
@@ -105,7 +111,8 @@ export function declare (version: 'v2' | 'v2beta2') {
     selectPolicy: string(1, 'Which policy decides: Max, Min or Disabled; by default Max.', {
       pointer: true, values: ['Max', 'Min', 'Disabled']
     }),
-    policies: list(2, 'Limits on the change, at least one.', HPAScalingPolicy, { keepsEmpty: true, ...atomic })
+    policies: list(2, 'Limits on the change, at least one.', HPAScalingPolicy, { keepsEmpty: true, ...atomic }),
+    ...(version === 'v2' ? OF_V2 : {}) as typeof OF_V2
   })
 
   const ObjectMetricSource = message('ObjectMetricSource', 'Target for a metric that describes one object.', {

@@ -1,12 +1,14 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
 import { age, containerColumns, milliseconds, name, selector, text, wideOnly } from '../../columns.js'
 import { humanDuration, type Ages } from '../../meta/duration.js'
-import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
+import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { LabelSelector } from '../../meta/options.js'
+import { PodFailurePolicy, SuccessPolicy } from './job-policies.js'
+import { kind, message } from './package.js'
 import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
 import {
@@ -14,14 +16,24 @@ import {
   validateJobUpdate
 } from './rules/jobs.js'
 
-const { kind, message } = apiPackage('batch', 'v1', 'io.orch.api.batch.v1')
-
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
   parallelism: int32(1, 'Number of pods that may run at the same time.', { pointer: true }),
   completions: int32(2, 'Number of pods that must succeed.', { pointer: true, immutable: 'ruled' }),
   activeDeadlineSeconds: int64(3, 'Seconds the job may be active before it is ended.', { pointer: true }),
+  podFailurePolicy: one(11, 'What failed pods mean for the job.', PodFailurePolicy, {
+    pointer: true, immutable: 'ruled', since: '1.25'
+  }),
+  successPolicy: one(16, 'When the job has succeeded before all pods have.', SuccessPolicy, {
+    pointer: true, immutable: 'ruled', gate: 'JobSuccessPolicy', since: '1.30'
+  }),
   backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true }),
+  backoffLimitPerIndex: int32(12, 'Number of retries of each index, in mode Indexed.', {
+    pointer: true, immutable: 'ruled', gate: 'JobBackoffLimitPerIndex', since: '1.28'
+  }),
+  maxFailedIndexes: int32(13, 'Number of failed indexes until the job fails.', {
+    pointer: true, gate: 'JobBackoffLimitPerIndex', since: '1.28'
+  }),
   selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, {
     pointer: true, immutable: 'ruled'
   }),
@@ -33,7 +45,14 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', {
     pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: 'ruled'
   }),
-  suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true })
+  suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true }),
+  podReplacementPolicy: string(14, 'When a pod is replaced: TerminatingOrFailed, or Failed once it has ended.', {
+    pointer: true, values: ['TerminatingOrFailed', 'Failed'], closed: 'ruled', gate: 'JobPodReplacementPolicy',
+    since: '1.28'
+  }),
+  managedBy: string(15, 'Controller of the job, as domain/path; by default that of the cluster.', {
+    pointer: true, immutable: 'ruled', gate: 'JobManagedBy', since: '1.30'
+  })
 }, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
 
 /** Jobs only: the template of a CronJob gets no defaults. */
@@ -76,7 +95,13 @@ export const JobStatus = message('JobStatus', 'What is observed of a job.', {
   active: int32(4, 'Number of pods pending or running.'),
   succeeded: int32(5, 'Number of pods that succeeded.'),
   failed: int32(6, 'Number of pods that failed.'),
+  terminating: int32(11, 'Number of pods that are ending.', {
+    pointer: true, gate: 'JobPodReplacementPolicy', since: '1.28'
+  }),
   completedIndexes: string(7, 'Completed indexes in mode Indexed, such as 1,3-5,7.'),
+  failedIndexes: string(10, 'Failed indexes, where each has its own retries.', {
+    pointer: true, gate: 'JobBackoffLimitPerIndex', since: '1.28'
+  }),
   uncountedTerminatedPods: one(
     8, 'Ended pods that are not yet in the counts.', UncountedTerminatedPods, { pointer: true }
   ),

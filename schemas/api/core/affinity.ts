@@ -55,7 +55,13 @@ export const PodAffinityTerm = message('PodAffinityTerm', 'Selects pods, and say
   }),
   namespaceSelector: one(
     4, 'Labels of further namespaces to look in; empty selects all.', LabelSelector, { pointer: true }
-  )
+  ),
+  matchLabelKeys: list(5, 'Labels of this pod whose values the pods must have too.', 'string', {
+    listType: 'atomic', gate: 'MatchLabelKeysInPodAffinity', since: '1.29'
+  }),
+  mismatchLabelKeys: list(6, 'Labels of this pod whose values the pods must not have.', 'string', {
+    listType: 'atomic', gate: 'MatchLabelKeysInPodAffinity', since: '1.29'
+  })
 }, { validate: (term, at, report) => { validatePodAffinityTerm(term, at, report) } })
 
 export type WeightedPodAffinityTerm = Static<typeof WeightedPodAffinityTerm>
@@ -105,6 +111,8 @@ export const Toleration = message('Toleration', 'Taints a pod puts up with.', {
   tolerationSeconds: int64(5, 'Seconds a NoExecute taint is tolerated; unset means forever.', { pointer: true })
 }, { validate: (toleration, at, report) => { validateToleration(toleration, at, report) } })
 
+const INCLUSION = 'NodeInclusionPolicyInPodTopologySpread'
+
 export type TopologySpreadConstraint = Static<typeof TopologySpreadConstraint>
 export const TopologySpreadConstraint =
   message('TopologySpreadConstraint', 'How pods are spread over zones or nodes.', {
@@ -118,5 +126,14 @@ export const TopologySpreadConstraint =
     labelSelector: one(4, 'Labels of the pods that are counted.', LabelSelector, { pointer: true }),
     minDomains: int32(5, 'Least number of domains; with fewer, the global minimum counts as zero.', {
       pointer: true, gate: 'MinDomainsInPodTopologySpread'
+    }),
+    nodeAffinityPolicy: string(6, 'Whether affinity and selector of the pod limit the nodes: Honor or Ignore.', {
+      pointer: true, values: ['Ignore', 'Honor'], closed: true, gate: INCLUSION, since: '1.25'
+    }),
+    nodeTaintsPolicy: string(7, 'Whether taints limit the nodes: Honor or Ignore.', {
+      pointer: true, values: ['Ignore', 'Honor'], closed: true, gate: INCLUSION, since: '1.25'
+    }),
+    matchLabelKeys: list(8, 'Labels of this pod whose values the counted pods must have too.', 'string', {
+      listType: 'atomic', gate: 'MatchLabelKeysInPodTopologySpread', since: '1.25'
     })
   }, { validate: (constraint, at, report) => { validateSpread(constraint, at, report) } })

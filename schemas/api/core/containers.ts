@@ -1,8 +1,9 @@
 /** Containers of pods. */
-import { int32, one, inline, bool, list, string, type Static } from '../../language/declare.js'
+import { int32, one, inline, bool, list, string, type FieldOptions, type Static } from '../../language/declare.js'
 import { EnvFromSource, EnvVar } from './env.js'
 import { Lifecycle, Probe } from './handlers.js'
 import { ResourceRequirements } from './resource-requirements.js'
+import { ContainerResizePolicy, ContainerRestartRule } from './restarts.js'
 import { SecurityContext } from './security-contexts.js'
 import { tagOf } from './images.js'
 import { message } from './package.js'
@@ -29,6 +30,9 @@ export type VolumeMount = Static<typeof VolumeMount>
 export const VolumeMount = message('VolumeMount', 'A volume mounted into a container.', {
   name: string(1, 'Name of the volume in the pod.', { required: true }),
   readOnly: bool(2, 'Whether the mount is read-only; by default not.'),
+  recursiveReadOnly: string(7, 'Whether mounts below are read-only too: Disabled, IfPossible or Enabled.', {
+    pointer: true, values: ['Disabled', 'IfPossible', 'Enabled'], gate: 'RecursiveReadOnlyMounts', since: '1.30'
+  }),
   mountPath: string(3, 'Path in the container to mount at, without a colon.', { required: true }),
   subPath: string(4, 'Path in the volume to mount; by default its root.'),
   mountPropagation: string(5, 'How mounts spread: None, HostToContainer or Bidirectional; by default None.', {
@@ -37,8 +41,13 @@ export const VolumeMount = message('VolumeMount', 'A volume mounted into a conta
   subPathExpr: string(6, 'Path in the volume to mount, in which $(NAME) is expanded.')
 })
 
+const restartPolicyWith = (options: FieldOptions) => string(
+  24, 'When it is restarted; by default as its pod. Always lets an init container run beside those that follow.',
+  { pointer: true, values: ['Always', 'Never', 'OnFailure'], since: '1.28', ...options }
+)
+
 /** Shared by both kinds of containers; validation forbids some in ephemeral ones. */
-const fields = {
+const fieldsWith = (restarts: FieldOptions) => ({
   name: string(1, 'Name of the container, unique in its pod.', { required: true }),
   image: string(2, 'Image the container runs.'),
   command: list(3, 'Program and first arguments, run instead of the entrypoint of the image.', 'string'),
@@ -52,6 +61,14 @@ const fields = {
     patchStrategy: 'merge', patchMergeKey: 'name'
   }),
   resources: one(8, 'Compute resources the container needs and may use.', ResourceRequirements),
+  resizePolicy: list(23, 'What a change of resources means for the running container.', ContainerResizePolicy, {
+    listType: 'atomic', gate: 'InPlacePodVerticalScaling', since: '1.27'
+  }),
+  restartPolicy: restartPolicyWith(restarts),
+  restartPolicyRules: list(
+    25, 'Restarts by exit code, before restartPolicy; the first that matches counts.', ContainerRestartRule,
+    { listType: 'atomic', gate: 'ContainerRestartRules', since: '1.34' }
+  ),
   volumeMounts: list(9, 'Volumes mounted into the filesystem of the container.', VolumeMount, {
     patchStrategy: 'merge', patchMergeKey: 'mountPath'
   }),
@@ -76,18 +93,19 @@ const fields = {
   stdin: bool(16, 'Whether a buffer for standard input is allocated.'),
   stdinOnce: bool(17, 'Whether standard input closes after the first attached client leaves.'),
   tty: bool(18, 'Whether a terminal is allocated; stdin must be true as well.')
-}
+})
 
 function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: string | undefined }): void {
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
 
 export type Container = Static<typeof Container>
-export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy })
+export const Container =
+  message('Container', 'A program that runs in a pod.', fieldsWith({ gate: 'SidecarContainers' }), { defaults: pullPolicy })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
 export const EphemeralContainerCommon = message(
-  'EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields,
+  'EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fieldsWith({}),
   { defaults: pullPolicy }
 )
 

@@ -2,6 +2,7 @@
 import { int32, int64, one, inline, list, string, type Static } from '../../language/declare.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { message } from './package.js'
+import { SIGNALS } from './rules/signals.js'
 import { validateHandler, validateProbe } from './rules/handlers.js'
 
 export type ExecAction = Static<typeof ExecAction>
@@ -59,11 +60,17 @@ export const Probe = message('Probe', 'A check of whether a container is alive o
   })
 }, { validate: (probe, at, report) => { validateProbe(probe, at, report) } })
 
+export type SleepAction = Static<typeof SleepAction>
+export const SleepAction = message('SleepAction', 'Waiting.', {
+  seconds: int64(1, 'Seconds to wait.', { required: true })
+})
+
 export type LifecycleHandler = Static<typeof LifecycleHandler>
 export const LifecycleHandler = message('LifecycleHandler', 'What a lifecycle hook does; one of its members is set.', {
   exec: one(1, 'Command to run in the container.', ExecAction, { pointer: true }),
   httpGet: one(2, 'HTTP request to send.', HTTPGetAction, { pointer: true }),
-  tcpSocket: one(3, 'Deprecated: not supported as a lifecycle hook.', TCPSocketAction, { pointer: true })
+  tcpSocket: one(3, 'Deprecated: not supported as a lifecycle hook.', TCPSocketAction, { pointer: true }),
+  sleep: one(4, 'Time to wait.', SleepAction, { pointer: true, gate: 'PodLifecycleSleepAction', since: '1.29' })
 }, { validate: (handler, at, report) => { validateHandler(handler, at, report) } })
 
 export type Lifecycle = Static<typeof Lifecycle>
@@ -72,5 +79,8 @@ export const Lifecycle = message('Lifecycle', 'What runs at the start and end of
     1, 'What runs right after the container is created; if it fails, the container ends.', LifecycleHandler,
     { pointer: true }
   ),
-  preStop: one(2, 'What runs before the container is stopped.', LifecycleHandler, { pointer: true })
+  preStop: one(2, 'What runs before the container is stopped.', LifecycleHandler, { pointer: true }),
+  stopSignal: string(3, 'Signal that stops the container; by default that of its image. Needs os of the pod.', {
+    pointer: true, values: SIGNALS, closed: 'ruled', gate: 'ContainerStopSignals', since: '1.33'
+  })
 })

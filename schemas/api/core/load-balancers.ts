@@ -18,6 +18,9 @@ export type LoadBalancerIngress = Static<typeof LoadBalancerIngress>
 export const LoadBalancerIngress = message('LoadBalancerIngress', 'A point where traffic enters a load balancer.', {
   ip: string(1, 'Address of a load balancer that is known by address.'),
   hostname: string(2, 'Name of a load balancer that is known by DNS name.'),
+  ipMode: string(3, 'Whether traffic arrives with the address of the balancer: VIP, or Proxy if not.', {
+    pointer: true, values: ['VIP', 'Proxy'], since: '1.29'
+  }),
   ports: list(4, 'State of the ports of the service.', PortStatus, { listType: 'atomic' })
 }, {
   validate: ({ ip = '', hostname = '' }, at, report) => {

@@ -1,5 +1,5 @@
 /** The status of a node. */
-import { int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
+import { bool, int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 import { validateNodeStatus } from './rules/nodes.js'
@@ -76,6 +76,28 @@ export const NodeConfigStatus = message('NodeConfigStatus', 'Deprecated: which c
   error: string(4, 'What went wrong with the assigned configuration.')
 })
 
+export type NodeSwapStatus = Static<typeof NodeSwapStatus>
+export const NodeSwapStatus = message('NodeSwapStatus', 'Swap of a node.', {
+  capacity: int64(1, 'Its size in bytes.', { pointer: true })
+})
+
+export type NodeRuntimeHandlerFeatures = Static<typeof NodeRuntimeHandlerFeatures>
+export const NodeRuntimeHandlerFeatures = message('NodeRuntimeHandlerFeatures', 'What a runtime handler can do.', {
+  recursiveReadOnlyMounts: bool(1, 'Whether it mounts recursively read-only.', { pointer: true }),
+  userNamespaces: bool(2, 'Whether pods may have users of their own.', { pointer: true })
+})
+
+export type NodeRuntimeHandler = Static<typeof NodeRuntimeHandler>
+export const NodeRuntimeHandler = message('NodeRuntimeHandler', 'A handler of the container runtime.', {
+  name: string(1, 'Name of the handler; empty for the default one.', { written: true }),
+  features: one(2, 'What it can do.', NodeRuntimeHandlerFeatures, { pointer: true })
+})
+
+export type NodeFeatures = Static<typeof NodeFeatures>
+export const NodeFeatures = message('NodeFeatures', 'What the container runtime of a node can do.', {
+  supplementalGroupsPolicy: bool(1, 'Whether it knows policies for supplemental groups.', { pointer: true })
+})
+
 export type NodeSystemInfo = Static<typeof NodeSystemInfo>
 export const NodeSystemInfo = message('NodeSystemInfo', 'Versions and identifiers of a machine and its software.', {
   machineID: string(1, 'Machine ID, as in /etc/machine-id.', { required: true, mayBeEmpty: true }),
@@ -89,7 +111,8 @@ export const NodeSystemInfo = message('NodeSystemInfo', 'Versions and identifier
   kubeletVersion: string(7, 'Version of the node agent.', { required: true, mayBeEmpty: true }),
   kubeProxyVersion: string(8, 'Version of the service proxy.', { required: true, mayBeEmpty: true }),
   operatingSystem: string(9, 'Operating system, such as linux or windows.', { required: true, mayBeEmpty: true }),
-  architecture: string(10, 'Processor architecture, such as amd64 or arm64.', { required: true, mayBeEmpty: true })
+  architecture: string(10, 'Processor architecture, such as amd64 or arm64.', { required: true, mayBeEmpty: true }),
+  swap: one(11, 'Swap of the node.', NodeSwapStatus, { pointer: true, since: '1.33' })
 })
 
 interface Amounts { capacity?: Record<string, string> | undefined, allocatable?: Record<string, string> | undefined }
@@ -119,6 +142,15 @@ export const NodeStatus = message('NodeStatus', 'What is observed of a node.', {
   volumesAttached: list(10, 'Volumes attached to the node.', AttachedVolume),
   config: one(11, 'Deprecated: which configuration the node agent runs with.', NodeConfigStatus, {
     pointer: true, gate: 'DynamicKubeletConfig'
+  }),
+  runtimeHandlers: list(12, 'Handlers of the container runtime.', NodeRuntimeHandler, {
+    listType: 'atomic', gate: 'RecursiveReadOnlyMounts', since: '1.30'
+  }),
+  features: one(13, 'What the container runtime can do.', NodeFeatures, {
+    pointer: true, gate: 'SupplementalGroupsPolicy', since: '1.31'
+  }),
+  declaredFeatures: list(14, 'Names of what the node agent can do, for schedulers.', 'string', {
+    listType: 'atomic', gate: 'NodeDeclaredFeatures', since: '1.35'
   })
 }, {
   defaults: status => { nodeAmounts(status) },

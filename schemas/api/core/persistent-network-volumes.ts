@@ -42,6 +42,10 @@ export const CSIPersistentVolumeSource =
     ),
     controllerExpandSecretRef: one(
       9, 'Secret passed to the driver when it expands the volume.', SecretReference, { pointer: true }
+    ),
+    nodeExpandSecretRef: one(
+      10, 'Secret passed to the driver when it expands the volume on a node.', SecretReference,
+      { pointer: true, since: '1.25' }
     )
   }, { validate: (volume, at, report) => { validateCsiVolume(volume, at, report) } })
 

@@ -28,6 +28,16 @@ export const PersistentVolumeClaimCondition = message('PersistentVolumeClaimCond
   message: string(6, 'A sentence for a person.')
 })
 
+const ATTRIBUTES = { gate: 'VolumeAttributesClass', since: '1.29' } as const
+
+export type ModifyVolumeStatus = Static<typeof ModifyVolumeStatus>
+export const ModifyVolumeStatus = message('ModifyVolumeStatus', 'How a change of attributes is getting on.', {
+  targetVolumeAttributesClassName: string(1, 'The class that is to be reached.'),
+  status: string(2, 'Pending, InProgress or Infeasible.', {
+    required: true, mayBeEmpty: true, values: ['Pending', 'InProgress', 'Infeasible'], closed: 'ruled'
+  })
+})
+
 export type PersistentVolumeClaimSpec = Static<typeof PersistentVolumeClaimSpec>
 export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'What a claim asks for.', {
   accessModes: list(1, 'How the volume must be mountable, such as ReadWriteOnce.', 'string', {
@@ -43,6 +53,9 @@ export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'W
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
   dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, {
     pointer: true, gate: 'AnyVolumeDataSource'
+  }),
+  volumeAttributesClassName: string(9, 'Class of attributes that the volume is to have.', {
+    pointer: true, ...ATTRIBUTES
   })
 }, { validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
 
@@ -71,7 +84,19 @@ export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus'
         'NodeExpansionInProgress', 'NodeExpansionFailed'
       ], closed: 'ruled'
     }
-  )
+  ),
+  allocatedResourceStatuses: map(7, 'How the expansion is getting on, by resource name.', 'string', {
+    mapType: 'granular', gate: RECOVERY, since: '1.28', closed: 'ruled', values: [
+      'ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizePending', 'NodeResizeInProgress',
+      'NodeResizeInfeasible'
+    ]
+  }),
+  currentVolumeAttributesClassName: string(8, 'Class of attributes that the volume has.', {
+    pointer: true, ...ATTRIBUTES
+  }),
+  modifyVolumeStatus: one(9, 'How a change of attributes is getting on.', ModifyVolumeStatus, {
+    pointer: true, ...ATTRIBUTES
+  })
 }, {
   defaults: ({ capacity, allocatedResources }) => {
     for (const amounts of [capacity, allocatedResources]) roundToMilli(amounts)

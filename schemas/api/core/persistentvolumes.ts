@@ -6,6 +6,7 @@ import { PersistentVolumeSource } from './persistent-sources.js'
 import { ObjectReference } from './references.js'
 import { volumeColumns } from './volume-columns.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
+import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './rules/persistentvolumes.js'
 import { kind, message } from './package.js'
@@ -33,6 +34,9 @@ export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of 
   }),
   nodeAffinity: one(9, 'Nodes from which the volume can be reached.', VolumeNodeAffinity, {
     pointer: true, immutable: 'ruled'
+  }),
+  volumeAttributesClassName: string(10, 'Class of attributes that the volume has; for CSI only.', {
+    pointer: true, gate: 'VolumeAttributesClass', since: '1.29'
   })
 }, { defaults: ({ capacity }) => { roundToMilli(capacity) } })
 
@@ -42,7 +46,8 @@ export const PersistentVolumeStatus = message('PersistentVolumeStatus', 'What is
     values: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], closed: 'ruled', default: 'Pending'
   }),
   message: string(2, 'Why the volume is in this phase, for a person.'),
-  reason: string(3, 'Why the volume failed, in one word.')
+  reason: string(3, 'Why the volume failed, in one word.'),
+  lastPhaseTransitionTime: one(4, 'When the volume got to this phase.', Time, { pointer: true, since: '1.28' })
 })
 
 export type PersistentVolume = Static<typeof PersistentVolume>

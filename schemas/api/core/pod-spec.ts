@@ -4,6 +4,7 @@ import { Affinity, Toleration, TopologySpreadConstraint } from './affinity.js'
 import { Container, EphemeralContainer } from './containers.js'
 import { Volume } from './pod-volumes.js'
 import { LocalObjectReference } from './references.js'
+import { ResourceRequirements } from './resource-requirements.js'
 import { PodSecurityContext } from './security-contexts.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
@@ -42,6 +43,20 @@ export type PodReadinessGate = Static<typeof PodReadinessGate>
 export const PodReadinessGate = message('PodReadinessGate', 'A further condition a pod needs to be ready.', {
   conditionType: string(1, 'Type of the pod condition that must be True.', {
     required: true, ruled: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled']
+  })
+})
+
+export type PodSchedulingGate = Static<typeof PodSchedulingGate>
+export const PodSchedulingGate = message('PodSchedulingGate', 'Something that keeps a pod from being scheduled.', {
+  name: string(1, 'Name of what must be done first, unique in the pod.', { required: true, ruled: true })
+})
+
+export type PodResourceClaim = Static<typeof PodResourceClaim>
+export const PodResourceClaim = message('PodResourceClaim', 'A claim to devices; it exists, or is made for the pod.', {
+  name: string(1, 'Name that containers refer to, unique in the pod.', { required: true, ruled: true }),
+  resourceClaimName: string(3, 'A ResourceClaim in the namespace of the pod.', { pointer: true }),
+  resourceClaimTemplateName: string(4, 'A ResourceClaimTemplate, of which a claim is made for the pod.', {
+    pointer: true
   })
 })
 
@@ -131,7 +146,23 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
       patchMergeKey: 'topologyKey'
     }),
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
-  os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true, gate: 'IdentifyPodOS' })
+  os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true, gate: 'IdentifyPodOS' }),
+  hostUsers: bool(37, 'Whether the pod uses the users of the node; by default it does.', {
+    pointer: true, gate: 'UserNamespacesSupport', since: '1.25'
+  }),
+  schedulingGates: list(38, 'What keeps the pod from being scheduled; later only removed.', PodSchedulingGate, {
+    listType: 'map', listMapKeys: ['name'], patchStrategy: 'merge', patchMergeKey: 'name', since: '1.26'
+  }),
+  resourceClaims: list(39, 'Claims to devices that containers may use.', PodResourceClaim, {
+    listType: 'map', listMapKeys: ['name'], patchStrategy: 'merge,retainKeys', patchMergeKey: 'name',
+    gate: 'DynamicResourceAllocation', since: '1.26'
+  }),
+  resources: one(40, 'Compute resources that all containers together need and may use.', ResourceRequirements, {
+    pointer: true, gate: 'PodLevelResources', since: '1.32'
+  }),
+  hostnameOverride: string(41, 'Host name of the pod, whatever the other fields and its name say.', {
+    pointer: true, gate: 'HostnameOverride', since: '1.34'
+  })
 }, {
   defaults: spec => {
     onHostNetwork(spec)

@@ -15,6 +15,7 @@ import {
 } from './volume-sources.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { Quantity } from '../../meta/quantity.js'
+import { tagOf } from './images.js'
 import { message } from './package.js'
 import { validateEphemeralVolume } from './rules/claim-templates.js'
 import { validateEmptyDir, validateGitRepo } from './rules/disks.js'
@@ -150,6 +151,16 @@ export const EphemeralVolumeSource =
     )
   }, { validate: (volume, at, report) => { validateEphemeralVolume(volume, at, report) } })
 
+export type ImageVolumeSource = Static<typeof ImageVolumeSource>
+export const ImageVolumeSource = message('ImageVolumeSource', 'An image or artifact shown as a directory.', {
+  reference: string(1, 'Name of the image, as of a container.'),
+  pullPolicy: string(2, 'When the image is pulled: Always, Never or IfNotPresent; by default as for containers.', {
+    values: ['Always', 'Never', 'IfNotPresent'], closed: true
+  })
+}, {
+  defaults: source => { source.pullPolicy ||= tagOf(source.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent' }
+})
+
 export type VolumeSource = Static<typeof VolumeSource>
 export const VolumeSource = message('VolumeSource', 'Where a volume comes from; one member is set.', {
   hostPath: one(1, 'File or directory of the node.', HostPathVolumeSource, { pointer: true }),
@@ -182,7 +193,10 @@ export const VolumeSource = message('VolumeSource', 'Where a volume comes from; 
   scaleIO: one(25, 'Volume of ScaleIO.', ScaleIOVolumeSource, { pointer: true }),
   storageos: one(27, 'Volume of StorageOS.', StorageOSVolumeSource, { pointer: true }),
   csi: one(28, 'Ephemeral storage of a CSI driver.', CSIVolumeSource, { pointer: true, gate: 'CSIInlineVolume' }),
-  ephemeral: one(29, 'Volume claimed for this pod and deleted with it.', EphemeralVolumeSource, { pointer: true })
+  ephemeral: one(29, 'Volume claimed for this pod and deleted with it.', EphemeralVolumeSource, { pointer: true }),
+  image: one(30, 'Content of an image, read-only.', ImageVolumeSource, {
+    pointer: true, gate: 'ImageVolume', since: '1.31'
+  })
 })
 
 const VOLUME_SOURCES = Object.keys(VolumeSource[Facts].fields) as Array<keyof VolumeSource>

@@ -1,6 +1,7 @@
 /** Security contexts of pods and containers. */
 import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { message } from './package.js'
+import { validateAppArmorProfile } from './rules/apparmor.js'
 import { validatePodSecurityContext, validateSeccompProfile, validateSecurityContext } from './rules/security.js'
 import { validateWindowsOptions } from './rules/windows.js'
 
@@ -27,6 +28,14 @@ export const SeccompProfile = message('SeccompProfile', 'A seccomp profile of a 
   localhostProfile: string(2, 'File of the profile on the node, for type Localhost.', { pointer: true })
 }, { validate: (profile, at, report) => { validateSeccompProfile(profile, at, report) } })
 
+export type AppArmorProfile = Static<typeof AppArmorProfile>
+export const AppArmorProfile = message('AppArmorProfile', 'An AppArmor profile of a container.', {
+  type: string(1, 'Which profile is used: Localhost, RuntimeDefault or Unconfined.', {
+    required: true, values: ['Unconfined', 'RuntimeDefault', 'Localhost'], closed: true, discriminator: true
+  }),
+  localhostProfile: string(2, 'Name of the profile loaded on the node, for type Localhost.', { pointer: true })
+}, { validate: (profile, at, report) => { validateAppArmorProfile(profile, at, report) } })
+
 export type WindowsSecurityContextOptions = Static<typeof WindowsSecurityContextOptions>
 export const WindowsSecurityContextOptions =
   message('WindowsSecurityContextOptions', 'Privileges and identity of containers on Windows.', {
@@ -52,7 +61,8 @@ export const SecurityContext =
       pointer: true, values: ['Default', 'Unmasked'], closed: true,
       gate: { name: 'ProcMountType', otherwise: 'Default' }
     }),
-    seccompProfile: one(11, 'Seccomp profile of the container.', SeccompProfile, { pointer: true })
+    seccompProfile: one(11, 'Seccomp profile of the container.', SeccompProfile, { pointer: true }),
+    appArmorProfile: one(12, 'AppArmor profile of the container.', AppArmorProfile, { pointer: true, since: '1.30' })
   }, { validate: (context, at, report) => { validateSecurityContext(context, at, report) } })
 
 export type Sysctl = Static<typeof Sysctl>
@@ -72,10 +82,17 @@ export const PodSecurityContext =
     runAsGroup: int64(6, 'GID the containers run as; by default that of the runtime.', { pointer: true }),
     runAsNonRoot: bool(3, 'Whether containers that would run as root are refused.', { pointer: true }),
     supplementalGroups: list(4, 'Further GIDs of the first process in each container.', 'int64'),
+    supplementalGroupsPolicy: string(12, 'Whether groups of the image are added: Merge or Strict.', {
+      pointer: true, values: ['Merge', 'Strict'], closed: true, gate: 'SupplementalGroupsPolicy', since: '1.31'
+    }),
     fsGroup: int64(5, 'GID that owns the volumes, for types that support it.', { pointer: true }),
     sysctls: list(7, 'Kernel parameters set for the pod.', Sysctl),
     fsGroupChangePolicy: string(9, 'When volume ownership is changed: OnRootMismatch or Always.', {
       pointer: true, values: ['OnRootMismatch', 'Always'], closed: true
     }),
-    seccompProfile: one(10, 'Seccomp profile of the containers.', SeccompProfile, { pointer: true })
+    seccompProfile: one(10, 'Seccomp profile of the containers.', SeccompProfile, { pointer: true }),
+    appArmorProfile: one(11, 'AppArmor profile of the containers.', AppArmorProfile, { pointer: true, since: '1.30' }),
+    seLinuxChangePolicy: string(13, 'How volumes get their SELinux label: Recursive or MountOption.', {
+      pointer: true, values: ['Recursive', 'MountOption'], gate: 'SELinuxChangePolicy', since: '1.32'
+    })
   }, { validate: (context, at, report) => { validatePodSecurityContext(context, at, report) } })

@@ -107,6 +107,9 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   internalTrafficPolicy: string(22, 'Where traffic from inside the cluster is sent: Cluster or Local.', {
     pointer: true, values: ['Cluster', 'Local'], closed: 'ruled',
     gate: { name: 'ServiceInternalTrafficPolicy', default: 'Cluster' }
+  }),
+  trafficDistribution: string(23, 'Which endpoints are preferred: PreferSameZone or PreferSameNode.', {
+    pointer: true, since: '1.30'
   })
 }, { defaults: followType })
 

@@ -19,8 +19,19 @@ export function parts (version: 'v1' | 'v1beta1') {
     name: string(1, 'Name of the zone.', { required: true, mayBeEmpty: true })
   })
 
+  const ForNode = message('ForNode', 'A node an endpoint is meant for.', {
+    name: string(1, 'Name of the node.', { required: true, mayBeEmpty: true })
+  })
+
+  const ofV1 = {
+    forNodes: list(2, 'Nodes whose clients should use the endpoint.', ForNode, {
+      listType: 'atomic', gate: 'PreferSameTrafficDistribution', since: '1.33'
+    })
+  }
+
   const EndpointHints = message('EndpointHints', 'Hints on how an endpoint should be used.', {
-    forZones: list(1, 'Zones whose clients should use the endpoint.', ForZone, { listType: 'atomic' })
+    forZones: list(1, 'Zones whose clients should use the endpoint.', ForZone, { listType: 'atomic' }),
+    ...(version === 'v1' ? ofV1 : {}) as typeof ofV1
   })
 
   const EndpointPort = message('EndpointPort', 'A port of all endpoints in a slice.', {
@@ -32,5 +43,5 @@ export function parts (version: 'v1' | 'v1beta1') {
     appProtocol: string(4, 'Application protocol of the port, such as http or https.', { pointer: true })
   }, version === 'v1' ? { structType: 'atomic' } : {})
 
-  return { kind, message, EndpointConditions, ForZone, EndpointHints, EndpointPort }
+  return { kind, message, EndpointConditions, ForZone, ForNode, EndpointHints, EndpointPort }
 }

@@ -37,6 +37,18 @@ export const CSIDriverSpec = message('CSIDriverSpec', 'How a CSI driver is to be
   ),
   requiresRepublish: bool(7, 'Whether the driver is called from time to time to remount volumes.', {
     pointer: true, default: false
+  }),
+  seLinuxMount: bool(8, 'Whether volumes can be mounted with an SELinux context.', {
+    pointer: true, gate: { name: 'SELinuxMountReadWriteOncePod', given: false }, since: '1.25'
+  }),
+  nodeAllocatableUpdatePeriodSeconds: int64(9, 'Seconds between updates of what a node can attach; at least 10.', {
+    pointer: true, gate: 'MutableCSINodeAllocatableCount', since: '1.33'
+  }),
+  serviceAccountTokenInSecrets: bool(10, 'Whether tokens are passed among the secrets instead of the context.', {
+    pointer: true, gate: 'CSIServiceAccountTokenSecrets', since: '1.35'
+  }),
+  preventPodSchedulingIfMissing: bool(11, 'Whether pods stay away from nodes without the driver.', {
+    pointer: true, gate: { name: 'VolumeLimitScaling', given: false }, since: '1.36'
   })
 }, {
   defaults: spec => { if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'] },

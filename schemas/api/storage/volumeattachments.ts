@@ -1,6 +1,6 @@
 /** VolumeAttachment (v1): attaches a volume to a node. */
 import { age, flag, name, text } from '../../columns.js'
-import { map, one, bool, string, type Static } from '../../language/declare.js'
+import { int32, map, one, bool, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PersistentVolumeSpec } from '../core/persistentvolumes.js'
@@ -14,7 +14,10 @@ import { kind, message } from './package.js'
 export type VolumeError = Static<typeof VolumeError>
 export const VolumeError = message('VolumeError', 'An error with a volume.', {
   time: one(1, 'When the error happened.', Time),
-  message: string(2, 'What went wrong; may be logged, so without secrets.')
+  message: string(2, 'What went wrong; may be logged, so without secrets.'),
+  errorCode: int32(3, 'What went wrong, as a gRPC code.', {
+    pointer: true, gate: 'MutableCSINodeAllocatableCount', since: '1.33'
+  })
 })
 
 export type VolumeAttachmentSource = Static<typeof VolumeAttachmentSource>
