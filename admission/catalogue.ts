@@ -108,6 +108,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('DefaultIngressClass', async () => (await import('./plugins/default-ingress-class.js')).defaultIngressClass),
   off('DenyServiceExternalIPs', async () =>
     (await import('./plugins/deny-service-external-ips.js')).denyServiceExternalIPs),
+  on('MutatingAdmissionPolicy', async tools =>
+    (await import('./policies/mutating.js')).mutatingPolicies(tools), { gate: 'MutatingAdmissionPolicy' }),
   on('MutatingAdmissionWebhook', async (tools, given) =>
     (await import('./webhooks/mutating.js')).mutatingWebhooks(await tools.callers.webhooks(given &&
       kubeconfigIn('MutatingAdmissionWebhook', given)), tools), webhooks('MutatingAdmissionWebhook')),

@@ -5,7 +5,7 @@
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
 import { stageOf, STAGES } from '../schemas/groups.js'
-import { API_VERSIONS, representations } from '../schemas/resources.js'
+import { API_VERSIONS, OFF_BY_DEFAULT, representations } from '../schemas/resources.js'
 import { FlagError } from './flag.js'
 import { apiProblem } from './resource-names.js'
 
@@ -26,8 +26,8 @@ export function disabledApis (settings: ReadonlyMap<string, string>, text: strin
     }
   }
   const isEnabled = (apiVersion: string): boolean => {
-    const stage = stageOf(apiVersion)
-    return on.get(apiVersion) ?? on.get(`api/${stage}`) ?? on.get('api/all') ?? stage !== 'alpha'
+    return on.get(apiVersion) ?? on.get(`api/${stageOf(apiVersion)}`) ?? on.get('api/all') ??
+      !OFF_BY_DEFAULT.includes(apiVersion)
   }
   const versions = API_VERSIONS.filter(apiVersion => !isEnabled(apiVersion) &&
     !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))

@@ -119,7 +119,7 @@ class Checker {
       }
       case 'dyn': case 'param': return DYN
       case 'map': return type.of ?? DYN
-      case 'object': return type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, node)
+      case 'object': return fieldOf(type, field) ?? this.#fail(`undefined field '${field}'`, node)
       default: return this.#fail(`type '${this.#name(type)}' does not support field selection`, node)
     }
   }
@@ -185,11 +185,11 @@ class Checker {
   }
 
   #struct ({ name, fields, at }: Struct, scope: Scope): Type {
-    const type = this.#declared.structs.get(name) ?? this.#fail(typeNamed(name) === undefined
+    const type = this.#made(name) ?? this.#fail(typeNamed(name) === undefined
       ? `undeclared reference to '${name}' (in container '')`
       : `'${name}' is not a message type`, { at })
     for (const { name: field, value, optional, at } of fields) {
-      const wanted = type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, { at })
+      const wanted = fieldOf(type, field) ?? this.#fail(`undefined field '${field}'`, { at })
       const found = resolve(this.check(value, scope), this.bound)
       const held = optional && found.kind === 'optional' ? found.of ?? DYN : found
       if (!assign(held, wanted, this.bound) && !(held.kind === 'null_type' && wanted.nullable === true)) {
@@ -200,6 +200,13 @@ class Checker {
       }
     }
     return type
+  }
+
+  /** The type of objects with that name. One without fields stands for those below it: `Object` for `Object.spec`. */
+  #made (name: string): Type | undefined {
+    const { structs } = this.#declared
+    const root = structs.get(name.split('.', 1)[0] ?? '')
+    return structs.get(name) ?? (root?.kind === 'object' && root.fields === undefined ? { ...root, name } : undefined)
   }
 
   #fold (node: Fold, scope: Scope): Type {
@@ -308,6 +315,10 @@ class Checker {
     }
   }
 }
+
+/** A type without fields has all. */
+const fieldOf = ({ fields }: Type, name: string): Type | undefined =>
+  fields === undefined ? DYN : fields.get(name)?.type
 
 function literalType (value: Literal): Type {
   if (typeof value === 'bigint') return INT

@@ -17,7 +17,10 @@ export { CostExceeded, Meter } from './meter.js'
 export { Problem } from './problem.js'
 
 export interface Options {
-  /** The types of objects that expressions may make, by name: `Object{...}`, `Object.spec{...}`. */
+  /**
+   * The types of objects that expressions may make, by name: `Object{...}`. One without fields stands for those below
+   * it too: `Object.spec{...}`.
+   */
   readonly structs?: Readonly<Record<string, Type>>
   /** Functions and macros beyond those of every environment. */
   readonly functions?: ReadonlyArray<'jsonpatch.escapeKey' | 'includes' | 'cel.bind'>

@@ -15,7 +15,7 @@ export interface Type {
   /** The type of items or values, of what an optional holds, or what a type value denotes. */
   readonly of?: Type
   readonly key?: Type
-  /** The fields of an object, by the name that expressions use. */
+  /** The fields of an object, by the name that expressions use. Default: all, of any type. */
   readonly fields?: ReadonlyMap<string, { readonly member: string, readonly type: Type }>
   /** Name of a type parameter, or of an object's type. */
   readonly name?: string
@@ -155,7 +155,7 @@ export function assign (actual: Type, declared: Type, bound: Bindings): boolean 
   if (from.kind === 'dyn' || to.kind === 'dyn') return true
   if (from.kind === 'null_type' || to.kind === 'null_type') return isNullable(from) && isNullable(to)
   if (from.kind !== to.kind) return false
-  if (from.kind === 'object') return from.fields === to.fields
+  if (from.kind === 'object') return from.fields === to.fields && (from.fields !== undefined || from.name === to.name)
   if (from.kind === 'list' || from.kind === 'optional') return assign(from.of ?? DYN, to.of ?? DYN, bound)
   return from.kind !== 'map' ||
     (assign(from.key ?? DYN, to.key ?? DYN, bound) && assign(from.of ?? DYN, to.of ?? DYN, bound))

@@ -38,6 +38,7 @@ const CUSTOM = { group: 1000, version: 100 }
 const VERSIONS: Readonly<Record<string, number>> = {
   v1: 1,
   'events.orch.io/v1beta1': 5,
+  'admissionregistration.orch.io/v1beta1': 12,
   'autoscaling/v2': 30,
   'autoscaling/v2beta2': 1,
   'discovery.orch.io/v1beta1': 12,

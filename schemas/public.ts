@@ -15,6 +15,7 @@
  */
 export * as admissionV1 from './api/admission/v1.js'
 export * as admissionregistrationV1 from './api/admissionregistration/v1.js'
+export * as admissionregistrationV1beta1 from './api/admissionregistration/v1beta1.js'
 export * as apiextensionsV1 from './api/apiextensions/v1.js'
 export * as apiregistrationV1 from './api/apiregistration/v1.js'
 export * as appsV1 from './api/apps/v1.js'

@@ -1,5 +1,8 @@
 /** Every built-in resource type, by group. The server serves this list; nothing else names a type. */
 import {
+  mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings
+} from './api/admissionregistration/mutating-policies.js'
+import {
   validatingAdmissionPolicies, validatingAdmissionPolicyBindings
 } from './api/admissionregistration/validating-policies.js'
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from './api/admissionregistration/webhooks.js'
@@ -75,8 +78,8 @@ export const types: readonly ResourceType[] = [
   podDisruptionBudgets, podSecurityPolicies,
   clusterRoleBindings, clusterRoles, roleBindings, roles,
   csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
-  mutatingWebhookConfigurations, validatingAdmissionPolicies, validatingAdmissionPolicyBindings,
-  validatingWebhookConfigurations,
+  mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings, mutatingWebhookConfigurations,
+  validatingAdmissionPolicies, validatingAdmissionPolicyBindings, validatingWebhookConfigurations,
   customResourceDefinitions,
   priorityClasses,
   leases,
@@ -106,5 +109,7 @@ export const API_VERSIONS: readonly string[] =
       compareVersions(one.group, one.version, other.version))
     .map(({ apiVersion }) => apiVersion)
 
-/** Versions that are disabled by default. */
-export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha')
+/** Versions that are disabled by default: alpha ones, and beta ones that came after the interface's release. */
+export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha' ||
+  (stageOf(apiVersion) === 'beta' &&
+    representations.every(one => one.apiVersion !== apiVersion || one.gate !== undefined)))

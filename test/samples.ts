@@ -37,6 +37,13 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'admissionregistration.orch.io/validatingwebhookconfigurations': { webhooks: [webhook] },
   'admissionregistration.orch.io/validatingadmissionpolicies': { spec: { matchConstraints: { resourceRules: [{ operations: ['CREATE'], apiGroups: ['example.com'], apiVersions: ['*'], resources: ['*'] }] }, validations: [{ expression: 'true' }] } },
   'admissionregistration.orch.io/validatingadmissionpolicybindings': { spec: { policyName: 'sample', validationActions: ['Deny'] } },
+  'admissionregistration.orch.io/mutatingadmissionpolicies': {
+    spec: {
+      matchConstraints: { resourceRules: [{ operations: ['CREATE'], apiGroups: ['example.com'], apiVersions: ['*'], resources: ['*'] }] }, reinvocationPolicy: 'Never',
+      mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }]
+    }
+  },
+  'admissionregistration.orch.io/mutatingadmissionpolicybindings': { spec: { policyName: 'sample' } },
   'apiextensions.orch.io/customresourcedefinitions': {
     spec: {
       group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' },

@@ -3,11 +3,11 @@ import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { DeferredFields, toJson } from '../../expressions/from-json.js'
 import { MAX_COST_OF_CONDITIONS, MAX_COST_OF_OBJECT } from '../../expressions/meter.js'
 import { CostExceeded } from '../../expressions/program.js'
+import { Problem } from '../../expressions/problem.js'
 import { Deferred, Fault, type Value } from '../../expressions/values.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'
-import type { CheckedValidation, Compiled, Named, Policy } from './policy.js'
-
-type Values = Readonly<Record<string, unknown>>
+import type { CheckedValidation, Compiled, Mutation, Named, Policy, ValidatingPolicy } from './policy.js'
+import { extended, type Values } from './variables.js'
 
 /** What all evaluations of a kind may cost together. */
 export class Budget {
@@ -45,9 +45,8 @@ async function evaluate (program: Compiled, values: Values, budget: Budget): Pro
 
 /** The member `variables`, each evaluated when it is first read. */
 function withVariables (variables: readonly Named[], values: Values, budget: Budget): Values {
-  if (variables.length === 0) return { ...values, variables: new DeferredFields(new Map()) }
   const fields = new Map<string, Deferred>()
-  const all = { ...values, variables: new DeferredFields(fields) }
+  const all = extended(values, { variables: new DeferredFields(fields) })
   for (const { name, program } of variables) {
     fields.set(name, new Deferred(function * (): WaitingSteps<Value> {
       if (program instanceof Error) return new Fault(program.message)
@@ -65,7 +64,7 @@ function withVariables (variables: readonly Named[], values: Values, budget: Bud
 export async function conditionsHold (conditions: readonly Named[], values: Values): Promise<boolean> {
   if (conditions.length === 0) return true
   const budget = new Budget(MAX_COST_OF_CONDITIONS)
-  const inConditions = { ...values, namespaceObject: null }
+  const inConditions = extended(values, { namespaceObject: null })
   let failure: Error | undefined
   for (const { name, program } of conditions) {
     try {
@@ -80,7 +79,7 @@ export async function conditionsHold (conditions: readonly Named[], values: Valu
 }
 
 /** All validations that are false or fail, in order. */
-export async function failuresOf ({ validations, variables }: Policy, values: Values): Promise<Failure[]> {
+export async function failuresOf ({ validations, variables }: ValidatingPolicy, values: Values): Promise<Failure[]> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
   const all = withVariables(variables, values, budget)
   const failures: Failure[] = []
@@ -92,14 +91,29 @@ export async function failuresOf ({ validations, variables }: Policy, values: Va
       })
     } catch (error) {
       const spent = error instanceof CostExceeded
-      const message = spent
-        ? OVER_BUDGET
-        : `expression '${validation.expression}' resulted in error: ${(error as Error).message}`
-      failures.push({ index, message, reason: 'Invalid', isError: true })
+      failures.push({ index, message: problemOf(validation, error), reason: 'Invalid', isError: true })
       if (spent) return failures
     }
   }
   return failures
+}
+
+/** What a mutation makes. Rejects with an Error, as clients are told it. */
+export async function madeBy (mutation: Mutation, { variables }: Policy, values: Values): Promise<Value> {
+  const budget = new Budget(MAX_COST_OF_OBJECT)
+  try {
+    return await evaluate(mutation.program, withVariables(variables, values, budget), budget)
+  } catch (error) {
+    throw new Error(problemOf(mutation, error), { cause: error })
+  }
+}
+
+function problemOf ({ expression }: { readonly expression: string }, error: unknown): string {
+  if (error instanceof CostExceeded) return OVER_BUDGET
+  const { message } = error as Error
+  return error instanceof Problem
+    ? `compilation error: compilation failed: ${message}`
+    : `expression '${expression}' resulted in error: ${message}`
 }
 
 /** @throws CostExceeded */
@@ -119,7 +133,9 @@ async function messageOf (
 }
 
 /** Annotations by key. Rejects with an Error if one cannot be evaluated. */
-export async function annotationsOf ({ annotations, variables }: Policy, values: Values): Promise<Map<string, string>> {
+export async function annotationsOf (
+  { annotations, variables }: ValidatingPolicy, values: Values
+): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   if (annotations.length === 0) return found
   const budget = new Budget(MAX_COST_OF_OBJECT)

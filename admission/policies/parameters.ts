@@ -55,11 +55,12 @@ export async function parametersOf (
 }
 
 /** As clients see it, in the version that the policy names. */
-function viewed (
-  object: ApiObject, { message, conversion }: Representation, naming: Naming | undefined
-): unknown {
-  const text = toJson(message, conversion?.fromStored(object) ?? object)
-  if (naming?.renames !== true) return parseLong(text)
-  const review = naming.review(`{"apiVersion":"","request":{"object":${text}}}`).body
-  return (parseLong(review) as { request: { object: unknown } }).request.object
+const viewed = (object: ApiObject, { message, conversion }: Representation, naming: Naming | undefined): unknown =>
+  shown(toJson(message, conversion?.fromStored(object) ?? object), naming)
+
+/** JSON of an object as clients see it, parsed. */
+export function shown (own: string, naming: Naming | undefined): unknown {
+  if (naming?.renames !== true) return parseLong(own)
+  const { body } = naming.review(`{"apiVersion":"","request":{"object":${own}}}`)
+  return (parseLong(body) as { request: { object: unknown } }).request.object
 }

@@ -3,8 +3,8 @@
  * what the policy refuses. Members of system:masters are.
  */
 import type {
-  ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
-} from '../../schemas/api/admissionregistration/validating-policies.js'
+  MutatingAdmissionPolicy as Policy, MutatingAdmissionPolicyBinding as Binding
+} from '../../schemas/api/admissionregistration/v1.js'
 import { sameValue } from '../../schemas/language/values.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
@@ -13,8 +13,9 @@ import { representationOf } from './parameters.js'
 import type { PolicyTools } from './variables.js'
 
 const GROUP = 'admissionregistration.orch.io'
-const POLICIES = 'validatingadmissionpolicies'
-const BINDINGS = 'validatingadmissionpolicybindings'
+/** The policies of each kind of bindings. */
+const POLICIES: ReadonlyMap<string, string> = new Map(['validating', 'mutating'].map(kind =>
+  [`${kind}admissionpolicybindings`, `${kind}admissionpolicies`]))
 const SUPERUSERS = 'system:masters'
 const ALL = '*'
 
@@ -33,8 +34,9 @@ export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
   }
 
   const ofPolicy = async (request: AdmissionRequest): Promise<void> => {
-    const { spec } = request.object as unknown as ValidatingAdmissionPolicy // of this type
-    const before = (request.oldObject as unknown as ValidatingAdmissionPolicy | undefined)?.spec
+    // Of both kinds, which share these fields.
+    const { spec } = request.object as unknown as Partial<Policy>
+    const before = (request.oldObject as unknown as Partial<Policy> | undefined)?.spec
     const { paramKind } = spec ?? {}
     if (paramKind === undefined || sameValue(paramKind, before?.paramKind)) return
     if (await mayRead(request, paramKind, { verb: 'get', namespace: ALL, name: ALL })) return
@@ -45,13 +47,12 @@ export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
     )
   }
 
-  const ofBinding = async (request: AdmissionRequest): Promise<void> => {
-    const { spec } = request.object as unknown as ValidatingAdmissionPolicyBinding // of this type
-    const before = (request.oldObject as unknown as ValidatingAdmissionPolicyBinding | undefined)?.spec
-    const { paramRef, policyName } = spec
+  const ofBinding = async (request: AdmissionRequest, policies: string): Promise<void> => {
+    const { spec: { paramRef, policyName = '' } } = request.object as unknown as Binding // of both kinds
+    const before = (request.oldObject as unknown as Binding | undefined)?.spec
     if (paramRef === undefined) return
     if (before?.policyName === policyName && sameValue(paramRef, before.paramRef)) return
-    const policy = await request.reader.get(GROUP, POLICIES, '', policyName) as ValidatingAdmissionPolicy | undefined
+    const policy = await request.reader.get(GROUP, policies, '', policyName) as Policy | undefined
     const { name = '', namespace = '' } = paramRef
     const verb = name === '' ? 'list' : 'get'
     if (await mayRead(request, policy?.spec?.paramKind, { verb, namespace, name })) return
@@ -63,7 +64,10 @@ export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
 
   return {
     name: 'ParameterPermissions',
-    handles: [{ operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: [POLICIES, BINDINGS] }],
-    validate: request => request.resource === POLICIES ? ofPolicy(request) : ofBinding(request)
+    handles: [{ operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: [...POLICIES].flat() }],
+    validate: request => {
+      const policies = POLICIES.get(request.resource)
+      return policies === undefined ? ofPolicy(request) : ofBinding(request, policies)
+    }
   }
 }

@@ -1,11 +1,14 @@
-/** A compiled policy and a compiled binding. */
+/** Policies and bindings, compiled. */
 import type { Environment, Program } from '../../expressions/program.js'
 import type { MatchCondition } from '../../schemas/api/admissionregistration/match-condition.js'
 import type { MatchResources, ParamKind, ParamRef, Variable } from '../../schemas/api/admissionregistration/policies.js'
-import { policyEnvironment } from '../../schemas/api/admissionregistration/policy-expressions.js'
+import { policyEnvironment, type PolicyVariables } from '../../schemas/api/admissionregistration/policy-expressions.js'
 import type {
   ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
 } from '../../schemas/api/admissionregistration/validating-policies.js'
+import type {
+  MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
+} from '../../schemas/api/admissionregistration/v1beta1.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { Type } from '../../expressions/types.js'
 
@@ -22,6 +25,7 @@ export interface CheckedValidation {
   readonly reason: string
 }
 
+/** What validating and mutating policies have alike. */
 export interface Policy {
   readonly name: string
   readonly ignoresFailure: boolean
@@ -29,8 +33,23 @@ export interface Policy {
   readonly paramKind: ParamKind | undefined
   readonly conditions: readonly Named[]
   readonly variables: readonly Named[]
+}
+
+export interface ValidatingPolicy extends Policy {
   readonly validations: readonly CheckedValidation[]
   readonly annotations: readonly Named[]
+}
+
+export interface Mutation {
+  /** It makes a configuration that is applied, otherwise a patch. */
+  readonly applies: boolean
+  readonly expression: string
+  readonly program: Compiled
+}
+
+export interface MutatingPolicy extends Policy {
+  readonly mutations: readonly Mutation[]
+  readonly reinvoked: boolean
 }
 
 export interface Binding {
@@ -39,8 +58,9 @@ export interface Binding {
   readonly paramRef: ParamRef | undefined
   /** Undefined for all that the policy is for. */
   readonly resources: MatchResources | undefined
-  readonly actions: ReadonlySet<string>
 }
+
+export interface ValidatingBinding extends Binding { readonly actions: ReadonlySet<string> }
 
 function compile (environment: Environment, expression: string): Compiled {
   try {
@@ -51,7 +71,7 @@ function compile (environment: Environment, expression: string): Compiled {
 }
 
 export const conditionsOf = (conditions: readonly MatchCondition[], environment: Environment): Named[] =>
-  conditions.map(({ name, expression }) => ({ name, program: compile(environment, expression) }))
+  conditions.map(({ name, expression }) => ({ name, program: compile(environment, expression.trim()) }))
 
 /** Compiles variables in order: later ones see earlier ones. */
 function variablesOf (variables: readonly Variable[], params: boolean): { named: Named[], types: Map<string, Type> } {
@@ -64,34 +84,66 @@ function variablesOf (variables: readonly Variable[], params: boolean): { named:
   return { named, types }
 }
 
-export function policyOf (object: ApiObject): Policy {
-  const { metadata, spec = {} } = object as ValidatingAdmissionPolicy
-  const { paramKind, matchConditions = [], variables = [], validations = [], auditAnnotations = [] } = spec
+/** @returns it, and what its other expressions may read */
+function common (
+  { metadata, spec = {} }: ValidatingAdmissionPolicy | MutatingAdmissionPolicy
+): { policy: Policy, given: PolicyVariables } {
+  const { paramKind, matchConditions = [], variables = [] } = spec
   const params = paramKind !== undefined
   const { named, types } = variablesOf(variables, params)
-  const environment = policyEnvironment({ params, authorizer: true, variables: types })
-  const ofMessages = policyEnvironment({ params, authorizer: false, variables: types })
   return {
-    name: metadata.name ?? '',
-    ignoresFailure: spec.failurePolicy === 'Ignore',
-    constraints: spec.matchConstraints ?? {},
-    paramKind,
-    conditions: conditionsOf(matchConditions, policyEnvironment({ params, authorizer: true })),
-    variables: named,
+    policy: {
+      name: metadata.name ?? '',
+      ignoresFailure: spec.failurePolicy === 'Ignore',
+      constraints: spec.matchConstraints ?? {},
+      paramKind,
+      conditions: conditionsOf(matchConditions, policyEnvironment({ params, authorizer: true })),
+      variables: named
+    },
+    given: { params, authorizer: true, variables: types }
+  }
+}
+
+export function validatingPolicyOf (object: ApiObject): ValidatingPolicy {
+  const whole = object as ValidatingAdmissionPolicy
+  const { policy, given } = common(whole)
+  const { validations = [], auditAnnotations = [] } = whole.spec ?? {}
+  const environment = policyEnvironment(given)
+  const ofMessages = policyEnvironment({ ...given, authorizer: false })
+  return {
+    ...policy,
     validations: validations.map(({ expression, message = '', messageExpression = '', reason = '' }) => ({
       expression: expression.trim(), program: compile(environment, expression), message: message.trim(),
       messageProgram: messageExpression === '' ? undefined : compile(ofMessages, messageExpression),
       reason: reason === '' ? 'Invalid' : reason
     })),
     annotations: auditAnnotations.map(({ key, valueExpression }) =>
-      ({ name: key, program: compile(environment, valueExpression) }))
+      ({ name: key, program: compile(environment, valueExpression.trim()) }))
+  }
+}
+
+export function mutatingPolicyOf (object: ApiObject): MutatingPolicy {
+  const whole = object as MutatingAdmissionPolicy
+  const { policy, given } = common(whole)
+  const { mutations = [], reinvocationPolicy } = whole.spec
+  const environment = policyEnvironment({ ...given, mutates: true })
+  return {
+    ...policy,
+    mutations: mutations.map(({ patchType, applyConfiguration, jsonPatch }) => {
+      const applies = patchType === 'ApplyConfiguration'
+      const { expression = '' } = (applies ? applyConfiguration : jsonPatch) ?? {}
+      return { applies, expression, program: compile(environment, expression) }
+    }),
+    reinvoked: reinvocationPolicy === 'IfNeeded'
   }
 }
 
 export function bindingOf (object: ApiObject): Binding {
-  const { metadata, spec } = object as ValidatingAdmissionPolicyBinding
-  return {
-    name: metadata.name ?? '', policy: spec.policyName, paramRef: spec.paramRef, resources: spec.matchResources,
-    actions: new Set(spec.validationActions)
-  }
+  // Both kinds share these fields.
+  const { metadata, spec: { policyName = '', paramRef, matchResources } } = object as MutatingAdmissionPolicyBinding
+  return { name: metadata.name ?? '', policy: policyName, paramRef, resources: matchResources }
 }
+
+export const validatingBindingOf = (object: ApiObject): ValidatingBinding => ({
+  ...bindingOf(object), actions: new Set((object as ValidatingAdmissionPolicyBinding).spec.validationActions)
+})

@@ -5,6 +5,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { pathRequest, resourceRequest } from '../../auth/request-info.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import { reasonOf } from '../../storage/errors.js'
+import { shown } from './parameters.js'
 import type { AdmissionTools } from '../options.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { ReviewWriter } from '../webhooks/review.js'
@@ -13,14 +14,19 @@ import type { RequestedKind } from '../webhooks/hook-set.js'
 import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
 export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'naming'>
-type Values = Readonly<Record<string, unknown>>
+export type Values = Readonly<Record<string, unknown>>
+
+/** The same values, with others beside or in place of them. */
+export const extended = (values: Values, more: Values): Values => ({ ...values, ...more })
 
 /** The values of one request, made once for each version that rules match. */
 export class RequestVariables {
   readonly #request: AdmissionRequest
   readonly #tools: PolicyTools
   readonly #versions = new Map<RequestedKind, RequestedVersion>()
+  readonly #constant = new Map<RequestedKind, Values>()
   readonly #made = new Map<RequestedKind, Values>()
+  readonly #texts = new Map<RequestedKind, string>()
   readonly #answers = new Map<string, Answered | Promise<Answered>>()
   #namespace: Promise<unknown> | undefined
 
@@ -29,26 +35,55 @@ export class RequestVariables {
     this.#tools = tools
   }
 
-  /** All but params and variables. @param requested the version that the rules of the policy match */
-  async of (requested: RequestedKind): Promise<Values> {
+  /** All but the policy's own variables. */
+  async of (
+    { requested, param }: { readonly requested: RequestedKind, readonly param: unknown }
+  ): Promise<Values> {
     let values = this.#made.get(requested)
     if (values === undefined) {
-      values = { ...this.#reviewed(requested), namespaceObject: await this.#namespaceObject(), ...this.#authorizers() }
+      let constant = this.#constant.get(requested)
+      if (constant === undefined) {
+        const namespaceObject = await this.#namespaceObject()
+        constant = { ...this.#constants(requested), namespaceObject, ...this.#authorizers() }
+        this.#constant.set(requested, constant)
+      }
+      const text = this.text(requested)
+      values = extended(constant, { object: text === '' ? null : shown(text, this.#tools.naming) })
       this.#made.set(requested, values)
     }
-    return values
+    return param === undefined ? values : extended(values, { params: param })
+  }
+
+  /** The object as JSON under own names; '' without one. */
+  text (requested: RequestedKind): string {
+    let text = this.#texts.get(requested)
+    if (text === undefined) {
+      const { object } = this.#request
+      this.#texts.set(requested, text = object === undefined ? '' : this.version(requested).json(object))
+    }
+    return text
+  }
+
+  /** To call after the object was written. @returns whether it is another one now */
+  changed (requested: RequestedKind): boolean {
+    const before = this.text(requested)
+    this.#texts.clear()
+    if (this.text(requested) === before) return false
+    this.#made.clear()
+    return true
   }
 
   /** Expressions read what webhooks are sent, under the names of clients. */
-  #reviewed (requested: RequestedKind): Values {
-    const writer = new ReviewWriter(this.#request, spoken => this.#version(spoken))
-    const own = writer.write('v1', '', requested, writer.objects(requested))
+  #constants (requested: RequestedKind): Values {
     const { naming } = this.#tools
+    const writer = new ReviewWriter(this.#request, spoken => this.version(spoken))
+    const own = writer.write('v1', '', requested, '"object":null,"oldObject":null')
     const text = naming?.renames === true ? naming.review(own).body : own
     const { request } = parseLong(text) as { request: Record<string, unknown> } // this server wrote it
-    const { object, oldObject, uid: _uid, ...rest } = request
+    const { object: _object, oldObject: _oldObject, uid: _uid, ...rest } = request
+    const { oldObject } = this.#request
     return {
-      object, oldObject,
+      oldObject: oldObject === undefined ? null : shown(this.version(requested).json(oldObject), naming),
       request: {
         subResource: '', requestSubResource: '', name: '', namespace: '', ...rest,
         userInfo: { username: '', uid: '', groups: [], extra: {}, ...rest['userInfo'] as object }
@@ -56,7 +91,7 @@ export class RequestVariables {
     }
   }
 
-  #version (spoken: RequestedKind): RequestedVersion {
+  version (spoken: RequestedKind): RequestedVersion {
     let version = this.#versions.get(spoken)
     if (version === undefined) {
       this.#versions.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources))

@@ -14,7 +14,7 @@ export async function isMeant (
   if (!await isSelected(hook, request)) return false
   if (hook.conditions.length === 0) return true
   try {
-    return await conditionsHold(hook.conditions, await variables.of(requested))
+    return await conditionsHold(hook.conditions, await variables.of({ requested, param: undefined }))
   } catch (error) {
     if (hook.ignoresFailure) return false
     throw refusal(request, `webhook ${hook.name}: ${(error as Error).message}`)

@@ -4,10 +4,11 @@
  */
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
-import { decode } from '../../schemas/language/decode.js'
+import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { SubresourceView, Representation, ApiObject } from '../../schemas/resource.js'
-import { Facts } from '../../schemas/language/types.js'
+import { Facts, type Message } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -20,11 +21,14 @@ type Members = Record<string, unknown>
 export interface RequestedVersion {
   readonly kind: Kind
   readonly json: (object: Members) => string
+  /** Undefined for other kinds. */
+  readonly message: Message | undefined
   /**
    * Writes an object patched in that version back into the request's object.
+   * @returns paths of undeclared members, which are dropped
    * @throws DecodeError if it does not match the kind
    */
-  readonly put: (object: Members, made: unknown) => void
+  readonly put: (object: Members, made: unknown, naming?: Naming) => readonly string[]
 }
 
 /** @param spoken the version that the hook's rules matched */
@@ -46,29 +50,39 @@ function ofVersion ({ stored }: ResourceStore, representation: Representation): 
   const { group, version, kind, message, conversion } = representation
   return {
     kind: { group, version, kind },
+    message,
     json: object => {
       const typed = object as unknown as ApiObject // a stored object of the type
       return toJson(message, conversion?.fromStored(typed) ?? typed)
     },
-    put: (object, made) => {
-      const decoded = decode(message, made).object
-      applyDefaults(message, decoded)
+    put: (object, made, naming) => {
+      const { object: decoded, unknown } = read(message, made, naming)
       const whole = conversion?.toStored(decoded) ?? decoded
       applyDefaults(stored.message, whole)
       replace(object, whole as unknown as Members)
+      return unknown
     }
   }
 }
 
-function ofView ({ message, read, write }: SubresourceView): RequestedVersion {
+/** With defaults. */
+function read (message: Message<ApiObject>, made: unknown, naming = OWN_NAMES): Decoded<ApiObject> {
+  const decoded = decode(naming.message(message), naming.value(message, made))
+  applyDefaults(message, decoded.object)
+  return decoded
+}
+
+function ofView (view: SubresourceView): RequestedVersion {
+  const { message } = view
   const { type } = message[Facts]
   return {
     kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
-    json: object => toJson(message, read(object as unknown as ApiObject)), // of the subresource's type
-    put: (object, made) => {
-      const decoded = decode(message, made).object
-      applyDefaults(message, decoded)
-      write(object as unknown as ApiObject, decoded)
+    message,
+    json: object => toJson(message, view.read(object as unknown as ApiObject)), // of the subresource's type
+    put: (object, made, naming) => {
+      const { object: decoded, unknown } = read(message, made, naming)
+      view.write(object as unknown as ApiObject, decoded)
+      return unknown
     }
   }
 }
@@ -79,8 +93,12 @@ function ofOther ({ kind, object }: AdmissionRequest): RequestedVersion {
   const slash = apiVersion.indexOf('/')
   return {
     kind: { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind: own },
+    message: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
-    put: (object, made) => { replace(object, made as Members) }
+    put: (object, made) => {
+      replace(object, made as Members)
+      return []
+    }
   }
 }
 

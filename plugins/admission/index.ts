@@ -39,7 +39,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     const { escalationCheck } = await import('../../admission/plugins/rbac-escalation.js')
     plugins.push(escalationCheck({ rbac, authorize }))
   }
-  if (gates.enabled('ValidatingAdmissionPolicy')) {
+  if (gates.enabled('ValidatingAdmissionPolicy') || gates.enabled('MutatingAdmissionPolicy')) {
     const { parameterPermissions } = await import('../../admission/policies/permissions.js')
     plugins.push(parameterPermissions({ resources, authorize, naming }))
   }

@@ -93,7 +93,8 @@ export function * applyJsonPatch (document: unknown, operations: readonly JsonPa
     } catch (error) {
       if (!(error instanceof Misfit)) throw error
       throw new StatusError(
-        'Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`
+        'Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`,
+        { cause: error }
       )
     }
     if (patching.isDue()) yield
@@ -103,6 +104,10 @@ export function * applyJsonPatch (document: unknown, operations: readonly JsonPa
 
 /** Explains why an operation does not fit the document. */
 class Misfit extends Error {}
+class FailedTest extends Misfit {}
+
+/** Whether a patch was refused because one of its tests failed. */
+export const isFailedTest = (error: unknown): boolean => error instanceof Error && error.cause instanceof FailedTest
 
 const isParent = (value: unknown): value is object => typeof value === 'object' && value !== null
 
@@ -154,7 +159,7 @@ class JsonPatcher {
         }
         return this.#put(path, this.#remove(from), true)
       case 'test':
-        if (!this.#same(this.#find(path) ?? null, value)) throw new Misfit('the test failed')
+        if (!this.#same(this.#find(path) ?? null, value)) throw new FailedTest('the test failed')
     }
   }
 

@@ -131,7 +131,7 @@ t.test('a plugin for a type gets its objects, other versions of them, other obje
 const notYet = (): never => { throw new Error('not yet') }
 const notes: string[] = []
 const resources = new Proxy({}, { get: notYet }) as ResourceRegistry
-const tools = { clock: systemClock, gates: featureGates({ ValidatingAdmissionPolicy: true }), resources, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
+const tools = { clock: systemClock, gates: featureGates({ MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true }), resources, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
 
 t.test('the catalogue is what flags take, and its order is that in which plugins run', async t => {
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length)

@@ -28,7 +28,7 @@ t.test('without flags the options are the defaults of the interface', async t =>
     audit: undefined,
     limits: { requestTimeout: 60_000, minRequestTimeoutSeconds: 1800, priorityAndFairness: true, maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, deleteCollectionWorkers: 1 },
     securityHeaders: { allowedOrigins: [], strictTransportSecurity: [] },
-    api: { disabled: ['internal.apiserver.orch.io/v1alpha1'], externalHostname: undefined },
+    api: { disabled: ['admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], externalHostname: undefined },
     health: { livezGracePeriod: 0 },
     shutdown: { delay: 0, sendRetryAfter: false },
     metrics: { countInterval: 60_000, sizeInterval: 30_000, disabled: [] },
@@ -64,7 +64,7 @@ t.test('flags and the files they name become options', async t => {
     audit: { path: `${folder}/audit.log`, format: 'legacy', maxSizeMegabytes: 5, maxBackups: 2, maxAgeDays: 3, compress: true },
     limits: { requestTimeout: 30_000 },
     securityHeaders: { allowedOrigins: ['^https://x$'], strictTransportSecurity: ['max-age=1', 'preload'] },
-    api: { disabled: ['rbac.authorization.orch.io/v1', 'internal.apiserver.orch.io/v1alpha1'], advertiseAddress: '[fd00::1]:7443', externalHostname: 'api.example.com' },
+    api: { disabled: ['rbac.authorization.orch.io/v1', 'admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], advertiseAddress: '[fd00::1]:7443', externalHostname: 'api.example.com' },
     shutdown: { sendRetryAfter: true },
     metrics: { disabled: ['a', 'b'], allowedLabels: new Map([['a_total,verb', ['GET', 'LIST']], ['b,code', ['200']]]) }
   })

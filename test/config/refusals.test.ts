@@ -152,20 +152,22 @@ t.test('every flag is accepted with its own default', async t => {
 t.test('versions are disabled by name or by stage, and the more specific setting takes precedence', async t => {
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
+  const NEW = 'admissionregistration.orch.io/v1beta1'
   t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
-  t.strictSame(off('api/alpha=true'), [])
+  t.strictSame(off('api/alpha=true'), [NEW], 'so are beta versions that came later')
   t.strictSame(off('api/all=true'), [])
-  t.strictSame(off(`${ALPHA}=true`), [])
-  t.strictSame(off('rbac.authorization.orch.io/v1=false,api/alpha'), ['rbac.authorization.orch.io/v1'])
-  t.strictSame(off('v1=false,api/alpha'), ['v1'])
-  t.strictSame(off('api/v1=false,api/alpha'), ['v1'])
-  t.ok(off('api/ga=false').every(name => !name.includes('beta')))
+  t.strictSame(off(`${ALPHA}=true`), [NEW])
+  t.strictSame(off(`${NEW}=true`), [ALPHA])
+  t.strictSame(off('rbac.authorization.orch.io/v1=false,api/alpha,api/beta'), ['rbac.authorization.orch.io/v1'])
+  t.strictSame(off('v1=false,api/alpha,api/beta'), ['v1'])
+  t.strictSame(off('api/v1=false,api/alpha,api/beta'), ['v1'])
+  t.ok(off('api/ga=false,api/beta').every(name => !name.includes('beta')))
   t.notOk(off('api/all=false,v1').includes('v1'))
-  t.strictSame(off('api/beta=false,api/alpha').sort(), ['autoscaling/v2beta1', 'autoscaling/v2beta2', 'batch/v1beta1', 'discovery.orch.io/v1beta1', 'events.orch.io/v1beta1',
+  t.strictSame(off('api/beta=false,api/alpha').sort(), [NEW, 'autoscaling/v2beta1', 'autoscaling/v2beta2', 'batch/v1beta1', 'discovery.orch.io/v1beta1', 'events.orch.io/v1beta1',
     'flowcontrol.apiserver.orch.io/v1beta1', 'flowcontrol.apiserver.orch.io/v1beta2', 'node.orch.io/v1beta1', 'policy/v1beta1', 'storage.orch.io/v1beta1'])
-  t.strictSame(off('apps/v1/daemonsets=false,api/alpha'), ['apps/v1/daemonsets'])
-  t.strictSame(off('v1/pods=false,api/alpha'), ['v1/pods'])
-  t.strictSame(off('apps/v1=false,apps/v1/daemonsets,api/alpha'), ['apps/v1/controllerrevisions', 'apps/v1/deployments', 'apps/v1/replicasets', 'apps/v1/statefulsets'])
+  t.strictSame(off('apps/v1/daemonsets=false,api/alpha,api/beta'), ['apps/v1/daemonsets'])
+  t.strictSame(off('v1/pods=false,api/alpha,api/beta'), ['v1/pods'])
+  t.strictSame(off('apps/v1=false,apps/v1/daemonsets,api/alpha,api/beta'), ['apps/v1/controllerrevisions', 'apps/v1/deployments', 'apps/v1/replicasets', 'apps/v1/statefulsets'])
 })
 
 t.test('gates without effect give warnings', async t => {

@@ -9,7 +9,7 @@ export const stored = representations.filter(({ type }) => !type.virtual)
  * Serves every version. StorageObjectInUseProtection would keep deleted volumes until a controller releases them, and ResourceQuota would count
  * objects meanwhile. Kinds of later releases are there too.
  */
-export const ALL = { api: { disabled: [] }, featureGates: { APISelfSubjectReview: true, ValidatingAdmissionPolicy: true }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
+export const ALL = { api: { disabled: [] }, featureGates: { APISelfSubjectReview: true, MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
 
 const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
 export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`

@@ -44,15 +44,24 @@ export interface PolicyVariables {
   readonly variables?: ReadonlyMap<string, Type> | undefined
   /** The type of `object` and `oldObject`. Default any. */
   readonly object?: Type
+  /** Whether expressions make patches. */
+  readonly mutates?: boolean
+}
+
+/** What mutations make: objects of any fields, whose types are named by their places, and operations of a patch. */
+export const OBJECT: Type = { kind: 'object', name: 'Object' }
+export const JSON_PATCH: Type = objectOf({ op: STRING, path: STRING, from: STRING, value: DYN }, 'JSONPatch')
+const PATCHES: Options = {
+  structs: { Object: OBJECT, JSONPatch: JSON_PATCH }, functions: ['jsonpatch.escapeKey']
 }
 
 /** Those without variables of their own are shared, so that their programs are. */
 const shared = new Map<string, Environment>()
 
-export function policyEnvironment (given: PolicyVariables, options?: Options): Environment {
-  const { params, authorizer, variables, object } = given
-  const isShared = variables === undefined && object === undefined && options === undefined
-  const key = `${params} ${authorizer}`
+export function policyEnvironment (given: PolicyVariables): Environment {
+  const { params, authorizer, variables, object, mutates = false } = given
+  const isShared = (variables?.size ?? 0) === 0 && object === undefined
+  const key = `${params} ${authorizer} ${variables !== undefined} ${mutates}`
   const known = isShared ? shared.get(key) : undefined
   if (known !== undefined) return known
   const fields = new Map([...variables ?? []].map(([member, type]) => [member, { member, type }]))
@@ -64,7 +73,7 @@ export function policyEnvironment (given: PolicyVariables, options?: Options): E
     ...(variables === undefined
       ? {}
       : { variables: { kind: 'object', fields, deferred: true, name: 'orch.Variables' } })
-  }, options)
+  }, mutates ? PATCHES : {})
   if (isShared) shared.set(key, made)
   return made
 }

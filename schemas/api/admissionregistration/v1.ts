@@ -1,4 +1,7 @@
 /** The public types of admissionregistration.orch.io/v1. */
+import type { Static } from '../../language/declare.js'
+import { declare } from './mutating-declarations.js'
+
 export {
   MutatingWebhook, MutatingWebhookConfiguration, Rule, RuleWithOperations, ServiceReference, ValidatingWebhook,
   ValidatingWebhookConfiguration, WebhookClientConfig
@@ -9,3 +12,16 @@ export {
   AuditAnnotation, ExpressionWarning, TypeChecking, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindingSpec, ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicyStatus, Validation
 } from './validating-policies.js'
+
+export const {
+  ApplyConfiguration, JSONPatch, Mutation, MutatingAdmissionPolicySpec, MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBindingSpec, MutatingAdmissionPolicyBinding
+} = declare('v1')
+
+export type ApplyConfiguration = Static<typeof ApplyConfiguration>
+export type JSONPatch = Static<typeof JSONPatch>
+export type Mutation = Static<typeof Mutation>
+export type MutatingAdmissionPolicySpec = Static<typeof MutatingAdmissionPolicySpec>
+export type MutatingAdmissionPolicy = Static<typeof MutatingAdmissionPolicy>
+export type MutatingAdmissionPolicyBindingSpec = Static<typeof MutatingAdmissionPolicyBindingSpec>
+export type MutatingAdmissionPolicyBinding = Static<typeof MutatingAdmissionPolicyBinding>

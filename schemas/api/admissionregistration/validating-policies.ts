@@ -7,7 +7,7 @@ import { resource } from '../../resource.js'
 import { MatchCondition } from './match-condition.js'
 import { MatchResources, ParamKind, ParamRef, Variable } from './policies.js'
 import { paramKindCell, paramRefCell } from './policy-columns.js'
-import { validateBinding, validatePolicy } from './rules/policies.js'
+import { validateBinding, validatePolicy } from './rules/validating-policies.js'
 
 const { kind, message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.orch.api.admissionregistration.v1')
 const STATUS_REASONS = [
@@ -41,7 +41,7 @@ export const ValidatingAdmissionPolicySpec = message('ValidatingAdmissionPolicyS
   matchConstraints: one(2, 'Requests that it is for.', MatchResources, { pointer: true }),
   validations: list(3, 'What requests must be.', Validation, { listType: 'atomic' }),
   failurePolicy: string(4, 'What an error means, Ignore or Fail; by default Fail.', {
-    pointer: true, values: ['Ignore', 'Fail'], closed: true, default: 'Fail'
+    pointer: true, values: ['Ignore', 'Fail'], closed: 'ruled', default: 'Fail'
   }),
   auditAnnotations: list(5, 'Annotations of audit events.', AuditAnnotation, { listType: 'atomic' }),
   matchConditions: list(6, 'Expressions that must all be true of requests that it is for.', MatchCondition, {

@@ -75,14 +75,12 @@ function validateList (list: readonly string[], what: string, at: string, report
   }
 }
 
-/** @param allowed the operations that there are */
 export function validateRule (
-  { operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report,
-  allowed: readonly string[] = OPERATIONS
+  { operations = [], apiGroups = [], apiVersions = [], resources = [] }: RuleWithOperations, at: string, report: Report
 ): void {
   validateList(operations, 'operations', `${at}.operations`, report)
   for (const [index, operation] of operations.entries()) {
-    if (!allowed.includes(operation)) notSupported(report, `${at}.operations[${index}]`, operation, allowed)
+    if (!OPERATIONS.includes(operation)) notSupported(report, `${at}.operations[${index}]`, operation, OPERATIONS)
   }
   validateList(apiGroups, 'API groups', `${at}.apiGroups`, report)
   validateList(apiVersions, 'API versions', `${at}.apiVersions`, report)

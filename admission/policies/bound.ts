@@ -1,0 +1,88 @@
+/** The policies of a kind that bindings bring into force, and what of them a request is for. */
+import type { RequestedKind } from '../webhooks/hook-set.js'
+import { FollowedObjects } from '../followed-objects.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import { Matching } from './matching.js'
+import { parametersOf } from './parameters.js'
+import type { Binding, Policy } from './policy.js'
+import type { PolicyTools } from './variables.js'
+
+export interface Bound<P, B> { readonly policy: P, readonly bindings: readonly B[] }
+
+interface Kind<P, B> {
+  /** Of policies, and of bindings. */
+  readonly plurals: readonly [string, string]
+  readonly policyOf: (object: ApiObject) => P
+  readonly bindingOf: (object: ApiObject) => B
+}
+
+/** Policies with their bindings, both in the order of their names. */
+export class BoundPolicies<P extends Policy, B extends Binding> {
+  readonly #policies: FollowedObjects<P, readonly P[]>
+  readonly #bindings: FollowedObjects<B, readonly B[]>
+  #of: readonly [policies: readonly P[], bindings: readonly B[]] | undefined
+  #bound: ReadonlyArray<Bound<P, B>> = []
+
+  constructor ({ resources }: PolicyTools, { plurals: [ofPolicies, ofBindings], policyOf, bindingOf }: Kind<P, B>) {
+    this.#policies = new FollowedObjects(resources, ofPolicies, { one: policyOf, all: all => all, none: [] })
+    this.#bindings = new FollowedObjects(resources, ofBindings, { one: bindingOf, all: all => all, none: [] })
+  }
+
+  /** Starts following: writes are acknowledged once they are effective here. */
+  follow (): void {
+    this.#policies.follow()
+    this.#bindings.follow()
+  }
+
+  /** Those with bindings. @throws StorageError if they cannot be read */
+  current (): ReadonlyArray<Bound<P, B>> | Promise<ReadonlyArray<Bound<P, B>>> {
+    const [policies, bindings] = [this.#policies.current(), this.#bindings.current()]
+    if (policies instanceof Promise || bindings instanceof Promise) {
+      return Promise.all([policies, bindings]).then(() => this.current())
+    }
+    if (this.#of?.[0] === policies && this.#of[1] === bindings) return this.#bound
+    this.#of = [policies, bindings]
+    const byPolicy = new Map(policies.map((policy): [string, Bound<P, B> & { bindings: B[] }] =>
+      [policy.name, { policy, bindings: [] }]))
+    for (const binding of bindings) byPolicy.get(binding.policy)?.bindings.push(binding)
+    return this.#bound = [...byPolicy.values()].filter(bound => bound.bindings.length > 0)
+  }
+}
+
+export interface Invocation<P, B> {
+  readonly policy: P
+  readonly binding: B
+  /** The version that the rules of the policy match. */
+  readonly requested: RequestedKind
+  /** Undefined for a policy without parameters, null for a binding without. */
+  readonly param: unknown
+}
+
+/**
+ * The policies that are for a request, once for each binding and parameter.
+ * @param misconfigured receives what is wrong with parameters
+ * @throws StatusError 404 if the namespace does not exist
+ */
+export async function invocationsOf<P extends Policy, B extends Binding> (
+  all: ReadonlyArray<Bound<P, B>>, request: AdmissionRequest, tools: PolicyTools,
+  misconfigured: (policy: P, binding: B, message: string) => void
+): Promise<Array<Invocation<P, B>>> {
+  const matching = new Matching(request, tools.resources)
+  const found: Array<Invocation<P, B>> = []
+  for (const { policy, bindings } of all) {
+    const requested = await matching.of(policy.constraints)
+    if (requested === undefined) continue
+    for (const binding of bindings) {
+      if (binding.resources !== undefined && await matching.of(binding.resources) === undefined) continue
+      try {
+        for (const param of await parametersOf(policy, binding, request, tools)) {
+          found.push({ policy, binding, requested, param })
+        }
+      } catch (error) {
+        misconfigured(policy, binding, `failed to configure binding: ${(error as Error).message}`)
+      }
+    }
+  }
+  return found
+}

@@ -1,0 +1,115 @@
+/**
+ * MutatingAdmissionPolicy: the policies that bindings bring into force change objects, just before the mutating
+ * webhooks. After a change by a policy or webhook those of reinvocationPolicy IfNeeded run once more. @see the public
+ * project's policies of 1.36
+ */
+import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
+import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
+import { refusal } from '../refusal.js'
+import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
+import { conditionsHold, madeBy } from './evaluation.js'
+import { isExempt } from './matching.js'
+import { mutate } from './mutations.js'
+import { bindingOf, mutatingPolicyOf, type Binding, type MutatingPolicy } from './policy.js'
+import { RequestVariables, type PolicyTools } from './variables.js'
+
+const FORBIDDEN = 403
+
+/** State of a request over both rounds. */
+interface Progress {
+  /** Policies that may be invoked again, as keys, and those that are to be. */
+  readonly invoked: Set<string>
+  readonly again: Set<string>
+  /** The object after the first round. */
+  left: string
+}
+
+interface Failure { readonly message: string, readonly reason: StatusReason }
+
+export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
+  const policies = new BoundPolicies(tools, {
+    plurals: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'], policyOf: mutatingPolicyOf, bindingOf
+  })
+  const progress = new WeakMap<Pass, Progress>()
+
+  const round = async (
+    request: AdmissionRequest, pass: Pass, all: ReadonlyArray<Bound<MutatingPolicy, Binding>>
+  ): Promise<void> => {
+    const failures: Failure[] = []
+    const fail = (policy: MutatingPolicy, binding: Binding, why: string, reason: StatusReason): void => {
+      if (policy.ignoresFailure) return
+      const message = `policy '${policy.name}' with binding '${binding.name}' denied request: ${why}`
+      failures.push({ message, reason })
+    }
+    const variables = new RequestVariables(request, tools)
+    const invocations = await invocationsOf(all, request, tools, (policy, binding, why) => {
+      fail(policy, binding, why, 'Forbidden')
+    })
+    const mayRepeat = invocations.some(({ policy }) => policy.reinvoked)
+    const left = (): string => mayRepeat ? variables.text(request.requested) : ''
+    let state = progress.get(pass)
+    if (state === undefined) progress.set(pass, state = { invoked: new Set(), again: new Set(), left: '' })
+    else if (state.left !== left()) repeat(state)
+
+    let isChanged = false
+    for (const invocation of invocations) {
+      const { policy, binding, requested } = invocation
+      const key = keyOf(invocation)
+      try {
+        if (!await conditionsHold(policy.conditions, await variables.of(invocation))) continue
+      } catch (error) {
+        fail(policy, binding, (error as Error).message, 'Invalid')
+        continue
+      }
+      if (pass.round === 1 && !state.again.has(key)) continue
+      for (const mutation of policy.mutations) {
+        try {
+          const values = await variables.of(invocation)
+          const made = await madeBy(mutation, policy, values)
+          const { object: document } = values
+          await mutate(mutation, request, variables.version(requested), { document, made, naming: tools.naming })
+          if (variables.changed(requested)) isChanged = true
+        } catch (error) {
+          if (isStatusError(error)) throw error
+          fail(policy, binding, (error as Error).message, 'Invalid')
+        }
+      }
+      if (policy.reinvoked) state.invoked.add(key)
+    }
+    if (isChanged) {
+      repeat(state)
+      pass.again()
+    }
+    state.left = left()
+    const [first] = failures
+    if (first !== undefined) throw denial(request, first, failures)
+  }
+
+  return {
+    name: 'MutatingAdmissionPolicy',
+    handles: request => {
+      policies.follow()
+      return request.object !== undefined && !isExempt(request)
+    },
+    mutate: (request, pass) => {
+      const all = policies.current()
+      if (all instanceof Promise) return all.then(those => round(request, pass, those))
+      return all.length === 0 ? undefined : round(request, pass, all)
+    }
+  }
+}
+
+function repeat ({ invoked, again }: Progress): void {
+  for (const key of invoked) again.add(key)
+}
+
+function keyOf ({ policy, binding, param }: Invocation<MutatingPolicy, Binding>): string {
+  const { metadata } = (param ?? {}) as { readonly metadata?: { readonly namespace?: string, readonly name?: string } }
+  return JSON.stringify([policy.name, binding.name, metadata?.namespace, metadata?.name])
+}
+
+function denial (request: AdmissionRequest, { message, reason }: Failure, all: readonly Failure[]): StatusError {
+  const causes = all.map(({ message }) => ({ message }))
+  const { details } = refusal(request, message).status
+  return new StatusError(reason, message, { code: FORBIDDEN, details: { ...details, causes } })
+}

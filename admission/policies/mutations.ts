@@ -1,0 +1,131 @@
+/**
+ * What mutations do to an object: an apply configuration is merged as server-side apply would, without ownership; a
+ * patch is followed. Both under the names of clients, in the version that the rules of the policy match.
+ */
+import { toJson } from '../../expressions/from-json.js'
+import { Entries, Items, type Value } from '../../expressions/values.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { decode } from '../../schemas/language/decode.js'
+import { Facts, type Message } from '../../schemas/language/types.js'
+import { clone } from '../../schemas/language/values.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import { isStatusError, StatusError } from '../../schemas/status.js'
+import { atomicsIn } from '../../registry/apply/atomics.js'
+import { validateConfig } from '../../registry/apply/config.js'
+import { merge } from '../../registry/apply/merge.js'
+import { shapesOf } from '../../registry/apply/shape.js'
+import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../registry/patch/json-patch.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
+import { internal } from '../webhooks/refusals.js'
+import type { RequestedVersion } from '../webhooks/requested-version.js'
+import type { Mutation } from './policy.js'
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Changes the object of the request.
+ * @param document the object, as the expression saw it
+ * @param made what the expression made of it
+ * Rejects with an Error that the failure policy judges, or a StatusError 500 or 503 that it does not.
+ */
+export async function mutate (
+  { applies }: Mutation, { object = {}, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>,
+  version: RequestedVersion, { document, made, naming }: { document: unknown, made: Value, naming?: Naming | undefined }
+): Promise<void> {
+  const after = applies ? configured(version, document, made, naming) : await patched(document, made)
+  if (after === undefined) return
+  const done = trackOwnership?.()
+  let unknown: readonly string[]
+  try {
+    unknown = version.put(object, after, naming)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw internal(error.message, error)
+  }
+  // As upstream, objects of custom types are pruned.
+  if (unknown.length > 0 && version.message?.[Facts].given === undefined) {
+    throw internal(`strict decoding error: ${unknown.map(path => `unknown field ${JSON.stringify(path)}`).join(', ')}`)
+  }
+  done?.()
+}
+
+/** Undefined if a test of the patch failed. */
+async function patched (document: unknown, made: Value): Promise<unknown> {
+  const operations = made instanceof Items ? made.items.map(operation) : []
+  try {
+    return await runStepsWithinBudget(applyJsonPatch(clone(document), parseJsonPatch(operations)))
+  } catch (error) {
+    if (!isStatusError(error)) throw error
+    if (isFailedTest(error)) return undefined
+    throw new Error(`JSON Patch: ${error.message}`, { cause: error })
+  }
+}
+
+function operation (made: Value): Members {
+  const value = made instanceof Entries ? made.get('value') : undefined
+  if (value !== undefined) checkTypes(value)
+  const { from = '', ...rest } = toJson(made) as Members & { readonly from?: string } // as its type is
+  return { op: '', path: '', ...rest, ...(from === '' ? {} : { from }) }
+}
+
+function configured ({ message, kind: { group, version, kind } }: RequestedVersion, document: unknown, made: Value,
+  naming = OWN_NAMES): unknown {
+  if (message === undefined) {
+    throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
+      'can be a delay between when CustomResourceDefinitions are created and when they are available.')
+  }
+  checkTypes(made)
+  const { apiVersion, kind: shownKind } = document as Members
+  const config = { ...toJson(made) as Members, apiVersion, kind: shownKind }
+  const { whole } = shapesOf(naming.message(message))
+  checkConfig(message, config, naming)
+  const atomics = atomicsIn(whole, config)
+  if (atomics.length > 0) {
+    throw refused(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
+  }
+  return merge(whole, clone(document), config, { ofLive: false, moved: false })
+}
+
+const refused = (why: string): Error => new Error(`error applying patch: ${why}`)
+
+/** @throws Error for values that do not fit the type */
+function checkConfig (message: Message, config: object, naming: Naming): void {
+  const findings: string[] = []
+  try {
+    const { unknown } = decode(naming.message(message), naming.value(message, clone(config)))
+    findings.push(...unknown.map(path => `.${path}: field not declared in schema`))
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    findings.push(error.message)
+  }
+  if (findings.length === 0) {
+    validateConfig(shapesOf(naming.message(message)).whole, config, ({ field, detail }) => {
+      findings.push(`.${field}: ${detail === '' ? 'duplicate entries' : detail}`)
+    })
+  }
+  if (findings.length === 0) return
+  const all = findings.length === 1 ? findings.join('') : `errors:\n${findings.map(text => `  ${text}`).join('\n')}`
+  throw refused(`failed to convert patch object to typed object: ${all}`)
+}
+
+/** Objects are named by their place: that of `Object.spec.x` is a value of `x`. @throws Error */
+function checkTypes (made: Value): void {
+  if (!(made instanceof Entries) || made.struct === undefined) return
+  const wrong: string[] = []
+  mismatches(made, made.struct, wrong)
+  if (wrong.length > 0) throw new Error(`type mismatch: ${wrong.join('\n')}`)
+}
+
+function mismatches (value: Value | undefined, place: string, wrong: string[]): void {
+  if (value instanceof Items) for (const item of value.items) mismatches(item, place, wrong)
+  if (!(value instanceof Entries)) return
+  const { struct, entries } = value
+  if (struct !== undefined && struct !== place) {
+    wrong.push(`unexpected type name ${JSON.stringify(struct)}, expected ${JSON.stringify(place)}, which matches ` +
+      'field name path from root Object type')
+  }
+  for (const [key, member] of entries) {
+    mismatches(member, struct === undefined ? place : `${place}.${String(key)}`, wrong)
+  }
+}
