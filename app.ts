@@ -99,7 +99,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
-  await fastify.register(metrics, options.metrics ?? {})
+  await fastify.register(metrics, { ...options.metrics, release: gates.release })
   await fastify.register(egress, { proxies: options.egress })
   await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
   await fastify.register(health, options.health ?? {})

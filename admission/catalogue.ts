@@ -66,8 +66,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     check: async given =>
       (await import('./plugins/image-policy-configuration.js')).imagePolicyIn('ImagePolicyWebhook', given)
   }),
-  on('PodSecurity', async ({ observePodSecurity }, given) =>
-    (await import('./plugins/pod-security.js')).podSecurity(await SETTINGS.PodSecurity(given), observePodSecurity), {
+  on('PodSecurity', async ({ observePodSecurity, gates }, given) =>
+    (await import('./plugins/pod-security.js')).podSecurity(
+      await SETTINGS.PodSecurity(given), observePodSecurity, gates.release
+    ), {
     check: SETTINGS.PodSecurity, gate: 'PodSecurity'
   }),
   off('PodSecurityPolicy', async tools => (await import('./plugins/pod-security-policy.js')).podSecurityPolicy(tools), {

@@ -5,6 +5,7 @@
 import type { RouteHandlerMethod } from 'fastify'
 import { served } from '../answers/request-context.js'
 import { sendLater } from '../answers/send.js'
+import { deprecationIn } from '../schemas/resource.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
@@ -21,7 +22,7 @@ export function dispatcher (fastify: RoutedServer): RouteHandlerMethod {
     const store = info.deeper === undefined ? resources.lookup(info) : undefined
     if (store !== undefined) {
       const handler = tableOf(store).of(info, request.method)
-      if (store.representation.deprecation !== undefined) noteDeprecation(request, store.representation)
+      if (deprecationIn(store.gates, store.representation) !== undefined) noteDeprecation(request, store.representation)
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }

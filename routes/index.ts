@@ -2,6 +2,8 @@
  * Registers the API: resources, discovery, OpenAPI and the keys of the issuer. Plugins register health, metrics and
  * debugging.
  */
+import { SINCE } from '../schemas/meta/release.js'
+import { isServed } from '../schemas/resource.js'
 import { representations, types } from '../schemas/resources.js'
 import discovery from './discovery.js'
 import { dispatcher } from './dispatch.js'
@@ -11,13 +13,17 @@ import { apiRoutes } from './table.js'
 import { plugin } from '../answers/server.js'
 import { NEEDS, type RoutedServer } from './needs.js'
 
+/** A release that can be emulated, or one before it. */
+const known = (release: string | undefined): string | undefined =>
+  release !== undefined && SINCE.includes(release) ? release : undefined
+
 async function routes (fastify: RoutedServer): Promise<void> {
   const { orchResources: resources, orchSettings: { disabledApis, featureGates } } = fastify
   for (const type of types) resources.add(type)
   for (const representation of representations) {
-    const { apiVersion, plural, gate } = representation
+    const { apiVersion, plural, gate, deprecation: { removed } = {} } = representation
     if (disabledApis.has(apiVersion) || disabledApis.has(`${apiVersion}/${plural}`)) continue
-    if (gate === undefined || featureGates.enabled(gate)) resources.serve(representation)
+    if (isServed({ gate, removed: known(removed) }, featureGates)) resources.serve(representation)
   }
   apiRoutes(fastify, dispatcher(fastify))
   await discovery(fastify)

@@ -62,7 +62,7 @@ class Generation {
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
-    this.#info = { version: releaseVersion(), ...served, naming }
+    this.#info = { version: releaseVersion(served.gates?.release), ...served, naming }
     this.documents = new OpenApi3(resources, this.#info)
   }
 

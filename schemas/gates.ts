@@ -111,6 +111,8 @@ export interface Gates {
   readonly enabled: (name: string) => boolean
   /** Whether the emulated release has a gate that can be set, or had it and has for good what it brought. */
   readonly knows: (name: string) => boolean
+  /** The emulated release. */
+  readonly release: Release
   /** Every gate has the default of the interface's release. */
   readonly areDefault?: boolean
   /** The public project's name of a group, where clients may use those. */
@@ -146,6 +148,7 @@ export function featureGates (
   }
   return {
     publicGroup,
+    release,
     knows: name => gates.has(name) || (release !== RELEASE_NAME && hasStayed(name)),
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import type { CellBudget } from './cell-budget.js'
 import type { Gates } from './gates.js'
 import type { Ages } from './meta/duration.js'
+import { SINCE } from './meta/release.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
@@ -40,8 +41,10 @@ export interface Subresource {
   readonly changes?: readonly string[]
   /** Metadata members that it does not change either. */
   readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
-  /** The feature gate that serves it. Default: always served. */
+  /** The feature gate, or the release, that serves it. Default: always served. */
   readonly gate?: string
+  /** The first release without it. */
+  readonly removed?: string
   /** It opens a connection to where the object runs and has no body. */
   readonly connects?: true
   /** Rules its updates skip. Default: the rule on generateName. */
@@ -52,8 +55,17 @@ export interface Subresource {
   readonly view?: SubresourceView
 }
 
-/** Whether the feature gate of a subresource, if it has one, is on. */
-export const isServed = ({ gate }: Subresource, gates: Gates): boolean => gate === undefined || gates.enabled(gate)
+/** Whether a server with these gates has something that gates or releases bring and take away. */
+export const isServed = ({ gate, removed }: { gate?: string | undefined, removed?: string | undefined }, gates: Pick<Gates, 'enabled'>): boolean =>
+  (gate === undefined || gates.enabled(gate)) && (removed === undefined || !gates.enabled(removed))
+
+/** The deprecation of a version; undefined too in a release before it. */
+export function deprecationIn (
+  gates: Pick<Gates, 'enabled'>, { deprecation }: Pick<Representation, 'deprecation'>
+): Deprecation | undefined {
+  if (deprecation === undefined || !SINCE.includes(deprecation.deprecated)) return deprecation
+  return gates.enabled(deprecation.deprecated) ? deprecation : undefined
+}
 
 export interface SubresourceView {
   readonly message: Message<ApiObject>

@@ -7,6 +7,7 @@
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { sameValue } from '../../schemas/language/values.js'
+import { partsOf, RELEASE_NAME, type Release } from '../../schemas/meta/release.js'
 import { describe, invalid, listed } from '../../schemas/status.js'
 import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { podPath, podIn, type PodLike } from '../pod-templates.js'
@@ -23,8 +24,9 @@ const ANNOTATION = 'pod-security.orch.io/'
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
 
 export function podSecurity (
-  settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED
+  settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED, release: Release = RELEASE_NAME
 ): AdmissionPlugin {
+  const newest = Number(partsOf(release).minor)
   const { defaults, usernames, namespaces, runtimeClasses } = settings
   const isExemptRuntime = ({ spec }: PodLike): boolean => spec.runtimeClassName !== undefined &&
     runtimeClasses.has(spec.runtimeClassName)
@@ -44,7 +46,7 @@ export function podSecurity (
     if (enforce.minor === old.policy.enforce.minor && isLaxer) return
     if (namespaces.has(name)) return exempt(request, 'namespace')
     const pods = await reader.list('', 'pods', name) as Pod[] // the resource's type
-    for (const text of await warningsOf(name, pods, enforce, isExemptRuntime)) warn(text)
+    for (const text of await warningsOf(name, pods, enforce, { isExempt: isExemptRuntime, newest })) warn(text)
   }
 
   const ofPods = async (request: AdmissionRequest): Promise<void> => {
@@ -59,7 +61,7 @@ export function podSecurity (
     const { policy, findings } = policyOf((await reader.get('', 'namespaces', '', namespace).catch((error: unknown) => {
       observer.failed(request, true)
       throw error
-    }))?.metadata.labels, defaults)
+    }))?.metadata.labels, defaults, release !== RELEASE_NAME)
     const isOpen = ({ level }: LevelVersion): boolean => level === 'privileged'
     if (findings.length === 0 && isOpen(policy.warn) && isOpen(policy.audit) && (!isPod || isOpen(policy.enforce))) {
       if (isPod) {
@@ -80,7 +82,7 @@ export function podSecurity (
       )
     }
 
-    const audited = violations(policy.audit, pod)
+    const audited = violations(policy.audit, pod, newest)
     if (audited.length > 0) {
       observer.evaluated(request, 'audit', policy.audit, false)
       annotate(
@@ -90,7 +92,7 @@ export function podSecurity (
     }
     if (isPod) {
       annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
-      const broken = violations(policy.enforce, pod)
+      const broken = violations(policy.enforce, pod, newest)
       observer.evaluated(request, 'enforce', policy.enforce, broken.length === 0)
       if (broken.length > 0) {
         throw refusal(
@@ -98,7 +100,7 @@ export function podSecurity (
         )
       }
     }
-    const warned = violations(policy.warn, pod)
+    const warned = violations(policy.warn, pod, newest)
     if (warned.length === 0) return
     observer.evaluated(request, 'warn', policy.warn, false)
     warn(`would violate PodSecurity ${JSON.stringify(showPolicy(policy.warn))}: ${inDetail(warned)}`)

@@ -18,7 +18,7 @@ export const containersNamed = (names: readonly string[]): string =>
   `${plural('container', 'containers', names.length)} ${quoted(names)}`
 
 /** All containers: init, regular and ephemeral ones. */
-export function containersOf ({ spec }: PodLike): Array<Pick<Container, 'name' | 'ports' | 'securityContext'>> {
+export function containersOf ({ spec }: PodLike): Array<Omit<Container, 'resources' | 'image'>> {
   return [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []]
 }
 

@@ -9,7 +9,8 @@ const MAX_MS = 1000
 
 /** One warning per set of violations, after the general ones. */
 export async function warningsOf (
-  namespace: string, pods: readonly Pod[], enforce: LevelVersion, isExempt: (pod: Pod) => boolean
+  namespace: string, pods: readonly Pod[], enforce: LevelVersion,
+  { isExempt, newest }: { isExempt: (pod: Pod) => boolean, newest: number }
 ): Promise<string[]> {
   const until = performance.now() + MAX_MS
   const all = distinctFirst(pods.filter(pod => !isExempt(pod)))
@@ -19,7 +20,7 @@ export async function warningsOf (
     if (performance.now() > until) break
     if (turnIsOver()) await nextTurn()
     checked++
-    const reasons = inShort(violations(enforce, pod))
+    const reasons = inShort(violations(enforce, pod, newest))
     if (reasons !== '') podsByViolation.set(reasons, [...podsByViolation.get(reasons) ?? [], pod.metadata.name ?? ''])
   }
   const lines = [...podsByViolation].map(([reasons, names]) => {

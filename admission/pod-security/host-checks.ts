@@ -30,6 +30,22 @@ export const hostPorts: CheckPod = pod => {
   }
 }
 
+/** Probes and lifecycle hooks may only connect to the pod itself. */
+export const hostProbes: CheckPod = pod => {
+  const bad = containersOf(pod).map(({ name, livenessProbe, readinessProbe, startupProbe, lifecycle }) => {
+    const handlers = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop]
+    const hosts = handlers.flatMap(handler => [handler?.httpGet?.host, handler?.tcpSocket?.host])
+    return { name, hosts: hosts.filter(host => host !== undefined && host !== '') as string[] }
+  }).filter(({ hosts }) => hosts.length > 0)
+  if (bad.length === 0) return undefined
+  const hosts = sorted(bad.flatMap(container => container.hosts))
+  return {
+    reason: 'probe or lifecycle host',
+    detail: `${containersNamed(bad.map(({ name }) => name))} ${plural('uses', 'use', bad.length)} probe or lifecycle ` +
+      `${plural('host', 'hosts', hosts.length)} ${quoted(hosts)}`
+  }
+}
+
 export const windowsHostProcess: CheckPod = pod => {
   const offenders = securityContextsWhere(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
   return offenders === undefined
@@ -37,13 +53,13 @@ export const windowsHostProcess: CheckPod = pod => {
     : { reason: 'hostProcess', detail: `${offenders} must not set securityContext.windowsOptions.hostProcess=true` }
 }
 
-const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
+/** Those that are safe in every release. */
+export const SAFE_SYSCTLS: readonly string[] = [
   'kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range',
   'net.ipv4.ip_unprivileged_port_start'
-])
+]
 
-export const sysctls: CheckPod = ({ spec }) => {
-  const offenders = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter(name =>
-    !SAFE_SYSCTLS.has(name))
+export const sysctlsOf = (safe: ReadonlySet<string>): CheckPod => ({ spec }) => {
+  const offenders = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter(name => !safe.has(name))
   return offenders.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: offenders.join(', ') }
 }

@@ -32,10 +32,11 @@ export const VERSION_RULE = 'must be "latest" or "v1.x"'
 /**
  * The policy of a namespace, with findings for invalid labels. An invalid enforce label means the strictest level,
  * other invalid ones mean privileged.
+ * @param warnsAsEnforced where nothing says of what to warn, that is what is enforced
  */
-export function policyOf (labels: Readonly<Record<string, string>> | undefined, defaults: Policy): {
-  readonly policy: Policy, readonly findings: readonly FieldError[]
-} {
+export function policyOf (
+  labels: Readonly<Record<string, string>> | undefined, defaults: Policy, warnsAsEnforced = false
+): { readonly policy: Policy, readonly findings: readonly FieldError[] } {
   const findings: FieldError[] = []
   if (labels === undefined) return { policy: defaults, findings }
   const levels: Record<typeof MODES[number], LevelVersion> = { ...defaults }
@@ -57,5 +58,7 @@ export function policyOf (labels: Readonly<Record<string, string>> | undefined, 
     if (parsed === undefined) finding(`${mode}-version`, version, VERSION_RULE)
     levels[mode] = { ...levels[mode], minor: parsed ?? Infinity }
   }
+  if (warnsAsEnforced && label('warn') === undefined && label('enforce') !== undefined &&
+    LEVELS.indexOf(levels.enforce.level) > LEVELS.indexOf(levels.warn.level)) levels.warn = levels.enforce
   return { policy: levels, findings }
 }

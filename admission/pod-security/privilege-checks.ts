@@ -50,7 +50,19 @@ export const procMount: CheckPod = pod => {
 
 const APP_ARMOR = 'container.apparmor.security.beta.orch.io/'
 
-export const appArmor: CheckPod = ({ metadata }) => {
+export const appArmor: CheckPod = pod => appArmorAnnotations(pod) ?? appArmorFields(pod)
+
+const appArmorFields: CheckPod = pod => {
+  const offenders = securityContextsWhere(pod, ({ appArmorProfile }) => appArmorProfile?.type === 'Unconfined')
+  return offenders === undefined
+    ? undefined
+    : {
+        reason: 'forbidden AppArmor profile',
+        detail: `${offenders} must not set AppArmor profile type to "Unconfined"`
+      }
+}
+
+const appArmorAnnotations: CheckPod = ({ metadata }) => {
   const isAllowed = (profile: string): boolean => profile === '' || profile === 'runtime/default' ||
     profile.startsWith('localhost/')
   const offenders = Object.entries(metadata.annotations ?? {})
@@ -65,17 +77,18 @@ export const appArmor: CheckPod = ({ metadata }) => {
       }
 }
 
-const SELINUX_TYPES: ReadonlySet<string> = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t'])
+/** Types that every release allows. */
+export const SELINUX_TYPES: readonly string[] = ['', 'container_t', 'container_init_t', 'container_kvm_t']
 
-export const seLinux: CheckPod = pod => {
+export const seLinuxOf = (allowed: readonly string[]): CheckPod => pod => {
   const all: SELinuxOptions[] = []
   const offenders = securityContextsWhere(pod, ({ seLinuxOptions: options }) => {
-    if (options === undefined || (SELINUX_TYPES.has(options.type ?? '') && !options.user && !options.role)) return false
+    if (options === undefined || (allowed.includes(options.type ?? '') && !options.user && !options.role)) return false
     all.push(options)
     return true
   })
   if (offenders === undefined) return undefined
-  const types = sorted(all.map(({ type = '' }) => type).filter(type => !SELINUX_TYPES.has(type)))
+  const types = sorted(all.map(({ type = '' }) => type).filter(type => !allowed.includes(type)))
   const what = [
     ...types.length > 0 ? [`${plural('type', 'types', types.length)} ${quoted(types)}`] : [],
     ...all.some(({ user }) => user) ? ['user may not be set'] : [],

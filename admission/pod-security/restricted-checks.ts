@@ -28,7 +28,7 @@ export const fewCapabilities: CheckPod = pod => {
 }
 
 const VOLUMES: ReadonlySet<string> = new Set([
-  'configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'
+  'configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image', 'persistentVolumeClaim', 'projected', 'secret'
 ])
 
 /** The type of its source. */

@@ -7,6 +7,7 @@
 import type { FastifyInstance } from 'fastify'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { RELEASE_NAME, type Release } from '../../schemas/meta/release.js'
 import { buildInfo } from './build-info.js'
 import { processText } from './process.js'
 import type { Exposition } from './merged.js'
@@ -38,7 +39,8 @@ export interface MetricsOptions {
 
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
 
-async function metrics (fastify: FastifyInstance, options: MetricsOptions): Promise<void> {
+/** @param options with the release that the server emulates, by default that of the interface */
+async function metrics (fastify: FastifyInstance, options: MetricsOptions & { release?: Release }): Promise<void> {
   const {
     disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
     process = '', others
@@ -108,7 +110,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
     }
   }
   fastify.decorate('orchMetrics', own)
-  buildInfo(own)
+  buildInfo(own, options.release ?? RELEASE_NAME)
 
   /** Only served paths get labels of their own, to bound the number of series. */
   const resources = later(fastify, 'orchResources')
@@ -134,6 +136,6 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   })
 }
 
-export default plugin<MetricsOptions>()(metrics, {
+export default plugin<MetricsOptions & { release?: Release }>()(metrics, {
   name: 'orch/metrics', fastify: '5.x', decorators: { request: ['orch'] }
 })

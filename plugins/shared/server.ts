@@ -15,6 +15,7 @@ import type { FlowControl } from '../../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { Clock } from '../../event-loop/clock.js'
+import type { Release } from '../../schemas/meta/release.js'
 import type { Naming } from '../../schemas/naming.js'
 import type { Aggregation } from '../aggregation/index.js'
 import type { Connections } from '../connections/index.js'
@@ -99,6 +100,7 @@ export interface Settings {
   readonly featureGates: {
     readonly enabled: (name: string) => boolean
     readonly knows: (name: string) => boolean
+    readonly release: Release
   }
   /** `group/version` pairs that are disabled. */
   readonly disabledApis: ReadonlySet<string>

@@ -30,7 +30,13 @@ export function packageVersion (): string {
 }
 
 /** Parseable as a semantic version: that of the API, with the package's version as build metadata. */
-export const releaseVersion = (): string => `v${RELEASE_NAME}.0+orch-${packageVersion()}`
+export const releaseVersion = (release: Release = RELEASE_NAME): string => `v${release}.0+orch-${packageVersion()}`
+
+/** Major and minor version of a release. */
+export function partsOf (release: Release): { readonly major: string, readonly minor: string } {
+  const [major = '', minor = ''] = release.split('.')
+  return { major, minor }
+}
 
 export const COMPILER = `node ${process.version}`
 export const PLATFORM = `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`

@@ -5,10 +5,16 @@ const { message } = apiPackage('', '', 'io.orch.apimachinery.pkg.version', { nam
 
 const stated = { required: true, mayBeEmpty: true } as const
 
+const later = { since: '1.33' } as const
+
 export type Info = Static<typeof Info>
 export const Info = message('Info', 'Which release and which build a server is.', {
   major: string(null, 'Major version of the release whose interface is served.', stated),
   minor: string(null, 'Minor version of the release whose interface is served.', stated),
+  emulationMajor: string(null, 'Major version of the release that is emulated.', later),
+  emulationMinor: string(null, 'Minor version of the release that is emulated.', later),
+  minCompatibilityMajor: string(null, 'Major version of the oldest release that can read what is stored.', later),
+  minCompatibilityMinor: string(null, 'Minor version of the oldest release that can read what is stored.', later),
   gitVersion: string(null, 'Release that is served, and version of the package.', stated),
   gitCommit: string(null, 'Empty: the package does not know its commit.', stated),
   gitTreeState: string(null, 'Empty: the package does not know its tree.', stated),

@@ -7,7 +7,7 @@ import { Facts, type Declaration, type Message, type Plain } from '../language/t
 import { SCALARS } from '../language/json-schema.js'
 import { ListMeta, ObjectMeta } from '../meta/object.js'
 import { planFor, type PlannedField } from '../language/plan.js'
-import type { Representation } from '../resource.js'
+import { deprecationIn, type Representation } from '../resource.js'
 import { customSchema } from './custom-schemas.js'
 import { constrain, extension, merge, unions } from './extensions.js'
 import { groupVersions, type GroupVersion } from './naming.js'
@@ -52,7 +52,7 @@ export class DefinitionSet<K = Plain> {
     this.#keep = keep
     this.#anywhere = groupVersions(resources)
     this.#deprecated = new Set(
-      resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts])
+      resources.filter(resource => deprecationIn(gates, resource) !== undefined).map(({ message }) => message[Facts])
     )
     this.#selectable = new Map(
       resources.map(({ message, selectableFields = {} }) => [message[Facts], Object.keys(selectableFields)])

@@ -1,9 +1,10 @@
 /** Paths of a resource: collections, objects, and the deprecated `/watch/` paths. */
+import { DEFAULT_GATES } from '../gates.js'
 import type { Message } from '../language/types.js'
 import { DeleteOptions } from '../meta/options.js'
 import { Status, WatchEvent } from '../meta/answers.js'
 import { Patch } from '../meta/scalars.js'
-import type { Representation, ResourceVerb } from '../resource.js'
+import { deprecationIn, type Representation, type ResourceVerb } from '../resource.js'
 import { operationId, rootOf, tagOf } from './naming.js'
 import {
   formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part
@@ -62,7 +63,6 @@ function operation (
   resource: Representation, { action, name }: Act,
   { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part
 ): Operation {
-  const { deprecation } = resource
   return {
     id: operationId(resource, name, {
       ...(action === 'deletecollection' ? { infix: 'Collection' } : {}), namespaced, kind: resource.kind, suffix
@@ -73,7 +73,7 @@ function operation (
     produces: action === 'list' ? streamedOf(resource) : formsOf(resource),
     action,
     gvk: { group, version, kind },
-    deprecated: deprecation !== undefined,
+    deprecated: deprecationIn(DEFAULT_GATES, resource) !== undefined,
     ...DEEDS[action](resource, subject, message)
   }
 }

@@ -64,6 +64,7 @@ const columns: ReadonlyArray<Column<Endpoints>> = [
 
 export const endpoints = resource(Endpoints, {
   plural: 'endpoints',
+  deprecation: { deprecated: '1.33', replacement: 'discovery.orch.io/v1 EndpointSlice' },
   shortNames: ['ep'],
   namespaced: true,
   createOnUpdate: true,

@@ -101,6 +101,7 @@ export const networkPolicies = resource(NetworkPolicy, {
   subresources: [
     {
       name: 'status',
+      removed: '1.28',
       verbs: ['get', 'patch', 'update'],
       changes: ['status'],
       notOnUpdate: ['generateName', 'finalizers']

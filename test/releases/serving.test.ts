@@ -1,0 +1,60 @@
+/** What is served, and what the server says of itself, where either release is emulated. */
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { build, type Json } from '../build.js'
+
+interface Lifecycle { group: string, version: string, resource: string, servedIn124: boolean, servedIn136: boolean, enabledByDefaultIn136: boolean }
+const { resources } = JSON.parse(readFileSync(new URL('../../../test/facts/1.36/lifecycle.json', import.meta.url), 'utf8')) as { resources: Lifecycle[] }
+const names = (of: (one: Lifecycle) => boolean) => resources.filter(of).map(({ group, version, resource }) => `${group}/${version}/${resource}`).toSorted()
+
+async function served (emulatedVersion: '1.24' | '1.36'): Promise<string[]> {
+  const server = await build(t, { emulatedVersion })
+  const lists: Array<readonly [string, string, Json]> = [['', 'v1', (await server.get('/api/v1')).json]]
+  for (const group of (await server.get('/apis')).json['groups'] as Json[]) {
+    for (const { groupVersion, version } of group['versions'] as Json[]) {
+      lists.push([group['name'] as string, version as string, (await server.get(`/apis/${String(groupVersion)}`)).json])
+    }
+  }
+  return lists.flatMap(([group, version, { resources }]) => (resources as Json[]).map(({ name }) => String(name))
+    .filter(name => !name.includes('/')).map(name => `${group}/${version}/${name}`)).toSorted()
+}
+
+/** Not built yet, and what is served in place of some of it. */
+const MISSING = new Set(`flowcontrol.apiserver.orch.io/v1/flowschemas flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations
+  networking.orch.io/v1/ipaddresses networking.orch.io/v1/servicecidrs resource.orch.io/v1/deviceclasses resource.orch.io/v1/resourceclaims
+  admissionregistration.orch.io/v1/mutatingadmissionpolicies admissionregistration.orch.io/v1/mutatingadmissionpolicybindings
+  flowcontrol.apiserver.orch.io/v1beta2/flowschemas flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations
+  resource.orch.io/v1/resourceclaimtemplates resource.orch.io/v1/resourceslices storage.orch.io/v1/volumeattributesclasses`.split(/\s+/))
+const OWN = ['apiextensions.orch.io/v1/customresourcedefinitions', 'apiregistration.orch.io/v1/apiservices']
+
+t.test('each release serves its versions', async t => {
+  t.same((await served('1.24')).filter(name => !OWN.includes(name)), names(({ servedIn124, version }) => servedIn124 && !version.includes('alpha'))
+    .filter(name => !OWN.includes(name)))
+  t.same((await served('1.36')).filter(name => !OWN.includes(name) && !MISSING.has(name)),
+    names(({ enabledByDefaultIn136 }) => enabledByDefaultIn136).filter(name => !MISSING.has(name) && !OWN.includes(name)))
+})
+
+t.test('a server says which release it emulates', async t => {
+  const later = (await (await build(t, { emulatedVersion: '1.36' })).get('/version')).json
+  t.match(later, { major: '1', minor: '36', gitVersion: /^v1\.36\.0\+/, emulationMajor: '1', emulationMinor: '36', minCompatibilityMajor: '1', minCompatibilityMinor: '35' })
+  const earlier = (await (await build(t)).get('/version')).json
+  t.match(earlier, { major: '1', minor: '24', gitVersion: /^v1\.24\.0\+/ })
+  t.notOk('emulationMajor' in earlier)
+})
+
+t.test('Endpoints are deprecated where that is known', async t => {
+  for (const [emulatedVersion, warnings] of [['1.24', undefined], ['1.36', ['299 - "v1 Endpoints is deprecated in v1.33+; use discovery.orch.io/v1 EndpointSlice"']]] as const) {
+    t.same((await (await build(t, { emulatedVersion })).get('/api/v1/endpoints')).headers['warning'], warnings)
+  }
+})
+
+t.test('the latest pod security standard is that of the release', async t => {
+  for (const [emulatedVersion, code] of [['1.24', 201], ['1.36', 403]] as const) {
+    const server = await build(t, { emulatedVersion })
+    await server.post('/api/v1/namespaces', { metadata: { name: 'a', labels: { 'pod-security.orch.io/enforce': 'baseline' } } })
+    const livenessProbe = { httpGet: { port: 1, host: 'elsewhere' } }
+    t.equal((await server.post('/api/v1/namespaces/a/pods', { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i', livenessProbe }] } })).code, code)
+    await server.post('/api/v1/namespaces', { metadata: { name: 'b', labels: { 'pod-security.orch.io/enforce': 'baseline', 'pod-security.orch.io/enforce-version': 'v1.33' } } })
+    t.equal((await server.post('/api/v1/namespaces/b/pods', { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i', livenessProbe }] } })).code, 201)
+  }
+})
