@@ -1,10 +1,13 @@
 /** Compiles a checked tree into functions. Parts with loops run in steps, so that they do not hold the event loop. */
 import { waitFor, type WaitingSteps } from '../schemas/steps.js'
 import { Check } from './authorizer.js'
-import { COST_OF_LIST, COST_OF_MAP, COST_OF_STRUCT, costOfCall } from './costs.js'
+import {
+  COST_OF_LIST, COST_OF_MAP, COST_OF_STRUCT, costOfCall, costOfResult, COSTS_BY_RESULT
+} from './costs.js'
 import { COSTS, FOLDS, put, rangeOf } from './folds.js'
 import { functions } from './functions.js'
 import type { Meter } from './meter.js'
+import { later, Pending, started } from './pending.js'
 import {
   constant, qualifiedName, Unsigned, type Bind, type Call, type Choice, type Entry, type Field, type Fold, type ListOf,
   type Literal, type Logic, type Node, type Select
@@ -17,12 +20,14 @@ import {
 /** The values of the variables by slot, and the cost of the evaluation. */
 export interface Frame { readonly slots: Value[], readonly meter: Meter }
 
-type Run = (frame: Frame) => Value
-/** Either `run` or `steps`. */
-export type Code = { readonly run: Run, readonly steps?: undefined, readonly always?: Value } |
-  { readonly run?: undefined, readonly steps: (frame: Frame) => WaitingSteps<Value> }
+export interface Code {
+  readonly run: (frame: Frame) => Value | Pending<Value>
+  /** Of what has the same value each time. */
+  readonly always?: Value
+}
 
-const isPlain = (code: Code): code is Extract<Code, { run: Run }> => code.run !== undefined
+/** Of a text; what upstream charges does not always grow with it. */
+const UNITS_PER_WORK = 200
 const NO_OVERLOAD = new Fault('no such overload')
 
 /** The slot of each variable. */
@@ -75,9 +80,11 @@ class Compiler {
       if (!test) meter.spend(1)
       return selected(value, field, test)
     }
-    return node.of.type?.deferred === true
-      ? stepped([of], function * (values, frame) { return select(values, frame) })
-      : strict([of], select)
+    if (node.of.type?.deferred !== true) return strict([of], select)
+    return strict([of], (values, frame) => {
+      const member = select(values, frame)
+      return member instanceof Deferred ? new Pending(member.value()) : member
+    })
   }
 
   #call (node: Call, scope: Scope): Code {
@@ -92,21 +99,29 @@ class Compiler {
 
   #applied (key: string, parts: readonly Code[]): Code {
     const apply = functions.get(key)
-    const within = key === '@in' && parts[1]?.run !== undefined && isSimple(parts[1].always)
-    const [only] = parts
-    if (CONVERSIONS.has(key) && only?.run !== undefined && only.always !== undefined && apply !== undefined) {
-      return once(frame => orFault(apply([only.always ?? null], frame.meter), NO_OVERLOAD.message))
+    const within = key === '@in' && isSimple(parts[1]?.always)
+    const always = parts[0]?.always
+    if (CONVERSIONS.has(key) && always !== undefined && apply !== undefined) {
+      let value: Value | undefined
+      // Conversions are not pending.
+      return { run: ({ meter }) => value ??= orFault(apply([always], meter) as Value | undefined, NO_OVERLOAD.message) }
     }
     if (key === '.check') {
-      return stepped(parts, function * ([of = null, verb], { meter }) {
-        meter.spend(costOfCall(key, [], null))
-        return of instanceof Check && typeof verb === 'string' ? yield * waitFor(of.check(verb)) : NO_OVERLOAD
+      return strict(parts, ([of = null, verb], { meter }) => {
+        meter.spend(costOfCall(key, []))
+        return of instanceof Check && typeof verb === 'string' ? new Pending(waitFor(of.check(verb))) : NO_OVERLOAD
       })
     }
+    const byResult = COSTS_BY_RESULT.has(key)
     return strict(parts, (values, { meter }) => {
-      const result = orFault(apply?.(values, meter), NO_OVERLOAD.message)
-      if (!within) meter.spend(costOfCall(key, values, result))
-      return result
+      const [first] = values
+      if (typeof first === 'string') meter.work(first.length / UNITS_PER_WORK)
+      if (!within && !byResult) meter.spend(costOfCall(key, values))
+      const result = apply?.(values, meter)
+      if (result instanceof Pending) return result.into(value => orFault(value, NO_OVERLOAD.message))
+      const value = orFault(result, NO_OVERLOAD.message)
+      if (byResult) meter.spend(costOfResult(value))
+      return meter.isDue ? new Pending(later(value)) : value
     })
   }
 
@@ -169,19 +184,13 @@ class Compiler {
     const [test, left, right] = [
       this.compile(condition, scope), this.#branch(yes, scope), this.#branch(no, scope)
     ]
-    const other = (holds: Value): Value => holds instanceof Fault ? holds : NO_OVERLOAD
-    if (isPlain(test) && isPlain(left) && isPlain(right)) {
-      return {
-        run: frame => {
-          const holds = test.run(frame)
-          return holds === true ? left.run(frame) : holds === false ? right.run(frame) : other(holds)
-        }
-      }
-    }
+    const decide = (holds: Value, frame: Frame): Value | Pending<Value> => typeof holds === 'boolean'
+      ? (holds ? left : right).run(frame)
+      : holds instanceof Fault ? holds : NO_OVERLOAD
     return {
-      steps: function * (frame) {
-        const holds = yield * stepsOf(test, frame)
-        return typeof holds === 'boolean' ? yield * stepsOf(holds ? left : right, frame) : other(holds)
+      run: frame => {
+        const holds = test.run(frame)
+        return holds instanceof Pending ? holds.into(value => decide(value, frame)) : decide(holds, frame)
       }
     }
   }
@@ -191,43 +200,29 @@ class Compiler {
     /** An operand that decides alone makes errors of others not matter. */
     const outcome = (value: Value, sofar: Value | undefined): Value | undefined =>
       value === !decisive ? sofar : sofar ?? (value instanceof Fault ? value : NO_OVERLOAD)
-    if (parts.every(isPlain)) {
-      return {
-        run: frame => {
-          let fault: Value | undefined
-          for (const part of parts) {
-            const value = part.run(frame)
-            if (value === decisive) return decisive
-            fault = outcome(value, fault)
-          }
-          return fault ?? !decisive
+    const from = (first: number, frame: Frame, sofar?: Value): Value | Pending<Value> => {
+      let fault = sofar
+      for (let index = first; index < parts.length; index++) {
+        const value = parts[index]?.run(frame) ?? null
+        if (value instanceof Pending) {
+          const before = fault
+          return value.into(value => value === decisive ? value : from(index + 1, frame, outcome(value, before)))
         }
+        if (value === decisive) return decisive
+        fault = outcome(value, fault)
       }
+      return fault ?? !decisive
     }
-    return {
-      steps: function * (frame) {
-        let fault: Value | undefined
-        for (const part of parts) {
-          const value = yield * stepsOf(part, frame)
-          if (value === decisive) return decisive
-          fault = outcome(value, fault)
-        }
-        return fault ?? !decisive
-      }
-    }
+    return { run: frame => from(0, frame) }
   }
 
   #bind ({ name, value, body }: Bind, scope: Scope): Code {
     const [bound, slot] = [this.compile(value, scope), this.#slots++]
     const inner = this.compile(body, new Map(scope).set(name, slot))
-    return {
-      steps: function * (frame) {
-        const held = yield * stepsOf(bound, frame)
-        if (held instanceof Fault) return held
-        frame.slots[slot] = held
-        return yield * stepsOf(inner, frame)
-      }
-    }
+    return strict([bound], ([held = null], frame) => {
+      frame.slots[slot] = held
+      return inner.run(frame)
+    })
   }
 
   #fold ({ kind, range, names: [one, other], test, result }: Fold, scope: Scope): Code {
@@ -237,38 +232,34 @@ class Compiler {
     const condition = test === undefined ? undefined : this.compile(test, inner)
     const made = result === undefined ? undefined : this.compile(result, inner)
     const costs = COSTS[kind]
-    return {
-      steps: function * (frame) {
-        const { slots, meter } = frame
-        const items = rangeOf(yield * stepsOf(over, frame), other !== undefined)
-        if (items instanceof Fault) return items
-        const { step, end } = FOLDS[kind]()
-        for (let index = 0; index < items.size; index++) {
-          meter.work(1)
-          const key = items.first(index)
-          if (key instanceof Fault) return key
-          slots[first] = key
-          if (other !== undefined) slots[second] = items.second(index)
-          meter.spend(costs.condition)
-          const holds = condition === undefined
-            ? true
-            : isPlain(condition) ? condition.run(frame) : yield * condition.steps(frame)
-          const value = holds !== true || made === undefined
-            ? null
-            : isPlain(made) ? made.run(frame) : yield * made.steps(frame)
-          meter.spend(holds === true ? costs.step : costs.skipped)
-          const ended = step(holds, value, key)
-          if (ended !== undefined) {
-            // It is seen before the next item.
-            meter.spend((index + 1 < items.size ? costs.condition : 0) + costs.result)
-            return ended
-          }
-          if (meter.isDue) yield
-        }
-        meter.spend(costs.result)
-        return end()
+    const steps = function * (range: Value, frame: Frame): WaitingSteps<Value> {
+      const { slots, meter } = frame
+      const items = rangeOf(range, other !== undefined)
+      if (items instanceof Fault) return items
+      const { step, end } = FOLDS[kind]()
+      for (let index = 0; index < items.size; index++) {
+        if (meter.isDue) yield
+        meter.work(1)
+        const key = items.first(index)
+        if (key instanceof Fault) return key
+        slots[first] = key
+        if (other !== undefined) slots[second] = items.second(index)
+        meter.spend(costs.condition)
+        let holds = condition === undefined ? true : condition.run(frame)
+        if (holds instanceof Pending) holds = yield * holds.steps
+        let value = holds !== true || made === undefined ? null : made.run(frame)
+        if (value instanceof Pending) value = yield * value.steps
+        meter.spend(holds === true ? costs.step : costs.skipped)
+        const ended = step(holds, value, key)
+        if (ended === undefined) continue
+        // It is seen before the next item.
+        meter.spend((index + 1 < items.size ? costs.condition : 0) + costs.result)
+        return ended
       }
+      meter.spend(costs.result)
+      return end()
     }
+    return strict([over], ([range = null], frame) => started(steps(range, frame)))
   }
 }
 
@@ -281,7 +272,7 @@ function isAccess (node: Node | undefined): boolean {
 
 const always = (value: Value): Code => ({ run: () => value, always: value })
 const areConstant = (parts: readonly Code[]): parts is Array<Code & { always: Value }> =>
-  parts.every(part => part.run !== undefined && part.always !== undefined && !(part.always instanceof Fault))
+  parts.every(part => part.always !== undefined && !(part.always instanceof Fault))
 
 /** A list of constants of one simple type. */
 function isSimple (list: Value | undefined): boolean {
@@ -289,16 +280,6 @@ function isSimple (list: Value | undefined): boolean {
   const [first] = list.items
   return ['boolean', 'bigint', 'number', 'string'].includes(typeof first) &&
     list.items.every(item => typeof item === typeof first)
-}
-
-/** The same each time. */
-function once (run: Run): Code {
-  let value: Value | undefined
-  return { run: frame => value ??= run(frame) }
-}
-
-function * stepsOf (code: Code, frame: Frame): WaitingSteps<Value> {
-  return isPlain(code) ? code.run(frame) : yield * code.steps(frame)
 }
 
 /** The member of a value, or with `test` whether it has one. */
@@ -316,15 +297,11 @@ export function selected (value: Value, field: string, test: boolean): Value {
 
 /** `or` and `orValue` evaluate what they take only if they need it. */
 function alternative ([of, other]: readonly Code[], isOptional: boolean): Code {
-  return {
-    steps: function * (frame) {
-      const value = of === undefined ? NO_OVERLOAD : yield * stepsOf(of, frame)
-      if (value instanceof Fault) return value
-      if (!(value instanceof Optional)) return NO_OVERLOAD
-      if (value.value !== undefined) return isOptional ? value : value.value
-      return other === undefined ? NO_OVERLOAD : yield * stepsOf(other, frame)
-    }
-  }
+  return strict(of === undefined ? [] : [of], ([value = null], frame) => {
+    if (!(value instanceof Optional)) return NO_OVERLOAD
+    if (value.value !== undefined) return isOptional ? value : value.value
+    return other?.run(frame) ?? NO_OVERLOAD
+  })
 }
 
 function variable (name: string, scope: Scope, cost: number): Code {
@@ -339,36 +316,24 @@ function variable (name: string, scope: Scope, cost: number): Code {
 }
 
 /** Evaluates all parts, up to the first error. */
-function strict (parts: readonly Code[], apply: (values: readonly Value[], frame: Frame) => Value): Code {
-  if (!parts.every(isPlain)) return stepped(parts, function * (values, frame) { return apply(values, frame) })
-  return {
-    run: frame => {
-      const values: Value[] = []
-      for (const part of parts) {
-        const value = part.run(frame)
-        if (value instanceof Fault) return value
-        values.push(value)
-      }
-      return apply(values, frame)
-    }
-  }
-}
-
-function stepped (
-  parts: readonly Code[], apply: (values: readonly Value[], frame: Frame) => WaitingSteps<Value>
+function strict (
+  parts: readonly Code[], apply: (values: readonly Value[], frame: Frame) => Value | Pending<Value>
 ): Code {
-  return {
-    steps: function * (frame) {
-      const values: Value[] = []
-      for (const part of parts) {
-        const value = yield * stepsOf(part, frame)
-        if (value instanceof Fault) return value
-        values.push(value)
-      }
-      const result = yield * apply(values, frame)
-      return result instanceof Deferred ? yield * result.value() : result
+  const proceed = (values: Value[], frame: Frame): Value | Pending<Value> => {
+    while (values.length < parts.length) {
+      const value = parts[values.length]?.run(frame) ?? null
+      if (value instanceof Pending) return value.into(value => after(values, value, frame))
+      if (value instanceof Fault) return value
+      values.push(value)
     }
+    return apply(values, frame)
   }
+  const after = (values: Value[], value: Value, frame: Frame): Value | Pending<Value> => {
+    if (value instanceof Fault) return value
+    values.push(value)
+    return proceed(values, frame)
+  }
+  return { run: frame => proceed([], frame) }
 }
 
 const valueOf = (literal: Literal): Value => literal instanceof Unsigned ? new Uint(literal.value) : literal

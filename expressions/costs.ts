@@ -1,9 +1,9 @@
-/** What a call costs when it has been made, in upstream's units. Operators and functions that are not here cost 1. */
+/** What a call costs, in upstream's units. Operators and functions that are not here cost 1. */
 import { Items, Opaque, sizeOf, type Value } from './values.js'
 
 const tenth = (size: number): number => Math.ceil(size / 10)
 const quarter = (size: number): number => Math.ceil(size / 4)
-type Cost = (sizes: Sizes, values: readonly Value[], result: Value) => number
+type Cost = (sizes: Sizes, values: readonly Value[]) => number
 
 /** Sizes of the values, read when a cost asks for one. */
 class Sizes {
@@ -15,24 +15,16 @@ class Sizes {
 }
 
 const isText = (value: Value | undefined): boolean => typeof value === 'string' || value instanceof Uint8Array
-const texts = (cost: Cost): Cost => (sizes, values, result) => isText(values[0]) ? cost(sizes, values, result) : 1
+const texts = (cost: Cost): Cost => (sizes, values) => isText(values[0]) ? cost(sizes, values) : 1
 const once: Cost = ({ s }) => tenth(s)
 const twice: Cost = ({ s }) => Math.ceil(s / 5)
 const pattern: Cost = ({ s, a }) => tenth(s + 1) * quarter(a)
 const compared: Cost = ({ smaller }, [left]) => left instanceof Opaque ? 1 : tenth(smaller)
-const made: Cost = (_sizes, _values, result) => 11 + sizeOf(result)
 const squared: Cost = ({ s }, [list]) =>
   11 + Math.floor((list instanceof Items && isText(list.at(0)) ? 2.1 : 2) * s * s)
 
-/** Each value counts, and the bytes of texts. */
-function visited (value: Value): number {
-  if (value instanceof Items) return value.items.reduce((sum: number, item) => sum + 1 + visited(item), 0)
-  return typeof value === 'string'
-    ? Math.floor(Buffer.byteLength(value) / 10)
-    : value instanceof Uint8Array ? Math.floor(value.length / 10) : 0
-}
-const searched: Cost = (_sizes, [of = null]) =>
-  typeof of === 'string' ? Math.floor(Buffer.byteLength(of) / 10) : visited(of)
+/** Lists pay for each item that is visited. */
+const searched: Cost = (_sizes, [of]) => typeof of === 'string' ? Math.floor(Buffer.byteLength(of) / 10) : 0
 const selector: Cost = ({ a }) => 10 + tenth(a) + 50 * Math.ceil(a / 2)
 const COST_OF_CHECK = 350_000
 const LEVELS = 1
@@ -55,14 +47,13 @@ const COSTS: ReadonlyMap<string, Cost> = new Map<string, Cost>([
     .map((name): [string, Cost] => [name, texts(once)]),
   ['string', (sizes, [value]) => value instanceof Uint8Array ? tenth(sizes.s) : 1],
   ['.replace', twice], ['.split', twice], ['ip.isCanonical', twice],
-  ['.join', (_sizes, _values, result) => Math.ceil(sizeOf(result) / 5)],
-  ...['.isSorted', '.sum', '.max', '.min', '.indexOf', '.lastIndexOf'].map((name): [string, Cost] => [name, searched]),
+  ...['.isSorted', '.sum', '.max', '.min', '.join', '.indexOf', '.lastIndexOf']
+    .map((name): [string, Cost] => [name, searched]),
   ['sets.contains', ({ s, a }) => 1 + s * a], ['sets.intersects', ({ s, a }) => 1 + s * a],
   ['sets.equivalent', ({ s, a }) => 1 + 2 * s * a],
-  ['.slice', made], ['lists.range', made], ['.reverse', made],
   ['.flatten', ({ s }, [, depth]) => 11 + Math.floor((typeof depth === 'bigint' ? Number(depth) : LEVELS) * s)],
   ['.distinct', squared], ['.sort', squared],
-  ['.@sortByAssociatedKeys', (_sizes, [, keys = null]) => squared(new Sizes([keys]), [keys], keys)],
+  ['.@sortByAssociatedKeys', (_sizes, [, keys = null]) => squared(new Sizes([keys]), [keys])],
   ['.containsIP', ({ s, a }, [, other]) => Math.ceil(s / 5) + (typeof other === 'string' ? tenth(a) : 0)],
   ['.containsCIDR', ({ s, a }, [, other]) =>
     Math.ceil(s / 5) + tenth(s) + 1 + (typeof other === 'string' ? tenth(a) : 0)],
@@ -72,9 +63,12 @@ const COSTS: ReadonlyMap<string, Cost> = new Map<string, Cost>([
 ])
 
 /** @param values the receiver of a method is the first */
-export function costOfCall (name: string, values: readonly Value[], result: Value): number {
-  return COSTS.get(name)?.(new Sizes(values), values, result) ?? 1
-}
+export const costOfCall = (name: string, values: readonly Value[]): number =>
+  COSTS.get(name)?.(new Sizes(values), values) ?? 1
+
+/** Calls that cost by their result, which takes no time to make. */
+export const COSTS_BY_RESULT: ReadonlySet<string> = new Set(['.slice', 'lists.range', '.reverse'])
+export const costOfResult = (result: Value): number => 11 + sizeOf(result)
 
 export const COST_OF_LIST = 10
 export const COST_OF_MAP = 30

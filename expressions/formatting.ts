@@ -1,5 +1,11 @@
 /** `format` and `quote` of strings. */
-import { Fault, Instant, isDict, Items, kindOf, Span, TypeValue, Uint, type Value } from './values.js'
+import type { Steps } from '../schemas/steps.js'
+import type { Meter } from './meter.js'
+import { inParts } from './strings.js'
+import { Text } from './text.js'
+import {
+  Fault, Instant, isDict, Items, kindOf, Span, TypeValue, Uint, type Dict, type Key, type Value
+} from './values.js'
 
 /** A value in a way that a clause cannot show. */
 class Unformatted extends Error {}
@@ -10,28 +16,47 @@ const PRECISION = 6
 
 const escaped = (text: string): string => JSON.stringify(text)
 
-/** @param plain the text of a value that `string()` converts */
-export function format (template: string, args: readonly Value[], plain: (value: Value) => Value | undefined): Value {
-  let next = 0
+/** The text of a value that `string` converts. */
+type Plain = (value: Value) => Value | undefined
+
+export function * format (template: string, args: Items, plain: Plain, meter: Meter): Steps<Value> {
   try {
-    return template.replace(CLAUSE, (clause, precision?: string, verb?: string) => {
-      if (clause === '%%') return '%'
-      if (verb === undefined) throw new Unformatted('unexpected end of string')
-      if (next >= args.length) throw new Unformatted(`index ${next} out of range`)
-      const digits = precision === undefined ? PRECISION : Number(precision)
-      if (digits > MAX_PRECISION) throw new Unformatted(`precision exceeds ${MAX_PRECISION}`)
-      return shown(args[next++] ?? null, verb, digits, plain)
-    })
+    return yield * formatted(template, args, plain, meter)
   } catch (error) {
     if (error instanceof Unformatted) return new Fault(`could not parse formatting clause: ${error.message}`)
     throw error
   }
 }
 
+/** @throws Unformatted */
+function * formatted (template: string, args: Items, plain: Plain, meter: Meter): Steps<string> {
+  const text = new Text()
+  let [next, end] = [0, 0]
+  for (const { 0: clause, 1: precision, 2: verb, index } of template.matchAll(CLAUSE)) {
+    meter.work(1)
+    if (meter.isDue) yield
+    text.add(template.slice(end, index))
+    end = index + clause.length
+    if (clause === '%%') text.add('%')
+    else if (verb === undefined) throw new Unformatted('unexpected end of string')
+    else {
+      if (next >= args.size) throw new Unformatted(`index ${next} out of range`)
+      const digits = precision === undefined ? PRECISION : Number(precision)
+      if (digits > MAX_PRECISION) throw new Unformatted(`precision exceeds ${MAX_PRECISION}`)
+      const value = args.at(next++) ?? null
+      text.add(verb === 's' && isContainer(value)
+        ? yield * parts(value, plain, meter)
+        : shown(value, verb, digits, plain))
+    }
+  }
+  text.add(template.slice(end))
+  return text.toString()
+}
+
 const integer = (value: Value): bigint | undefined =>
   typeof value === 'bigint' ? value : value instanceof Uint ? value.value : undefined
 
-function shown (value: Value, verb: string, digits: number, plain: (value: Value) => Value | undefined): string {
+function shown (value: Value, verb: string, digits: number, plain: Plain): string {
   const refused = (allowed: string): never => {
     throw new Unformatted(`error during formatting: ${allowed} got ${kindOf(value)}`)
   }
@@ -90,27 +115,64 @@ function scientific (value: number, digits: number): string {
   return `${mantissa}\u202f\u00d7\u202f10${power}`
 }
 
-/** What `%s` writes. */
-function text (value: Value, plain: (value: Value) => Value | undefined): string | undefined {
+const isContainer = (value: Value): value is Items | Dict =>
+  value instanceof Items || (typeof value === 'object' && isDict(value))
+
+/** What `%s` writes of a value without parts. */
+function text (value: Value, plain: Plain): string | undefined {
   if (value === null) return 'null'
-  if (value instanceof Items || (typeof value === 'object' && isDict(value))) return literal(value, plain)
   if (value instanceof TypeValue) return value.name
   const made = plain(value)
   return typeof made === 'string' ? made : undefined
 }
 
+/** A list or map, as expressions write it. */
+function * parts (value: Items | Dict, plain: Plain, meter: Meter): Steps<string> {
+  const [open, close] = value instanceof Items ? '[]' : '{}'
+  const keys = value instanceof Items ? undefined : yield * ordered(value.keys(), meter)
+  const all = new Text()
+  for (let index = 0; index < value.size; index++) {
+    meter.work(1)
+    if (meter.isDue) yield
+    const key = keys?.[index]
+    const part = (value instanceof Items ? value.at(index) : key === undefined ? null : value.get(key)) ?? null
+    const made = isContainer(part) ? yield * parts(part, plain, meter) : literal(part, plain)
+    all.add(`${index === 0 ? '' : ', '}${key === undefined ? '' : `${literal(key, plain)}:`}${made}`)
+  }
+  return `${open}${all}${close}`
+}
+
+/** Sorts many keys in steps. */
+function * ordered (keys: readonly Key[], meter: Meter): Steps<readonly Key[]> {
+  const before = (left: Key, right: Key): number => `${left}"` < `${right}"` ? -1 : 1
+  if (keys.length <= KEYS_PER_STEP) {
+    meter.work(keys.length)
+    if (meter.isDue) yield
+    return [...keys].sort(before)
+  }
+  const [left, right] = [
+    yield * ordered(keys.slice(0, keys.length / 2), meter), yield * ordered(keys.slice(keys.length / 2), meter)
+  ]
+  const merged: Key[] = []
+  for (let [at, other] = [0, 0]; merged.length < keys.length;) {
+    const [one, two] = [left[at], right[other]]
+    if (one === undefined || (two !== undefined && before(one, two) > 0)) other = merged.push(two as Key) - at
+    else at = merged.push(one) - other
+    if (merged.length % KEYS_PER_STEP !== 0) continue
+    meter.work(KEYS_PER_STEP)
+    if (meter.isDue) yield
+  }
+  return merged
+}
+const KEYS_PER_STEP = 2000
+
 /** A value within a list or map, as expressions write it. */
-function literal (value: Value, plain: (value: Value) => Value | undefined): string {
+function literal (value: Value, plain: Plain): string {
   if (typeof value === 'string') return escaped(value)
   if (typeof value === 'number') return Number.isFinite(value) ? value.toFixed(PRECISION) : escaped(special(value))
   if (value instanceof Uint8Array) return `b${escaped(Buffer.from(value).toString())}`
   if (value instanceof Instant) return `timestamp(${escaped(String(plain(value)))})`
   if (value instanceof Span) return `duration(${escaped(String(plain(value)))})`
-  if (value instanceof Items) return `[${value.items.map(item => literal(item, plain)).join(', ')}]`
-  if (typeof value === 'object' && value !== null && isDict(value)) {
-    return `{${value.keys().map(key => `${literal(key, plain)}:${literal(value.get(key) ?? null, plain)}`).sort()
-      .join(', ')}}`
-  }
   const made = text(value, plain)
   if (made === undefined) throw new Unformatted(`no formatting function for ${kindOf(value)}`)
   return made
@@ -119,6 +181,10 @@ function literal (value: Value, plain: (value: Value) => Value | undefined): str
 const QUOTED: Readonly<Record<string, string>> = {
   '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v', '\\': '\\\\', '"': '\\"'
 }
-export const quote = (text: string): string =>
+const quoted = (text: string): string =>
   // eslint-disable-next-line no-control-regex
-  `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, character => QUOTED[character] ?? character)}"`
+  text.replace(/[\x07\b\f\n\r\t\v\\"]/g, character => QUOTED[character] ?? character)
+
+export function * quote (text: string, meter: Meter): Steps<string> {
+  return `"${yield * inParts(text.toWellFormed(), quoted, meter)}"`
+}

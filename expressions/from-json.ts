@@ -86,7 +86,6 @@ class JsonList extends Items {
   readonly #json: readonly unknown[]
   readonly #type: Type
   readonly #items: Value[] = []
-  #isComplete = false
 
   constructor (json: readonly unknown[], type: Type) {
     super(type.identity)
@@ -99,12 +98,6 @@ class JsonList extends Items {
   at (index: number): Value | undefined {
     if (index < 0 || index >= this.#json.length || this.#type.of === undefined) return undefined
     return this.#items[index] ??= fromJson(this.#json[index], this.#type.of)
-  }
-
-  get items (): readonly Value[] {
-    if (!this.#isComplete) for (let index = 0; index < this.#json.length; index++) this.at(index)
-    this.#isComplete = true
-    return this.#items
   }
 }
 
@@ -173,7 +166,7 @@ export function toJson (value: Value): unknown {
   if (value instanceof Uint) return number(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof Instant || value instanceof Span) return textOfTime(value)
-  if (value instanceof Items) return value.items.map(toJson)
+  if (value instanceof Items) return Array.from({ length: value.size }, (_, index) => toJson(value.at(index) ?? null))
   if (value instanceof Optional) return value.value === undefined ? undefined : toJson(value.value)
   if (value instanceof Opaque || value instanceof URL) return String(value)
   if (!isDict(value)) return undefined

@@ -1,18 +1,21 @@
 /** Operators and functions on values. */
 import { ofAuthorizers } from './authorizer.js'
+import { alike, equals } from './equality.js'
 import { keyOf } from './folds.js'
 import { format, quote } from './formatting.js'
-import { boundedList, ofLists, positionIn } from './lists.js'
+import { includes, joined, ofLists, positionIn, sum } from './lists.js'
 import type { Meter } from './meter.js'
 import { ofFormats } from './named-formats.js'
 import { Address, Network, ofNets } from './nets.js'
 import { ofOptionals } from './optionals.js'
+import { Pending, started } from './pending.js'
 import { ofQuantities } from './quantities.js'
-import { bounded, matches, methodOfString, partOfUrl, replace, urlOf } from './strings.js'
+import { matches, ofStrings, partOfUrl, placeIn, urlOf } from './strings.js'
+import { bounded } from './text.js'
 import { durationOf, instant, partOfTime, span, textOfTime, TIME_METHODS, timestampOf } from './times.js'
 import {
-  compare, equals, Fault, identityOf, Instant, isDict, Items, kindOf, lengthOf, List, Optional, orFault, Span,
-  TypeValue, Uint, type Apply, type Value
+  compare, Fault, Instant, isDict, Items, kindOf, lengthOf, Optional, orFault, Span, TypeValue, Uint, type Apply,
+  type Value
 } from './values.js'
 
 const int = (value: bigint): Value => BigInt.asIntN(64, value) === value ? value : new Fault('integer overflow')
@@ -44,7 +47,7 @@ const add: Apply = (values, meter) => {
     bounded(left.length + right.length)
     return left + right
   }
-  if (left instanceof Items && right instanceof Items) return joinedLists(left, right, meter)
+  if (left instanceof Items && right instanceof Items) return joined(left, right, meter)
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
     bounded(left.length + right.length)
     return Buffer.concat([left, right])
@@ -63,17 +66,8 @@ const subtract: Apply = (values, meter) => {
   return subtractNumbers(values, meter)
 }
 
-/** Items of sets are added once; items with the same keys are replaced where they are. */
-function joinedLists (left: Items, right: Items, meter: Meter): Value {
-  const { identity } = left
-  if (identity === undefined) return boundedList(left.items.concat(right.items), meter)
-  const merged = new Map(left.items.map(item => [identityOf(item, identity), item]))
-  for (const item of right.items) merged.set(identityOf(item, identity), item)
-  return new List([...merged.values()], identity)
-}
-
 const isIn: Apply = ([item = null, container], meter) => {
-  if (container instanceof Items) return container.items.some(element => equals(element, item, meter))
+  if (container instanceof Items) return started(includes(container, item, meter))
   if (typeof container !== 'object' || container === null || !isDict(container)) return undefined
   const key = keyOf(item)
   return key !== undefined && container.get(key) !== undefined
@@ -104,11 +98,8 @@ function optionalAt ([container = null, index = null]: readonly Value[]): Value 
 }
 const shown = (index: Value): string => index instanceof Uint ? String(index.value) : String(index)
 
-const size: Apply = ([value], meter) => {
-  if (typeof value === 'string') {
-    meter.work(value.length / 1000)
-    return BigInt(lengthOf(value))
-  }
+const size: Apply = ([value]) => {
+  if (typeof value === 'string') return BigInt(lengthOf(value))
   if (value instanceof Items) return BigInt(value.size)
   if (value instanceof Uint8Array) return BigInt(value.length)
   return typeof value === 'object' && value !== null && isDict(value) ? BigInt(value.size) : undefined
@@ -149,7 +140,8 @@ const double: Apply = ([value]) => {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const string: Apply = ([value]) => {
+/** The text of a value that `string` converts. */
+function plain (value: Value | undefined): Value | undefined {
   if (typeof value === 'string') return value
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') {
@@ -168,6 +160,7 @@ const string: Apply = ([value]) => {
     return new Fault('invalid UTF-8 in bytes, cannot convert to string')
   }
 }
+const string: Apply = ([value]) => plain(value)
 
 const BOOLS: Readonly<Record<string, boolean>> = Object
   .assign(
@@ -178,55 +171,26 @@ const BOOLS: Readonly<Record<string, boolean>> = Object
       texts.map(text => [text, no === 0])))
   )
 
-/** As upstream, the sum of nothing is an integer. */
-const sum: Apply = ([list], meter) => {
-  if (!(list instanceof Items)) return undefined
-  let total: Value | undefined
-  for (const item of list.items) {
-    total = total === undefined ? item : add([total, item], meter)
-    if (total === undefined || total instanceof Fault) return total
-  }
-  return total ?? 0n
-}
-
-const join: Apply = ([list, by = '']) => {
-  if (!(list instanceof Items) || typeof by !== 'string' || !list.items.every(item => typeof item === 'string')) {
-    return undefined
-  }
-  bounded(list.items.reduce((length, item) => length + item.length + by.length, 0))
-  return list.items.join(by)
-}
-
 const positionOf = (last: boolean): Apply => (values, meter) => {
-  const [list, item = null] = values
-  const name = last ? '.lastIndexOf' : '.indexOf'
-  if (typeof list === 'string') return methodOfString(name, list, values, meter)
-  if (!(list instanceof Items)) return undefined
-  return positionIn(list, item, last, meter)
+  const [of, item = null] = values
+  if (typeof of === 'string') return placeIn(of, values, last, meter)
+  return of instanceof Items ? positionIn(of, item, last, meter) : undefined
 }
 
-const STRING_METHODS = [
-  '.contains', '.startsWith', '.endsWith', '.matches', '.charAt', '.lowerAscii', '.upperAscii', '.trim', '.split',
-  '.substring', '.find', '.findAll'
-]
 const URL_METHODS = ['.getScheme', '.getHost', '.getHostname', '.getPort', '.getEscapedPath', '.getQuery']
 /** Finding the time of a zone takes some microseconds. */
 const COST_OF_ZONE = 20
 const byZero = (what: string): Fault => new Fault(what)
 
-/** Upstream charges for the template, however long the text is. @throws CostExceeded for one that is too long */
-function bounding (value: Value, meter: Meter): Value {
-  if (typeof value === 'string') {
-    bounded(value.length)
-    meter.work(value.length / 2)
-  }
-  return value
-}
+const same = ([left = null, right = null]: readonly Value[], meter: Meter): boolean | Pending<boolean> =>
+  alike(left, right) ?? started(equals(left, right, meter))
 
 /** By the name of an operator or function; methods have a dot. */
 export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
-  ['_==_', ([left = null, right = null], meter) => equals(left, right, meter)],
-  ['_!=_', ([left = null, right = null], meter) => !equals(left, right, meter)],
+  ['_==_', same], ['_!=_', (values, meter) => {
+    const equal = same(values, meter)
+    return equal instanceof Pending ? equal.into(is => !is) : !equal
+  }],
   ['_<_', ordered(order => order < 0)], ['_<=_', ordered(order => order <= 0)], ['_>_', ordered(order => order > 0)],
   ['_>=_', ordered(order => order >= 0)],
   ['_+_', add], ['_-_', subtract],
@@ -256,24 +220,21 @@ export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
     ? urlOf(text) ?? new Fault(`URL parse error during conversion from string: ${JSON.stringify(text.slice(0, 100))}`)
     : undefined],
   ['isURL', ([text]) => typeof text === 'string' ? urlOf(text) !== undefined : undefined],
-  ['.sum', sum], ['.join', join],
+  ['.sum', sum(add)],
   ['.format', ([template, args], meter) => typeof template === 'string' && args instanceof Items
-    ? bounding(format(template, args.items, value => string([value], meter)), meter)
+    ? started(format(template, args, plain, meter))
     : undefined],
-  ['strings.quote', ([text]) => typeof text === 'string' ? quote(text) : undefined],
+  ['strings.quote', ([text], meter) => typeof text === 'string' ? started(quote(text, meter)) : undefined],
   ['jsonpatch.escapeKey', ([text]) =>
     typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : undefined],
   ['.includes', ([of = null, item = null], meter) =>
-    of instanceof Items ? isIn([item, of], meter) : equals(of, item, meter)],
+    of instanceof Items ? isIn([item, of], meter) : same([of, item], meter)],
   ['.indexOf', positionOf(false)], ['.lastIndexOf', positionOf(true)],
-  ['.replace', ([text, from, to, times]) => typeof text === 'string' ? replace(text, from, to, times) : undefined],
   ...TIME_METHODS.map((name): [string, Apply] => [`.${name}`, ([of = null, zone], meter) => {
     if (zone !== undefined) meter.spend(COST_OF_ZONE)
     return partOfTime(name, of, zone)
   }]),
   ...URL_METHODS.map((name): [string, Apply] =>
     [name, ([url]) => url instanceof URL ? partOfUrl(name, url) : undefined]),
-  ...STRING_METHODS.map((name): [string, Apply] => [name, (values, meter) =>
-    typeof values[0] === 'string' ? methodOfString(name, values[0], values, meter) : undefined]),
-  ...ofLists, ...ofOptionals, ...ofNets, ...ofQuantities, ...ofFormats, ...ofAuthorizers
+  ...ofStrings, ...ofLists, ...ofOptionals, ...ofNets, ...ofQuantities, ...ofFormats, ...ofAuthorizers
 ])

@@ -3,7 +3,7 @@ import { functions } from './functions.js'
 import { Meter } from './meter.js'
 import { matches } from './strings.js'
 import { Unsigned, type Call, type Node } from './syntax.js'
-import { Fault, Uint, type Value } from './values.js'
+import { Fault, Uint, type Apply, type Value } from './values.js'
 
 interface Finding { readonly problem: string, readonly at?: number }
 
@@ -38,7 +38,7 @@ export function checkLiteral ({ name, target, args }: Call): Finding | undefined
     : { problem: `program instantiation failed: ${found}` }
 }
 
-function problemOf (made: () => Value | undefined): string | undefined {
+function problemOf (made: () => ReturnType<Apply>): string | undefined {
   const value = made()
   return value instanceof Fault ? value.message : undefined
 }

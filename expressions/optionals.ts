@@ -1,6 +1,9 @@
 /** Functions of optional values. */
+import type { Steps } from '../schemas/steps.js'
+import type { Meter } from './meter.js'
+import { started } from './pending.js'
 import {
-  Fault, Instant, isDict, Items, List, Optional, sizeOf, Span, Uint, type Library, type Value
+  Fault, Instant, isDict, Items, List, Optional, sizeOf, Span, Uint, type Apply, type Library, type Value
 } from './values.js'
 
 function isZero (value: Value): boolean {
@@ -12,15 +15,18 @@ function isZero (value: Value): boolean {
     sizeOf(value) === 0
 }
 
-function unwrapped (list: Value | undefined): Value | undefined {
-  if (!(list instanceof Items)) return undefined
+function * unwrapped (list: Items, meter: Meter): Steps<Value | undefined> {
   const held: Value[] = []
-  for (const item of list.items) {
+  for (let index = 0; index < list.size; index++) {
+    if (meter.isDue) yield
+    meter.work(1)
+    const item = list.at(index)
     if (!(item instanceof Optional)) return undefined
     if (item.value !== undefined) held.push(item.value)
   }
   return new List(held)
 }
+const unwrap: Apply = ([list], meter) => list instanceof Items ? started(unwrapped(list, meter)) : undefined
 
 export const ofOptionals: Library = [
   ['optional.of', ([value]) => new Optional(value)],
@@ -29,7 +35,7 @@ export const ofOptionals: Library = [
   ['.value', ([of]) =>
     of instanceof Optional ? of.value ?? new Fault('optional.none() dereference') : undefined],
   ['.hasValue', ([of]) => of instanceof Optional ? of.value !== undefined : undefined],
-  ['optional.unwrap', ([list]) => unwrapped(list)], ['.unwrapOpt', ([list]) => unwrapped(list)],
+  ['optional.unwrap', unwrap], ['.unwrapOpt', unwrap],
   ['.first', ([list]) => list instanceof Items ? new Optional(list.at(0)) : undefined],
   ['.last', ([list]) => list instanceof Items ? new Optional(list.at(list.size - 1)) : undefined]
 ]

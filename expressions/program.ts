@@ -9,6 +9,7 @@ import { estimate } from './estimate.js'
 import { fromJson } from './from-json.js'
 import { Meter } from './meter.js'
 import { parse } from './parse.js'
+import { settled } from './pending.js'
 import { Problem } from './problem.js'
 import type { Type } from './types.js'
 import type { Value } from './values.js'
@@ -67,7 +68,7 @@ export class Environment {
         const slots = declared.map(([name, type]) =>
           values[name] === undefined && type.kind !== 'optional' ? null : fromJson(values[name], type))
         const frame = { meter, slots }
-        const value = code.run === undefined ? yield * code.steps(frame) : code.run(frame)
+        const value = yield * settled(code.run(frame))
         return { value, cost: meter.spent - before }
       }
       return {

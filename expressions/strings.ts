@@ -1,69 +1,90 @@
 /** String functions. Positions are code points. */
 import { ObjectPatterns } from '../schemas/api/apiextensions/patterns.js'
+import type { Steps } from '../schemas/steps.js'
 import { CostExceeded, type Meter } from './meter.js'
-import { Entries, Fault, lengthOf, List, points, type Value } from './values.js'
+import { started } from './pending.js'
+import { Search } from './search.js'
+import { bounded, Text } from './text.js'
+import {
+  Entries, Fault, isPair, lengthOf, List, placeOf, type Apply, type Library, type Value
+} from './values.js'
 
-/** Maximum length of the strings that rules create: what a request can hold. */
-const MAX_LENGTH = 3 * 1024 * 1024
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
 const WORK_OF_WEIGHT = 4
+const UNITS_MATCHED_PER_WORK = 40
 const patterns = new ObjectPatterns(MAX_WEIGHT)
-/** Maximum number of parts into which a function splits a string. */
-const MAX_PARTS = 20_000
+/** Parts of a string. */
+const MAX_PARTS = 1_000_000
 
-const joined = (part: readonly string[] | string): string => typeof part === 'string' ? part : part.join('')
-const outOfRange = (index: bigint): Fault => new Fault(`index out of range: ${index}`)
-
-/** @throws CostExceeded */
-export function bounded (length: number): void {
-  if (length > MAX_LENGTH) throw new CostExceeded()
-}
+const outOfRange = (index: bigint | number): Fault => new Fault(`index out of range: ${index}`)
 
 function part (text: string, from: bigint, to?: bigint): Value {
-  const all = points(text)
-  const [start, end] = [Number(from), to === undefined ? all.length : Number(to)]
-  if (start < 0 || start > all.length) return outOfRange(from)
-  if (end < 0 || end > all.length) return outOfRange(to ?? 0n)
-  return start > end
-    ? new Fault(`invalid substring range. start: ${start}, end: ${end}`)
-    : joined(all.slice(start, end))
+  const start = from < 0n ? undefined : placeOf(text, Number(from))
+  if (start === undefined) return outOfRange(from)
+  if (to === undefined) return text.slice(start)
+  const end = to < 0n ? undefined : placeOf(text, Number(to))
+  if (end === undefined) return outOfRange(to)
+  return from > to ? new Fault(`invalid substring range. start: ${from}, end: ${to}`) : text.slice(start, end)
 }
 
-function position (text: string, wanted: string, at: Value | undefined, last: boolean): Value {
-  const length = lengthOf(text)
-  const start = at === undefined ? (last ? length : 0) : Number(at)
-  if (start < 0 || start > length) return outOfRange(BigInt(start))
-  const units = joined(points(text).slice(0, start)).length
-  const index = last ? text.lastIndexOf(wanted, units) : text.indexOf(wanted, units)
-  return BigInt(index < 0 ? -1 : lengthOf(text.slice(0, index)))
+function * position (
+  text: string, values: readonly Value[], last: boolean, meter: Meter
+): Steps<Value | undefined> {
+  const [, wanted, at] = values
+  if (typeof wanted !== 'string') return undefined
+  const point = typeof at === 'bigint' ? Number(at) : last ? undefined : 0
+  const start = point === undefined ? text.length : point < 0 ? undefined : placeOf(text, point)
+  if (start === undefined) return outOfRange(point ?? 0)
+  const search = new Search(text, wanted, meter)
+  const found = last ? yield * search.upTo(start) : yield * search.from(start)
+  return BigInt(found < 0 ? -1 : lengthOf(text.slice(0, found)))
 }
 
 const amountOf = (value: Value | undefined): number =>
   typeof value === 'bigint' && value >= 0n ? Number(value) : Infinity
 
-/** @throws CostExceeded */
-function partsOf (text: string, by: string): string[] {
-  const parts = by === '' ? [...text.slice(0, 2 * MAX_PARTS + 2)] : text.split(by, MAX_PARTS + 1)
-  if (parts.length > MAX_PARTS) throw new CostExceeded()
+/** The parts between what separates them, at most so many; an empty text separates code points. @throws CostExceeded */
+function * partsOf (text: string, by: string, most: number, meter: Meter): Steps<string[]> {
+  const [parts, search] = [[] as string[], new Search(text, by, meter)]
+  let at = 0
+  while (parts.length + 1 < most) {
+    const end = by !== '' ? yield * search.from(at) : text.length - at > 0 ? at + (isPair(text, at) ? 2 : 1) : -1
+    if (end < 0 || (by === '' && end >= text.length)) break
+    if (parts.push(text.slice(at, end)) > MAX_PARTS) throw new CostExceeded()
+    at = end + by.length
+    meter.work(1)
+    if (meter.isDue) yield
+  }
+  if (by !== '' || at < text.length) parts.push(text.slice(at))
   return parts
 }
 
-function replaced (text: string, from: string, to: string, times: Value | undefined): string {
+/** @throws CostExceeded */
+function * replaced ([text, from, to, times]: readonly Value[], meter: Meter): Steps<Value | undefined> {
+  if (typeof text !== 'string' || typeof from !== 'string' || typeof to !== 'string') return undefined
   const most = amountOf(times)
-  const parts = partsOf(text, from)
-  const count = Math.min(parts.length + (from === '' ? 1 : -1), most)
-  bounded(text.length + count * Math.max(0, to.length - from.length))
   // As in Go, an empty string is found at both ends too.
-  const pieces = from === '' ? ['', ...parts, ''] : parts
-  return pieces.slice(0, count).map(piece => piece + to).join('') + pieces.slice(count).join(from)
+  const parts = from === ''
+    ? ['', ...(yield * partsOf(text, from, most, meter)), ...(most > lengthOf(text) ? [''] : [])]
+    : yield * partsOf(text, from, most + 1, meter)
+  bounded(text.length + (parts.length - 1) * (to.length - from.length))
+  return most === 0 ? text : yield * concatenated(parts, to, meter)
 }
 
-function split (text: string, by: string, most: Value | undefined): Value {
+function * concatenated (parts: readonly string[], by: string, meter: Meter): Steps<string> {
+  const text = new Text()
+  for (const [index, part] of parts.entries()) {
+    text.add(index === 0 ? part : `${by}${part}`)
+    meter.work(1)
+    if (meter.isDue) yield
+  }
+  return text.toString()
+}
+
+function * split (text: string, by: string, most: Value | undefined, meter: Meter): Steps<Value> {
   const limit = amountOf(most)
-  if (limit === 0) return new List([])
-  const parts = partsOf(text, by)
-  return new List(parts.length <= limit ? parts : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(by)])
+  return new List(limit === 0 ? [] : yield * partsOf(text, by, limit, meter))
 }
 
 /** @throws CostExceeded for a pattern that would block the event loop */
@@ -74,11 +95,18 @@ export function matches (text: string, pattern: string, meter: Meter): Value {
   return matches(text)
 }
 
-function found (text: string, pattern: string, most: number, meter: Meter): Value[] | Fault {
-  const { why, matchesIn, tooLong } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
+/** @throws CostExceeded */
+function * found (text: string, pattern: string, most: number, meter: Meter): Steps<string[] | Fault> {
+  const { why, matchesIn, tooLong, weight } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
   if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
-  const parts = tooLong(text) ? undefined : matchesIn(text, most)
-  if (parts === undefined) throw new CostExceeded()
+  if (tooLong(text)) throw new CostExceeded()
+  const parts: string[] = []
+  if (most === 0) return parts
+  for (const part of matchesIn(text)) {
+    if (parts.push(part) >= most) break
+    meter.work(text.length * weight / UNITS_MATCHED_PER_WORK)
+    if (meter.isDue) yield
+  }
   return parts
 }
 
@@ -92,50 +120,70 @@ function changed (text: string, first: number, last: number): string {
   return units.toString('utf16le')
 }
 
-const ASCII: Readonly<Record<string, (text: string) => string>> = {
-  '.lowerAscii': text => changed(text, 0x41, 0x5a), '.upperAscii': text => changed(text, 0x61, 0x7a),
-  '.trim': text => text.trim()
+/** Changes a text part by part. */
+export function * inParts (text: string, change: (part: string) => string, meter: Meter): Steps<string> {
+  if (text.length <= UNITS_OF_PART) return change(text)
+  const made = new Text()
+  for (let at = 0; at < text.length; at += UNITS_OF_PART) {
+    made.add(change(text.slice(at, at + UNITS_OF_PART)))
+    meter.work(UNITS_OF_PART / UNITS_CHANGED_PER_WORK)
+    if (meter.isDue) yield
+  }
+  return made.toString()
+}
+const UNITS_OF_PART = 16_384
+const UNITS_CHANGED_PER_WORK = 32
+
+type Method = (text: string, values: readonly Value[], meter: Meter) => ReturnType<Apply>
+const plain = (apply: (text: string, argument: string) => Value): Method => (text, [, argument]) =>
+  typeof argument === 'string' ? apply(text, argument) : undefined
+
+/** By name. Undefined if there is no such method with these arguments. */
+const METHODS: Readonly<Record<string, Method>> = {
+  '.lowerAscii': (text, _values, meter) => started(inParts(text, part => changed(part, 0x41, 0x5a), meter)),
+  '.upperAscii': (text, _values, meter) => started(inParts(text, part => changed(part, 0x61, 0x7a), meter)),
+  '.trim': text => text.trim(),
+  '.charAt': (text, [, at]) => {
+    if (typeof at !== 'bigint') return undefined
+    return at === BigInt(lengthOf(text)) ? '' : part(text, at, at + 1n)
+  },
+  '.substring': (text, [, from, to]) =>
+    typeof from === 'bigint' ? part(text, from, typeof to === 'bigint' ? to : undefined) : undefined,
+  '.startsWith': plain((text, start) => text.startsWith(start)),
+  '.endsWith': plain((text, end) => text.endsWith(end)),
+  '.contains': (text, [, wanted], meter) =>
+    typeof wanted === 'string' ? started(contains(text, wanted, meter)) : undefined,
+  '.split': (text, [, by, most], meter) => typeof by === 'string' ? started(split(text, by, most, meter)) : undefined,
+  '.matches': (text, [, pattern], meter) => typeof pattern === 'string' ? matches(text, pattern, meter) : undefined,
+  '.find': (text, [, pattern], meter) => typeof pattern === 'string'
+    ? started(firstOf(text, pattern, meter))
+    : undefined,
+  '.findAll': (text, [, pattern, most], meter) => typeof pattern === 'string'
+    ? started(allOf(text, pattern, amountOf(most), meter))
+    : undefined
 }
 
-/**
- * The result of a method of a string; undefined if it has no such method with these arguments.
- * @param values the string and the arguments
- */
-export function methodOfString (
-  name: string, text: string, values: readonly Value[], meter: Meter
-): Value | undefined {
-  const [, first, second] = values
-  const plain = ASCII[name]
-  if (plain !== undefined) return plain(text)
-  if (typeof first === 'bigint') {
-    if (name === '.charAt') return first === BigInt(lengthOf(text)) ? '' : part(text, first, first + 1n)
-    return name !== '.substring' ? undefined : part(text, first, typeof second === 'bigint' ? second : undefined)
-  }
-  if (typeof first !== 'string') return undefined
-  switch (name) {
-    case '.contains': return text.includes(first)
-    case '.startsWith': return text.startsWith(first)
-    case '.endsWith': return text.endsWith(first)
-    case '.indexOf': return position(text, first, second, false)
-    case '.lastIndexOf': return position(text, first, second, true)
-    case '.split': return split(text, first, second)
-    case '.matches': return matches(text, first, meter)
-    case '.find': {
-      const all = found(text, first, 1, meter)
-      return all instanceof Fault ? all : all[0] ?? ''
-    }
-    case '.findAll': {
-      const all = found(text, first, amountOf(second), meter)
-      return all instanceof Fault ? all : new List(all)
-    }
-    default: return undefined
-  }
+function * contains (text: string, wanted: string, meter: Meter): Steps<boolean> {
+  return (yield * new Search(text, wanted, meter).from(0)) >= 0
+}
+function * firstOf (text: string, pattern: string, meter: Meter): Steps<Value> {
+  const all = yield * found(text, pattern, 1, meter)
+  return all instanceof Fault ? all : all[0] ?? ''
+}
+function * allOf (text: string, pattern: string, most: number, meter: Meter): Steps<Value> {
+  const all = yield * found(text, pattern, most, meter)
+  return all instanceof Fault ? all : new List(all)
 }
 
-export const replace = (
-  text: string, from: Value | undefined, to: Value | undefined, times: Value | undefined
-): Value | undefined =>
-  typeof from === 'string' && typeof to === 'string' ? replaced(text, from, to, times) : undefined
+export const ofStrings: Library = [
+  ...Object.entries(METHODS).map(([name, method]): [string, Apply] => [name, (values, meter) =>
+    typeof values[0] === 'string' ? method(values[0], values, meter) : undefined]),
+  ['.replace', (values, meter) => started(replaced(values, meter))]
+]
+
+/** The position of a text in another one. */
+export const placeIn = (text: string, values: readonly Value[], last: boolean, meter: Meter): ReturnType<Apply> =>
+  started(position(text, values, last, meter))
 
 /** An absolute URL, or a path. */
 export function urlOf (text: string): URL | undefined {

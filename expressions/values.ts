@@ -1,6 +1,7 @@
 /** Values at run time. Errors are values too: `||` and `&&` absorb them. */
 import type { Steps, WaitingSteps } from '../schemas/steps.js'
 import type { Meter } from './meter.js'
+import type { Pending } from './pending.js'
 import { opaqueName } from './types.js'
 
 export class Uint { constructor (readonly value: bigint) {} }
@@ -37,7 +38,6 @@ export interface Dict {
   readonly keys: () => readonly Key[]
 }
 export abstract class Items {
-  abstract readonly items: readonly Value[]
   abstract readonly size: number
   abstract at (index: number): Value | undefined
   /** See `Type.identity`. */
@@ -65,7 +65,7 @@ export const isDict = (value: Value): value is Dict => typeof value === 'object'
   !(value instanceof Uint8Array) && !(value instanceof URL)
 
 /** A function; undefined stands for an overload that does not exist. The receiver of a method is the first value. */
-export type Apply = (values: readonly Value[], meter: Meter) => Value | undefined
+export type Apply = (values: readonly Value[], meter: Meter) => Value | undefined | Pending<Value | undefined>
 /** Functions by name; methods have a dot. */
 export type Library = ReadonlyArray<readonly [string, Apply]>
 
@@ -93,12 +93,28 @@ export function kindOf (value: Value): string {
 }
 
 const SURROGATE = /[\ud800-\udbff][\udc00-\udfff]/
-/** Short strings take no look. */
-const isShort = (text: string): boolean => text.length < 2
-/** The code points of a string, which positions count. */
-export const points = (text: string): readonly string[] | string =>
-  !isShort(text) && SURROGATE.test(text) ? [...text] : text
-export const lengthOf = (text: string): number => points(text).length
+const hasPairs = (text: string): boolean => text.length > 1 && SURROGATE.test(text)
+/** Whether a code point of two code units begins there. */
+export const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff
+
+/** The number of code points, which positions count. */
+export function lengthOf (text: string): number {
+  if (!hasPairs(text)) return text.length
+  let count = 0
+  for (let at = 0; at < text.length; at++, count++) if (isPair(text, at)) at++
+  return count
+}
+
+/** Where a code point begins in the string; undefined for one behind its end. */
+export function placeOf (text: string, point: number): number | undefined {
+  if (!hasPairs(text)) return point <= text.length ? point : undefined
+  let at = 0
+  for (let left = point; left > 0; left--) {
+    if (at >= text.length) return undefined
+    at += isPair(text, at) ? 2 : 1
+  }
+  return at
+}
 
 /** Code points, bytes or items; 1 for other values. */
 export function sizeOf (value: Value | undefined): number {
@@ -127,64 +143,4 @@ export function compare (left: Value, right: Value): number | undefined {
     return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0
   }
   return undefined
-}
-
-/** Values of different types are not equal, except for numbers. */
-export function equals (left: Value, right: Value, meter: Meter): boolean {
-  meter.work(1)
-  if (left === right) return true
-  if (typeof left === 'string' || typeof right === 'string') return false
-  const order = compare(left, right)
-  if (order !== undefined) return order === 0
-  if (left instanceof Items && right instanceof Items) return sameItems(left, right, meter)
-  if (left instanceof TypeValue && right instanceof TypeValue) return left.name === right.name
-  if (left instanceof URL && right instanceof URL) return left.href === right.href
-  if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return false
-  if (left instanceof Opaque) return right instanceof Opaque && left.type === right.type && left.equals(right)
-  if (left instanceof Optional) {
-    if (!(right instanceof Optional)) return false
-    return left.value === undefined || right.value === undefined
-      ? left.value === right.value
-      : equals(left.value, right.value, meter)
-  }
-  return isDict(left) && isDict(right) && sameEntries(left, right, meter)
-}
-
-function sameItems (left: Items, right: Items, meter: Meter): boolean {
-  if (left.size !== right.size) return false
-  const [{ items }, { items: others }] = [left, right]
-  const identity = left.identity ?? right.identity
-  if (identity === undefined) return items.every((item, index) => equals(item, others[index] ?? null, meter))
-  const known = new Map(others.map(item => [identityOf(item, identity), item]))
-  return items.every(item => {
-    const other = known.get(identityOf(item, identity))
-    return other !== undefined && equals(item, other, meter)
-  })
-}
-
-function sameEntries (left: Dict, right: Dict, meter: Meter): boolean {
-  return left.size === right.size && left.keys().every(key => {
-    const [value, other] = [left.get(key), right.get(key)]
-    return value !== undefined && other !== undefined && equals(value, other, meter)
-  })
-}
-
-/** Equal for items of which a list holds only one. */
-export function identityOf (item: Value, identity: 'set' | readonly string[]): string {
-  if (identity === 'set') return text(item)
-  return identity.map(key =>
-    text(typeof item === 'object' && item !== null && isDict(item) ? item.get(key) ?? null : null)).join()
-}
-
-/** The same for equal values. */
-export function text (value: Value): string {
-  if (value instanceof Items) return `[${value.items.map(text).join()}]`
-  if (value instanceof Opaque) return `${value.type} ${String(value)}`
-  if (value instanceof Uint) return `n${value.value}`
-  if (typeof value === 'object' && value !== null && isDict(value)) {
-    return `{${[...value.keys()]
-      .sort().map(key => `${JSON.stringify(String(key))}:${text(value.get(key) ?? null)}`).join()}}`
-  }
-  if (value instanceof Instant || value instanceof Span) return `${kindOf(value)} ${value.nanoseconds}`
-  return typeof value === 'bigint' || typeof value === 'number' ? `n${value}` : JSON.stringify(value)
 }

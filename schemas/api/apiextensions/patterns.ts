@@ -63,8 +63,8 @@ export interface Expression {
 }
 
 export interface ObjectExpression extends Expression {
-  /** The parts of the text that match, at most so many; undefined if finding them would block the event loop. */
-  readonly matchesIn: (text: string, most: number) => string[] | undefined
+  /** The parts of the text that match. Finding each may take as long as matching the whole text. */
+  readonly matchesIn: (text: string) => Iterable<string>
   /** The approximate number of instructions. */
   readonly weight: number
 }
@@ -131,24 +131,19 @@ export class ObjectPatterns {
   }
 }
 
-const none = (): undefined => undefined
+const none = (): Iterable<string> => []
 
 function compileFor (source: string, most: number): ObjectExpression {
-  const weight = Math.max(weigh(source), source.length)
+  const weight = source.length > most ? source.length : Math.max(weigh(source), source.length)
   if (weight > most) return { weight: 0, matches: never, matchesIn: none, tooLong: () => true }
   try {
     const compiled = re2().RE2JS.compile(source)
     return {
       matches: text => compiled.matcher(text).find(),
       weight,
-      matchesIn: (text, wanted) => {
-        const [matcher, matches] = [compiled.matcher(text), [] as string[]]
-        // Each may look at the whole text.
-        for (let left = MAX_MATCHED_AT_ONCE; matches.length < wanted && matcher.find(); left -= text.length * weight) {
-          if (left < 0) return undefined
-          matches.push(matcher.group() ?? '')
-        }
-        return matches
+      matchesIn: function * (text) {
+        const matcher = compiled.matcher(text)
+        while (matcher.find()) yield matcher.group() ?? ''
       },
       tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE
     }
