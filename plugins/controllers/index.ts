@@ -123,6 +123,10 @@ export default plugin<ControllersOptions>()(async (
       ]
     }
   )
+  if (featureGates.enabled('ValidatingAdmissionPolicy')) {
+    const { PolicyStatus } = await import('../../controllers/policy-status.js')
+    all.push({ task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, naming })] })
+  }
   const { published, tokens: { signer, certificateAuthority } } = fastify.orchAuthentication
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')

@@ -20,6 +20,9 @@ function ofPlan (plan: Plan): Type {
   const fields = new Map<string, { member: string, type: Type }>()
   type = { kind: 'object', fields }
   known.set(plan, type) // some messages contain themselves
+  if (plan.message.type !== undefined) {
+    for (const member of ['kind', 'apiVersion']) fields.set(member, { member, type: STRING })
+  }
   for (const field of plan.fields) {
     const name = escapeName(field.jsonName)
     if (name !== undefined) fields.set(name, { member: field.jsonName, type: ofField(field) })
@@ -37,7 +40,8 @@ function ofElement (field: PlannedField): Type {
   if (scalar !== undefined) return SCALARS[scalar]
   if (special !== undefined) {
     const { type, format } = special.openapi
-    return type === 'string' && format === 'date-time' ? { kind: 'timestamp' } : DYN
+    if (type !== 'string' || format === 'int-or-string') return DYN
+    return format === 'date-time' ? { kind: 'timestamp' } : STRING
   }
   return message === undefined || alternatives ? DYN : ofPlan(field.plan)
 }

@@ -385,3 +385,51 @@ t.test('releases of before do not have them, unless the gate is on', async t => 
   t.equal((await gated.post(BINDINGS, binding())).code, 201)
   t.equal((await gated.post(MAPS, map('a'))).code, 422)
 })
+
+t.test('expressions are checked against the types that rules name, and the status says what is wrong', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const checked = async (spec: Json, name: string): Promise<Json> => {
+    const made = await server.post(POLICIES, policy(spec, name))
+    if (made.code !== 201) throw new Error(made.body)
+    await until('it is checked', async () => (await server.get(`${POLICIES}/${name}`)).json['status']?.observedGeneration === 1)
+    return (await server.get(`${POLICIES}/${name}`)).json['status']
+  }
+  const rules = (apiGroups: string[], resources: string[], apiVersions = ['v1']): Json =>
+    ({ matchConstraints: { resourceRules: [{ apiGroups, apiVersions, operations: ['CREATE'], resources }] } })
+  t.same(
+    await checked({
+      ...rules(['apps'], ['replicasets', 'deployments', 'deployments/scale']),
+      variables: [{ name: 'n', expression: 'object.spec.replicas' }],
+      validations: [
+        { expression: 'object.replicas > 1' },
+        { expression: 'variables.n > 1 && has(object.metadata.labels)', messageExpression: "'n is ' + variables.n" }
+      ]
+    }, 'wrong'),
+    {
+      observedGeneration: 1,
+      typeChecking: {
+        expressionWarnings: [
+          {
+            fieldRef: 'spec.validations[0].expression',
+            warning: "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^\n\n" +
+              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^\n"
+          },
+          {
+            fieldRef: 'spec.validations[1].messageExpression',
+            warning: ['Deployment', 'ReplicaSet'].map(kind => `apps/v1, Kind=${kind}: ERROR: <input>:1:9: found no matching overload for ` +
+              "'_+_' applied to '(string, int)'\n | 'n is ' + variables.n\n | ........^\n").join('\n')
+          }
+        ]
+      }
+    }
+  )
+  for (const [name, spec] of Object.entries({
+    right: { ...rules([''], ['pods']), validations: [{ expression: "object.spec.containers.all(c, c.image != '') && object.kind == 'Pod'" }] },
+    wildcard: { ...rules(['*'], ['pods']), validations: [{ expression: 'object.nothing' + " == ''" }] },
+    unknown: { ...rules(['example.com'], ['widgets']), validations: [{ expression: 'object.nothing' + " == ''" }] },
+    params: {
+      ...rules([''], ['pods']), paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      validations: [{ expression: "params == null || params.data.x == object.metadata.name" }]
+    }
+  })) t.same(await checked(spec, name), { observedGeneration: 1, typeChecking: {} }, name)
+})

@@ -33,8 +33,8 @@ export function creation (one: Representation, index = 0): { readonly url: strin
 /** True if it is deleted in two steps, because a controller of the server empties it first. */
 export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
 
-/** The condition that the server adds to some kinds after their create. */
-const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established', apiservices: 'Available' }
+/** The condition, or field of the status, that the server adds to some kinds after their create. */
+const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established', apiservices: 'Available', validatingadmissionpolicies: 'observedGeneration' }
 
 /** Creates the sample, and waits until the server has written its status. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
@@ -45,7 +45,7 @@ export async function create (server: Client, one: Representation, index = 0): P
   if (settled === undefined) return json
   for (;;) {
     const { json: now } = await server.get(`${url}/${String(json['metadata'].name)}`)
-    if (now['status'].conditions?.some(({ type }: Json) => type === settled) === true) return now
+    if (settled in (now['status'] ?? {}) || now['status']?.conditions?.some(({ type }: Json) => type === settled) === true) return now
     await new Promise(resolve => { setImmediate(resolve) })
   }
 }

@@ -36,8 +36,8 @@ const AUTHORIZERS = {
 const COMMON = { object: DYN, oldObject: DYN, request: REQUEST, namespaceObject: NAMESPACE }
 
 export interface PolicyVariables {
-  /** Whether there is `params`. */
-  readonly params: boolean
+  /** Whether there is `params`, or its type. Default type any. */
+  readonly params: boolean | Type
   /** Whether there are `authorizer` and `authorizer.requestResource`. */
   readonly authorizer: boolean
   /** Types of the members of `variables`, in order; undefined where there is no such variable. */
@@ -61,14 +61,14 @@ const shared = new Map<string, Environment>()
 export function policyEnvironment (given: PolicyVariables): Environment {
   const { params, authorizer, variables, object, mutates = false } = given
   const isShared = (variables?.size ?? 0) === 0 && object === undefined
-  const key = `${params} ${authorizer} ${variables !== undefined} ${mutates}`
+  const key = `${String(params)} ${authorizer} ${variables !== undefined} ${mutates}`
   const known = isShared ? shared.get(key) : undefined
   if (known !== undefined) return known
   const fields = new Map([...variables ?? []].map(([member, type]) => [member, { member, type }]))
   const made = new Environment({
     ...COMMON,
     ...(object === undefined ? {} : { object, oldObject: object }),
-    ...(params ? { params: DYN } : {}),
+    ...(params === false ? {} : { params: params === true ? DYN : params }),
     ...(authorizer ? AUTHORIZERS : {}),
     ...(variables === undefined
       ? {}

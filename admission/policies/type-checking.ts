@@ -1,0 +1,87 @@
+/**
+ * Warnings about expressions of a validating policy that do not suit the types that its rules name. They influence no
+ * request. @see the public project's type checking of 1.36
+ */
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { Problem } from '../../expressions/problem.js'
+import type { Type } from '../../expressions/types.js'
+import type { NamedRuleWithOperations } from '../../schemas/api/admissionregistration/policies.js'
+import { policyEnvironment, type PolicyVariables } from '../../schemas/api/admissionregistration/policy-expressions.js'
+import type {
+  ExpressionWarning, ValidatingAdmissionPolicySpec
+} from '../../schemas/api/admissionregistration/validating-policies.js'
+import { celTypeOf } from '../../schemas/language/cel-types.js'
+import type { Naming } from '../../schemas/naming.js'
+import type { Representation } from '../../schemas/resource.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { representationOf } from './parameters.js'
+
+/** Of one rule. */
+const MOST_TYPES = 10
+
+export async function expressionWarnings (
+  { paramKind, matchConstraints, variables = [], validations = [] }: ValidatingAdmissionPolicySpec,
+  resources: ResourceRegistry, naming?: Naming
+): Promise<ExpressionWarning[]> {
+  const params = paramKind === undefined ? undefined : representationOf({ paramKind }, resources)
+  const checks = typesIn(matchConstraints?.resourceRules ?? [], resources).map(({ group, version, kind, message }) => {
+    const given = {
+      params: params === undefined ? false : celTypeOf(params.message), authorizer: true, object: celTypeOf(message)
+    }
+    const types = new Map<string, Type>()
+    for (const { name, expression } of variables) {
+      types.set(name, check(expression, { ...given, variables: new Map(types) }).type)
+    }
+    return { of: `${naming?.group(group) ?? group}/${version}, Kind=${kind}`, given: { ...given, variables: types } }
+  })
+  const warnings: ExpressionWarning[] = []
+  for (const [index, { expression, messageExpression = '' }] of validations.entries()) {
+    for (const [field, text] of Object.entries({ expression, messageExpression })) {
+      const found: string[] = []
+      for (const { of, given } of text === '' ? [] : checks) {
+        const { problem } = check(text, given)
+        if (problem !== undefined) found.push(`${of}: ${problem}\n`)
+        if (turnIsOver()) await nextTurn()
+      }
+      if (found.length > 0) {
+        warnings.push({ fieldRef: `spec.validations[${index}].${field}`, warning: found.join('\n') })
+      }
+    }
+  }
+  return warnings
+}
+
+function check (expression: string, given: PolicyVariables): { readonly type: Type, readonly problem?: string } {
+  try {
+    return { type: policyEnvironment(given).compile(expression).type }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return { type: { kind: 'dyn' }, problem: error.message }
+  }
+}
+
+const hasWildcard = (names: readonly string[]): boolean => names.some(name => name.includes('*'))
+
+/** The served types that rules name, without wildcards and subresources. */
+function typesIn (rules: readonly NamedRuleWithOperations[], resources: ResourceRegistry): Representation[] {
+  const found = new Set<Representation>()
+  for (const { apiGroups = [], apiVersions = [], resources: plurals = [] } of rules) {
+    if (hasWildcard(apiGroups) || hasWildcard(apiVersions)) continue
+    let count = 0
+    for (const group of apiGroups.toSorted()) {
+      for (const version of apiVersions.toSorted()) {
+        for (const resource of plurals.filter(plural => !/[*/]/.test(plural)).toSorted()) {
+          const known = resources.lookup({ group, version, resource })
+          if (known === undefined) continue
+          found.add(known.representation)
+          if (++count === MOST_TYPES) return inOrder(found)
+        }
+      }
+    }
+  }
+  return inOrder(found)
+}
+
+const inOrder = (found: ReadonlySet<Representation>): Representation[] => [...found].sort((a, b) =>
+  compare(a.group, b.group) || compare(a.version, b.version) || compare(a.kind, b.kind))
+const compare = (a: string, b: string): number => a < b ? -1 : Number(a > b)

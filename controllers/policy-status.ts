@@ -1,0 +1,103 @@
+/**
+ * Writes what checking the types of a validating policy's expressions has found into its status. Silent where a
+ * controller manager leads, which does the same.
+ */
+import type { ValidatingAdmissionPolicy } from '../schemas/api/admissionregistration/validating-policies.js'
+import type { Lease } from '../schemas/api/coordination/leases.js'
+import type { Naming } from '../schemas/naming.js'
+import { expressionWarnings } from '../admission/policies/type-checking.js'
+import { isStorageError } from '../storage/errors.js'
+import { current } from '../registry/current.js'
+import { change } from '../registry/verbs/change.js'
+import { serverContext, type WriteContext } from '../registry/write-context.js'
+import { isStatusError } from '../schemas/status.js'
+import type { Controller, ControllerOptions } from './controller.js'
+import { Informer } from './informer.js'
+import { WorkQueue, type Verdict } from './work-queue.js'
+
+/** Milliseconds from a change to the check, so that it does not conflict with clients that change a policy at once. */
+const SETTLE_MS = 250
+/** Milliseconds until policies that a controller manager should have checked are looked at again. */
+const LED_MS = 30_000
+const LEADERS = ['orch-controller-manager', 'kube-controller-manager']
+
+export interface PolicyStatusOptions extends ControllerOptions { readonly naming: Naming }
+
+export class PolicyStatus implements Controller {
+  readonly #options: PolicyStatusOptions
+  readonly #queue: WorkQueue
+  #context: WriteContext | undefined
+  #informer: Informer | undefined
+
+  constructor (options: PolicyStatusOptions) {
+    this.#options = options
+    this.#queue = new WorkQueue({
+      workers: 1,
+      work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal)),
+      failed: (name, error) => {
+        if (!isStorageError(error, 'Closed')) options.log(`policy ${name} could not be checked, retrying`, error)
+      },
+      name: 'validatingadmissionpolicy-status',
+      observe: options.observeQueue,
+      ...(options.clock === undefined ? {} : { clock: options.clock })
+    })
+  }
+
+  async start (): Promise<void> {
+    const { resources, log, clock } = this.#options
+    const store = resources.find('admissionregistration.orch.io', 'validatingadmissionpolicies')
+    if (store === undefined) return
+    this.#informer?.close()
+    const changed = ({ name }: { readonly name: string }): void => { this.#queue.addAfter(name, SETTLE_MS) }
+    this.#informer = new Informer({ store, log, handlers: [{ changed }], ...(clock === undefined ? {} : { clock }) })
+    await this.#informer.start()
+  }
+
+  async close (): Promise<void> {
+    this.#informer?.close()
+    await this.#queue.close()
+  }
+
+  async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
+    const { resources, naming } = this.#options
+    const store = resources.find('admissionregistration.orch.io', 'validatingadmissionpolicies')
+    const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
+    if (store === undefined || entry === undefined) return 'done'
+    const { metadata: { generation = 0 }, spec = {}, status } = store.readStored(entry) as ValidatingAdmissionPolicy
+    if (generation <= Number(status?.observedGeneration ?? 0)) return 'done'
+    if (await this.#isLed()) {
+      this.#queue.addAfter(name, LED_MS)
+      return 'done'
+    }
+    const found = await expressionWarnings(spec, resources, naming)
+    try {
+      await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
+        const policy = base.copy() as ValidatingAdmissionPolicy // stores of policies contain policies
+        policy.metadata.resourceVersion = String(entry.revision)
+        policy.status = {
+          ...policy.status, observedGeneration: generation,
+          typeChecking: found.length === 0 ? {} : { expressionWarnings: found }
+        }
+        return policy
+      })
+      return 'done'
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return 'done'
+      if (isStatusError(error, 'Conflict')) return 'later'
+      throw error
+    }
+  }
+
+  /** Whether a controller manager holds its lease. */
+  async #isLed (): Promise<boolean> {
+    const { resources, clock = resources.clock } = this.#options
+    const store = resources.find('coordination.orch.io', 'leases')
+    for (const name of store === undefined ? [] : LEADERS) {
+      const lease = await store?.reader.get('coordination.orch.io', 'leases', 'orch-system', name)
+      const { holderIdentity = '', leaseDurationSeconds = 0, renewTime = '' } = (lease as Lease | undefined)?.spec ?? {}
+      const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
+      if (holderIdentity !== '' && until > clock.wall()) return true
+    }
+    return false
+  }
+}
