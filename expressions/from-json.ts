@@ -166,7 +166,7 @@ export function toJson (value: Value): unknown {
   if (value instanceof Uint) return number(value.value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
   if (value instanceof Instant || value instanceof Span) return textOfTime(value)
-  if (value instanceof Items) return Array.from({ length: value.size }, (_, index) => toJson(value.at(index) ?? null))
+  if (value instanceof Items) return Array.from(value, toJson)
   if (value instanceof Optional) return value.value === undefined ? undefined : toJson(value.value)
   if (value instanceof Opaque || value instanceof URL) return String(value)
   if (!isDict(value)) return undefined

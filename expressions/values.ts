@@ -43,6 +43,10 @@ export abstract class Items {
   /** See `Type.identity`. */
   readonly identity: 'set' | readonly string[] | undefined
   constructor (identity?: 'set' | readonly string[]) { this.identity = identity }
+  /** For short lists. */
+  * [Symbol.iterator] (): Iterator<Value> {
+    for (let index = 0; index < this.size; index++) yield this.at(index) ?? null
+  }
 }
 
 export class List extends Items {

@@ -52,7 +52,7 @@ export async function mutate (
 
 /** Undefined if a test of the patch failed. */
 async function patched (document: unknown, made: Value): Promise<unknown> {
-  const operations = made instanceof Items ? made.items.map(operation) : []
+  const operations = made instanceof Items ? [...made].map(operation) : []
   try {
     return await runStepsWithinBudget(applyJsonPatch(clone(document), parseJsonPatch(operations)))
   } catch (error) {
@@ -118,7 +118,7 @@ function checkTypes (made: Value): void {
 }
 
 function mismatches (value: Value | undefined, place: string, wrong: string[]): void {
-  if (value instanceof Items) for (const item of value.items) mismatches(item, place, wrong)
+  if (value instanceof Items) for (const item of value) mismatches(item, place, wrong)
   if (!(value instanceof Entries)) return
   const { struct, entries } = value
   if (struct !== undefined && struct !== place) {
