@@ -7,6 +7,7 @@ import type { PluginConfiguration } from './configuration.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
 import type { Clock } from '../event-loop/clock.js'
 import type { PodSecurityObserver } from './pod-security/observer.js'
+import type { PolicyObserver } from './policies/observer.js'
 import type { HookTools } from './webhooks/tools.js'
 
 /** Default seconds that a pod stays on a node that is not ready or unreachable. */
@@ -50,6 +51,8 @@ export interface AdmissionTools {
   readonly clock: Clock
   /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
+  /** Observes policies and match conditions. */
+  readonly observePolicies?: PolicyObserver
   readonly gates: Gates
   /** Of clients. */
   readonly naming?: Naming

@@ -6,6 +6,7 @@ import { CostExceeded } from '../../expressions/program.js'
 import { Problem } from '../../expressions/problem.js'
 import { Deferred, Fault, type Value } from '../../expressions/values.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'
+import type { CheckError, ConditionsOf, PolicyObserver } from './observer.js'
 import type { CheckedValidation, Compiled, Mutation, Named, Policy, ValidatingPolicy } from './policy.js'
 import { extended, type Values } from './variables.js'
 
@@ -26,8 +27,14 @@ export interface Failure {
   readonly index: number | undefined
   readonly message: string
   readonly reason: string
-  /** Whether it could not be evaluated, which the failure policy judges. */
-  readonly isError: boolean
+  /** Why it could not be evaluated, which the failure policy judges. */
+  readonly error: CheckError
+  readonly seconds: number
+}
+
+/** Says why an expression cannot be evaluated, as clients are told it. */
+export class EvaluationError extends Error {
+  constructor (message: string, readonly kind: CheckError, options?: ErrorOptions) { super(message, options) }
 }
 
 const LONGEST_MESSAGE = 5120
@@ -61,19 +68,33 @@ function withVariables (variables: readonly Named[], values: Values, budget: Bud
 }
 
 /** Whether all conditions are true. A false one decides, even beside errors. Rejects with the first error. */
-export async function conditionsHold (conditions: readonly Named[], values: Values): Promise<boolean> {
+export async function conditionsHold (
+  conditions: readonly Named[], values: Values, of: ConditionsOf, observer: PolicyObserver | undefined
+): Promise<boolean> {
   if (conditions.length === 0) return true
+  const since = performance.now()
+  const report = (errors: number, isExcluded: boolean): void => {
+    observer?.conditions(of, (performance.now() - since) / 1000, errors, isExcluded)
+  }
   const budget = new Budget(MAX_COST_OF_CONDITIONS)
   const inConditions = extended(values, { namespaceObject: null })
   let failure: Error | undefined
+  let errors = 0
   for (const { name, program } of conditions) {
     try {
-      if (await evaluate(program, inConditions, budget) !== true) return false
+      if (await evaluate(program, inConditions, budget) === true) continue
+      report(errors, true)
+      return false
     } catch (error) {
-      if (error instanceof CostExceeded) throw new Error(OVER_BUDGET, { cause: error })
+      if (error instanceof CostExceeded) {
+        report(errors, false)
+        throw new Error(OVER_BUDGET, { cause: error })
+      }
+      errors++
       failure ??= new Error(`matchCondition ${name}: ${(error as Error).message}`, { cause: error })
     }
   }
+  report(errors, false)
   if (failure !== undefined) throw failure
   return true
 }
@@ -84,36 +105,38 @@ export async function failuresOf ({ validations, variables }: ValidatingPolicy, 
   const all = withVariables(variables, values, budget)
   const failures: Failure[] = []
   for (const [index, validation] of validations.entries()) {
+    const since = performance.now()
+    const failed = (message: string, reason: string, error: CheckError): void => {
+      failures.push({ index, message, reason, error, seconds: (performance.now() - since) / 1000 })
+    }
     try {
       if (await evaluate(validation.program, all, budget) === true) continue
-      failures.push({
-        index, reason: validation.reason, isError: false, message: await messageOf(validation, all, budget)
-      })
+      failed(await messageOf(validation, all, budget), validation.reason, 'no_error')
     } catch (error) {
-      const spent = error instanceof CostExceeded
-      failures.push({ index, message: problemOf(validation, error), reason: 'Invalid', isError: true })
-      if (spent) return failures
+      const { message, kind } = problemOf(validation, error)
+      failed(message, 'Invalid', kind)
+      if (kind === 'out_of_budget') return failures
     }
   }
   return failures
 }
 
-/** What a mutation makes. Rejects with an Error, as clients are told it. */
+/** What a mutation makes. Rejects with an EvaluationError. */
 export async function madeBy (mutation: Mutation, { variables }: Policy, values: Values): Promise<Value> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
   try {
     return await evaluate(mutation.program, withVariables(variables, values, budget), budget)
   } catch (error) {
-    throw new Error(problemOf(mutation, error), { cause: error })
+    throw problemOf(mutation, error)
   }
 }
 
-function problemOf ({ expression }: { readonly expression: string }, error: unknown): string {
-  if (error instanceof CostExceeded) return OVER_BUDGET
-  const { message } = error as Error
-  return error instanceof Problem
-    ? `compilation error: compilation failed: ${message}`
-    : `expression '${expression}' resulted in error: ${message}`
+function problemOf ({ expression }: { readonly expression: string }, cause: unknown): EvaluationError {
+  if (cause instanceof CostExceeded) return new EvaluationError(OVER_BUDGET, 'out_of_budget', { cause })
+  const { message } = cause as Error
+  return cause instanceof Problem
+    ? new EvaluationError(`compilation error: compilation failed: ${message}`, 'compile_error', { cause })
+    : new EvaluationError(`expression '${expression}' resulted in error: ${message}`, 'invalid_error', { cause })
 }
 
 /** @throws CostExceeded */

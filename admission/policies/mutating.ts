@@ -7,9 +7,10 @@ import { isStatusError, StatusError, type StatusReason } from '../../schemas/sta
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
-import { conditionsHold, madeBy } from './evaluation.js'
+import { conditionsHold, EvaluationError, madeBy } from './evaluation.js'
 import { isExempt } from './matching.js'
 import { mutate } from './mutations.js'
+import type { CheckError } from './observer.js'
 import { bindingOf, mutatingPolicyOf, type Binding, type MutatingPolicy } from './policy.js'
 import { RequestVariables, type PolicyTools } from './variables.js'
 
@@ -56,20 +57,29 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
       const { policy, binding, requested } = invocation
       const key = keyOf(invocation)
       try {
-        if (!await conditionsHold(policy.conditions, await variables.of(invocation))) continue
+        const of = { name: policy.name, kind: 'policy', type: 'validate', operation: request.operation } as const
+        const values = await variables.of(invocation)
+        if (!await conditionsHold(policy.conditions, values, of, tools.observePolicies)) continue
       } catch (error) {
         fail(policy, binding, (error as Error).message, 'Invalid')
         continue
       }
       if (pass.round === 1 && !state.again.has(key)) continue
       for (const mutation of policy.mutations) {
+        const since = performance.now()
+        const observe = (error: CheckError): void => {
+          const of = { policy: policy.name, binding: binding.name }
+          tools.observePolicies?.mutated(of, error, (performance.now() - since) / 1000)
+        }
         try {
           const values = await variables.of(invocation)
           const made = await madeBy(mutation, policy, values)
           const { object: document } = values
           await mutate(mutation, request, variables.version(requested), { document, made, naming: tools.naming })
           if (variables.changed(requested)) isChanged = true
+          observe('no_error')
         } catch (error) {
+          observe(error instanceof EvaluationError ? error.kind : 'invalid_error')
           if (isStatusError(error)) throw error
           fail(policy, binding, (error as Error).message, 'Invalid')
         }

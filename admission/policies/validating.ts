@@ -9,6 +9,7 @@ import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
 import { annotationsOf, conditionsHold, failuresOf, type Failure } from './evaluation.js'
 import { isExempt } from './matching.js'
+import type { PolicyObserver } from './observer.js'
 import { validatingBindingOf, validatingPolicyOf, type ValidatingBinding, type ValidatingPolicy } from './policy.js'
 import { RequestVariables, type PolicyTools, type Values } from './variables.js'
 
@@ -27,7 +28,7 @@ export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
   const validate = async (
     request: AdmissionRequest, all: ReadonlyArray<Bound<ValidatingPolicy, ValidatingBinding>>
   ): Promise<void> => {
-    const run = new Run(request)
+    const run = new Run(request, tools.observePolicies)
     const variables = new RequestVariables(request, tools)
     const invocations = await invocationsOf(all, request, tools, (policy, binding, message) => {
       run.misconfigured(policy, binding, message)
@@ -53,17 +54,22 @@ export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
 /** The decisions on one request. */
 class Run {
   readonly #request: AdmissionRequest
+  readonly #observer: PolicyObserver | undefined
   readonly #denials: Decision[] = []
   readonly #audited: Decision[] = []
   readonly #annotations = new Map<string, Set<string>>()
 
-  constructor (request: AdmissionRequest) { this.#request = request }
+  constructor (request: AdmissionRequest, observer: PolicyObserver | undefined) {
+    this.#request = request
+    this.#observer = observer
+  }
 
   async invoke (
     { policy, binding }: Invocation<ValidatingPolicy, ValidatingBinding>, values: Values
   ): Promise<void> {
     try {
-      if (!await conditionsHold(policy.conditions, values)) return
+      const of = { name: policy.name, kind: 'policy', type: 'validate', operation: this.#request.operation } as const
+      if (!await conditionsHold(policy.conditions, values, of, this.#observer)) return
     } catch (error) {
       this.#decide(policy, binding, failed((error as Error).message))
       return
@@ -86,15 +92,23 @@ class Run {
   }
 
   #decide (policy: ValidatingPolicy, binding: ValidatingBinding, failure: Failure): void {
-    if (failure.isError && policy.ignoresFailure) return
+    const of = { policy: policy.name, binding: binding.name }
+    const { error, seconds, message } = failure
+    if (error !== 'no_error' && policy.ignoresFailure) return this.#observer?.validated(of, error, 'allow', seconds)
     const decision = { policy, binding, failure }
-    if (binding.actions.has('Deny')) this.#denials.push(decision)
-    if (binding.actions.has('Audit')) this.#audited.push(decision)
+    if (binding.actions.has('Deny')) {
+      this.#denials.push(decision)
+      this.#observer?.validated(of, error, 'deny', seconds)
+    }
+    if (binding.actions.has('Audit')) {
+      this.#audited.push(decision)
+      this.#observer?.validated(of, error, 'audit', seconds)
+    }
     if (binding.actions.has('Warn')) {
       this.#request.warn(
-        `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ` +
-          failure.message
+        `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`
       )
+      this.#observer?.validated(of, error, 'warn', seconds)
     }
   }
 
@@ -114,7 +128,8 @@ class Run {
   }
 }
 
-const failed = (message: string): Failure => ({ index: undefined, message, reason: 'Invalid', isError: true })
+const failed = (message: string): Failure =>
+  ({ index: undefined, message, reason: 'Invalid', error: 'invalid_error', seconds: 0 })
 
 function denial (request: AdmissionRequest, { policy, binding, failure }: Decision): StatusError {
   const said = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}' denied request: ` +

@@ -13,7 +13,7 @@ import { requestedVersionOf, type RequestedVersion } from '../webhooks/requested
 import type { RequestedKind } from '../webhooks/hook-set.js'
 import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
-export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'naming'>
+export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'naming' | 'observePolicies'>
 export type Values = Readonly<Record<string, unknown>>
 
 /** The same values, with others beside or in place of them. */

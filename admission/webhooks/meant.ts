@@ -6,15 +6,24 @@ import { RequestVariables, type PolicyTools } from '../policies/variables.js'
 import type { Invocation } from './hook-set.js'
 import { isSelected } from './selectors.js'
 
+interface Asking {
+  readonly tools: PolicyTools
+  readonly type: 'admit' | 'validating'
+  /** Of the request, if others read them too. */
+  readonly variables?: RequestVariables
+}
+
 /** @throws StatusError 403 for a condition that cannot be evaluated, unless the webhook's failures are ignored */
 export async function isMeant (
-  { hook, requested }: Invocation, request: AdmissionRequest, tools: PolicyTools,
-  variables = new RequestVariables(request, tools)
+  { hook, requested }: Invocation, request: AdmissionRequest,
+  { tools, type, variables = new RequestVariables(request, tools) }: Asking
 ): Promise<boolean> {
   if (!await isSelected(hook, request)) return false
   if (hook.conditions.length === 0) return true
   try {
-    return await conditionsHold(hook.conditions, await variables.of({ requested, param: undefined }))
+    const of = { name: hook.name, kind: 'webhook', type, operation: request.operation } as const
+    const values = await variables.of({ requested, param: undefined })
+    return await conditionsHold(hook.conditions, values, of, tools.observePolicies)
   } catch (error) {
     if (hook.ignoresFailure) return false
     throw refusal(request, `webhook ${hook.name}: ${(error as Error).message}`)

@@ -57,7 +57,7 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
     const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     for (const invocation of matching) {
       const { hook } = invocation
-      if (!await isMeant(invocation, request, policies)) continue
+      if (!await isMeant(invocation, request, { tools: policies, type: 'admit' })) continue
       if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
       if (await callHook(invocation, { request, round: pass.round, writer, versions })) {

@@ -25,7 +25,8 @@ export function validatingWebhooks (tools: HookTools, policies: PolicyTools): Ad
     const selected: Invocation[] = []
     const variables = new RequestVariables(request, policies)
     for (const invocation of set.matching(request, tools.resources)) {
-      if (await isMeant(invocation, request, policies, variables)) selected.push(invocation)
+      const asking = { tools: policies, type: 'validating', variables } as const
+      if (await isMeant(invocation, request, asking)) selected.push(invocation)
     }
     if (selected.length === 0) return
     if (request.signal.aborted) throw timedOut()

@@ -5,6 +5,7 @@ import type { AdmissionOptions } from '../../admission/options.js'
 import { observeAdmission } from './admission-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
 import { observePodSecurity } from './pod-security-metrics.js'
+import { observePolicies } from './policy-metrics.js'
 import { plugin } from '../../answers/server.js'
 
 export interface AdmissionPluginOptions {
@@ -31,6 +32,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     gates,
     naming,
     observePodSecurity: observePodSecurity(metrics),
+    observePolicies: observePolicies(metrics),
     note
   })
   // First: objects that violate this rule are invalid whatever the other plugins decide.

@@ -181,7 +181,7 @@ t.test('policies that want it run once more after a change by another one', asyn
   t.same((await server.post(MAPS, map('y'))).json['data'], { a: 'set' })
 })
 
-t.test('custom types and other versions are changed too', async t => {
+t.test('custom types are changed too', async t => {
   const server = await policed(t)
   await server.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', {
     metadata: { name: 'widgets.example.com' },
@@ -217,6 +217,10 @@ t.test('custom types and other versions are changed too', async t => {
   })
   t.equal(code, 201, body)
   t.same(json['spec'], { size: 2, colour: 'red', 'x-y': 'z', parts: [{ name: 'a', n: 2 }, { name: 'b' }] })
+})
+
+t.test('other versions of an object are changed in that of the rule', async t => {
+  const server = await policed(t, { emulatedVersion: '1.24', featureGates: { MutatingAdmissionPolicy: true } })
   await server.bind(policy('jobs', [apply('Object{metadata: Object.metadata{annotations: {"seen": object.apiVersion}}}')], {
     matchConstraints: { resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['cronjobs'] }] }
   }))
@@ -319,4 +323,30 @@ t.test('v1beta1 is served when it is asked for', async t => {
   t.match(
     (await server.get('/apis/admissionregistration.orch.io')).json['versions'].map(({ version }: Json) => version), ['v1', 'v1beta1']
   )
+})
+
+t.test('metrics count what policies and match conditions did', async t => {
+  const server = await policed(t)
+  const validating = POLICIES.replace('mutatingadmissionpolicies', 'validatingadmission')
+  await server.bind(policy('m', [apply('Object{data: {"x": "y"}}'), apply('Object{data: {"z": object.data.nothing}}')], {
+    failurePolicy: 'Ignore', matchConditions: [{ name: 'c', expression: "object.metadata.name != 'skipped'" }]
+  }))
+  await server.post(`${validating}policies`, {
+    metadata: { name: 'v' }, spec: { matchConstraints: of(['configmaps']), validations: [{ expression: 'false' }, { expression: "object.data.nothing == ''" }] }
+  })
+  await server.post(`${validating}policybindings`, { metadata: { name: 'b' }, spec: { policyName: 'v', validationActions: ['Audit', 'Warn'] } })
+  t.equal((await server.post(MAPS, map('a'))).code, 201)
+  t.equal((await server.post(MAPS, map('skipped', { nothing: 'x' }))).code, 201)
+  const { body } = await server.get('/metrics')
+  const lines = body.split('\n')
+  for (const line of [
+    'apiserver_mutating_admission_policy_check_total{policy="m",policy_binding="m",error_type="no_error"} 1',
+    'apiserver_mutating_admission_policy_check_total{policy="m",policy_binding="m",error_type="invalid_error"} 1',
+    'apiserver_mutating_admission_policy_check_duration_seconds_count{policy="m",policy_binding="m",error_type="no_error"} 1',
+    'apiserver_validating_admission_policy_check_total{policy="v",policy_binding="b",error_type="no_error",enforcement_action="audit"} 3',
+    'apiserver_validating_admission_policy_check_total{policy="v",policy_binding="b",error_type="invalid_error",enforcement_action="warn"} 1',
+    'apiserver_validating_admission_policy_check_duration_seconds_count{policy="v",policy_binding="b",error_type="invalid_error",enforcement_action="audit"} 1',
+    'apiserver_admission_match_condition_exclusions_total{name="m",kind="policy",type="validate",operation="CREATE"} 1',
+    'apiserver_admission_match_condition_evaluation_seconds_count{name="m",kind="policy",type="validate",operation="CREATE"} 3'
+  ]) t.ok(lines.includes(line), line, { lines: lines.filter(other => other.startsWith(line.slice(0, line.indexOf('{')))) })
 })

@@ -130,7 +130,7 @@ t.test('rules, names, selectors and exclusions', async t => {
 })
 
 t.test('other versions of an object match, and are converted to that of the rule', async t => {
-  const server = await policed(t)
+  const server = await policed(t, { emulatedVersion: '1.24', featureGates: { ValidatingAdmissionPolicy: true } })
   const jobs = {
     resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['cronjobs'] }]
   }
