@@ -93,6 +93,8 @@ export class ResourceStore {
   readonly observer: StoreObserver | undefined
   readonly gates: Gates
   readonly gated: GatedFields
+  /** The desired state that metadata.generation counts changes of. */
+  readonly generation: ResourceType['generation']
   /** See `GatedFields`. */
   readonly correctDefaults: ((object: object) => void) | undefined
   /** Undefined if the back end serves reads. */
@@ -128,6 +130,8 @@ export class ResourceStore {
     this.siblings = options.siblings
     this.observer = observer
     this.gates = options.gates ?? DEFAULT_GATES
+    const { generation, countsWith } = type
+    this.generation = countsWith === undefined || this.gates.enabled(countsWith) ? generation : undefined
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
     this.correctDefaults = of?.correctDefaults ?? this.gated.correctDefaults
     this.resource = { group: representation.group, resource: representation.plural }

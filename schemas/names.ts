@@ -201,6 +201,13 @@ export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(
     ...upwards(name)
   )
 
+const PRINTABLE = /^[ -<>-~]*$/
+
+/** Names of environment variables from release 1.30 on. */
+export const printableName = (name: string): readonly string[] => PRINTABLE.test(name)
+  ? NONE
+  : ['a valid environment variable name must consist only of printable ASCII characters other than \'=\'']
+
 const HEADER_FORM = '[-A-Za-z0-9]+'
 const HEADER = whole(HEADER_FORM)
 const HEADER_WORDS = formed(

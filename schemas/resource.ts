@@ -56,8 +56,9 @@ export interface Subresource {
 }
 
 /** Whether a server with these gates has something that gates or releases bring and take away. */
-export const isServed = ({ gate, removed }: { gate?: string | undefined, removed?: string | undefined }, gates: Pick<Gates, 'enabled'>): boolean =>
-  (gate === undefined || gates.enabled(gate)) && (removed === undefined || !gates.enabled(removed))
+export const isServed = (
+  { gate, removed }: { gate?: string | undefined, removed?: string | undefined }, gates: Pick<Gates, 'enabled'>
+): boolean => (gate === undefined || gates.enabled(gate)) && (removed === undefined || !gates.enabled(removed))
 
 /** The deprecation of a version; undefined too in a release before it. */
 export function deprecationIn (
@@ -115,7 +116,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set.
    * Its creationTimestamp is the current time.
    */
-  readonly prepareForCreate?: (object: T, user: UserInfo | undefined, gates: Gates) => void
+  readonly prepareForCreate?: (
+    object: T, user: UserInfo | undefined, gates: Gates, warn?: (text: string) => void
+  ) => void
   /**
    * Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on
    * create. Runs before preparation.
@@ -128,7 +131,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Brings a valid object into its stored form. */
   readonly canonicalize?: (object: T) => void
   /** Warnings for the writer of a valid object; `old` is undefined on create. Not called for subresources. */
-  readonly warnings?: (object: T, old: T | undefined) => readonly string[]
+  readonly warnings?: (object: T, old: T | undefined, gates?: Gates) => readonly string[]
   /** Warning on a delete that leaves propagation to the type's default. */
   readonly dependentsWarning?: string
   /**
@@ -262,6 +265,8 @@ export interface ResourceOptions<T extends ApiObject> extends
    * The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation.
    */
   readonly generation?: (object: T) => unknown
+  /** Feature gate without which it has none. */
+  readonly countsWith?: string
   /** Seconds an object lives after its last write. Default: forever. */
   readonly ttlSeconds?: number
   /** Other groups and versions it is served in. */
@@ -307,6 +312,8 @@ export interface ResourceType {
   readonly strategy: Strategy
   /** The desired state that metadata.generation counts changes of. */
   readonly generation: ((object: ApiObject) => unknown) | undefined
+  /** Feature gate without which it counts none. */
+  readonly countsWith: string | undefined
   /** Seconds an object lives after its last write; undefined for forever. */
   readonly ttlSeconds: number | undefined
   /** Stored objects may be of any version of the type, with the fields of the stored one. */
@@ -401,6 +408,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     anyStoredVersion: options.anyStoredVersion === true,
     strategy: (options.strategy ?? {}) as Strategy,
     generation: options.generation as ResourceType['generation'],
+    countsWith: options.countsWith,
     ttlSeconds: options.ttlSeconds,
     tableRank: options.tableRank as ResourceType['tableRank'],
     indexedFields: options.indexedFields ?? [],

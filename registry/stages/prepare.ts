@@ -22,7 +22,8 @@ export function complete ({ store, object, oldObject, context }: CreateWrite | C
 
 /** Prepares a new object whose name is known. */
 export function prepareNew (write: CreateWrite): void {
-  const { store, object, context: { caller: { user }, validate } } = write
+  const { store, object, context: { caller, validate } } = write
+  const { user } = caller
   write.findings = validate?.(object, undefined) ?? [] // before what has no effect is dropped
   for (const { name, changes = [] } of store.representation.subresources) {
     if (name !== 'status' || store.strategy.statusOfNew === true) continue
@@ -30,8 +31,8 @@ export function prepareNew (write: CreateWrite): void {
   }
   store.representation.rules?.prepare?.(object, undefined)
   dropGated(write, undefined)
-  store.strategy.prepareForCreate?.(object, user, store.gates)
-  if (store.type.generation !== undefined) object.metadata.generation = 1
+  store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
+  if (store.generation !== undefined) object.metadata.generation = 1
   fillDefaults(store.stored, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
@@ -83,7 +84,7 @@ export function prepareChange (write: ChangeWrite): void {
 }
 
 /** Increments the generation if the desired state changed. */
-function updateGeneration ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
+function updateGeneration ({ generation, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
   if (generation === undefined) return
   const desired = generation(object)
   if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) {

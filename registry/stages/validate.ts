@@ -38,10 +38,10 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
 }
 
 function accept (
-  { store: { strategy }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined
+  { store: { strategy, gates }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined
 ): void {
   strategy.canonicalize?.(object)
   if (old === undefined || subresource === '') {
-    for (const text of strategy.warnings?.(object, old) ?? []) context.caller.warn?.(text)
+    for (const text of strategy.warnings?.(object, old, gates) ?? []) context.caller.warn?.(text)
   }
 }

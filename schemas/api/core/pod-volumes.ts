@@ -15,6 +15,7 @@ import {
 } from './volume-sources.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { Quantity } from '../../meta/quantity.js'
+import { required } from '../../rules/findings.js'
 import { tagOf } from './images.js'
 import { message } from './package.js'
 import { validateEphemeralVolume } from './rules/claim-templates.js'
@@ -158,7 +159,8 @@ export const ImageVolumeSource = message('ImageVolumeSource', 'An image or artif
     values: ['Always', 'Never', 'IfNotPresent'], closed: true
   })
 }, {
-  defaults: source => { source.pullPolicy ||= tagOf(source.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent' }
+  defaults: source => { source.pullPolicy ||= tagOf(source.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent' },
+  validate: ({ reference = '' }, at, report) => { if (reference === '') required(report, `${at}.reference`) }
 })
 
 export type VolumeSource = Static<typeof VolumeSource>

@@ -6,8 +6,12 @@ import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus } from './pod-status.js'
+import type { Gates } from '../../gates.js'
+import { followAppArmorAnnotations } from './rules/apparmor.js'
 import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { dropInitAnnotations } from './rules/init-annotations.js'
+import { mergeLabelKeys } from './rules/label-keys.js'
+import { defaultPodResources } from './rules/pod-resources.js'
 import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
 import { validatePodStatusUpdate } from './rules/pod-status.js'
 import { podWarnings } from './rules/pod-warnings.js'
@@ -46,8 +50,39 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
 /** The largest grace period, in seconds. */
 const MAX_GRACE = 2 ** 31 - 1
 
+/** What the server decides of a new pod. */
+function preparePod (pod: Pod, gates: Gates, warn?: (text: string) => void): void {
+  const { spec } = pod
+  mergeLabelKeys(pod, gates)
+  if (gates.enabled('PodLevelResources')) defaultPodResources(spec)
+  if (gates.enabled('AppArmorFields')) for (const text of followAppArmorAnnotations(pod)) warn?.(text)
+  if (gates.enabled('1.27')) {
+    if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
+  } else alignSeccomp(pod)
+  pod.status = { phase: 'Pending', qosClass: qosClass(spec) }
+  if ((spec.schedulingGates ?? []).length > 0) {
+    pod.status.conditions = [{
+      type: 'PodScheduled', status: 'False', reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates'
+    }]
+  }
+}
+
+/** Writers that know of no generations leave those of others. */
+function keepObserved (status: PodStatus, old: PodStatus): void {
+  if ((status.observedGeneration ?? 0) === 0 && old.observedGeneration !== undefined) {
+    status.observedGeneration = old.observedGeneration
+  }
+  const before = new Map((old.conditions ?? []).map(({ type, observedGeneration }) => [type, observedGeneration]))
+  for (const condition of status.conditions ?? []) {
+    const observed = before.get(condition.type)
+    if ((condition.observedGeneration ?? 0) === 0 && observed !== undefined) condition.observedGeneration = observed
+  }
+}
+
 /** Limits the ephemeralcontainers subresource to that field. */
-function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
+function prepareForUpdate (pod: Pod, old: Pod, subresource: string, gates: Gates): void {
+  if (subresource === 'status' && gates.enabled('PodObservedGenerationTracking')) keepObserved(pod.status, old.status)
   if (subresource === 'ephemeralcontainers') {
     const { ephemeralContainers } = pod.spec
     pod.metadata = { ...clone(old.metadata), managedFields: pod.metadata.managedFields }
@@ -92,10 +127,7 @@ export const pods = resource(Pod, {
   ],
   deleteReturns: 'Object',
   strategy: {
-    prepareForCreate: pod => {
-      pod.status = { phase: 'Pending', qosClass: qosClass(pod.spec) }
-      alignSeccomp(pod)
-    },
+    prepareForCreate: (pod, _user, gates, warn) => { preparePod(pod, gates, warn) },
     warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // updates come from controllers, mostly
     dropGated: ({ metadata }, old, gates) => { dropGatedAnnotations(metadata, old?.metadata, gates) },
     prepareForUpdate,
@@ -114,5 +146,7 @@ export const pods = resource(Pod, {
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
     'spec.host': nodeName
   },
-  indexedFields: ['spec.nodeName', 'status.phase']
+  indexedFields: ['spec.nodeName', 'status.phase'],
+  generation: ({ spec }) => spec,
+  countsWith: 'PodObservedGenerationTracking'
 })

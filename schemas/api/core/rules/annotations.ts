@@ -9,11 +9,11 @@ import { checkRelativePath } from './paths.js'
 import { checkTolerationAnnotation, TOLERATIONS } from './toleration-annotation.js'
 import { containersOf } from './visit.js'
 
-const MIRROR = 'orch.io/config.mirror'
+export const MIRROR = 'orch.io/config.mirror'
 const DELETION_COST = 'controller.orch.io/pod-deletion-cost'
 export const SECCOMP_OF_POD = 'seccomp.security.alpha.orch.io/pod'
 export const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.orch.io/'
-const APPARMOR = 'container.apparmor.security.beta.orch.io/'
+export const APPARMOR = 'container.apparmor.security.beta.orch.io/'
 const LOCALHOST = 'localhost/'
 
 type Annotations = ObjectMeta['annotations']

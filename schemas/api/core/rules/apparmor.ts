@@ -1,7 +1,12 @@
 /** AppArmor profiles: their validation, and the annotations that preceded the fields. */
-import { invalid, required } from '../../../rules/findings.js'
+import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
+import { sameValue } from '../../../language/values.js'
+import type { ObjectMeta } from '../../../meta/object.js'
+import type { PodSpec } from '../pod-spec.js'
 import type { AppArmorProfile } from '../security-contexts.js'
+import { APPARMOR } from './annotations.js'
+import { containersOf } from './visit.js'
 
 const MAX_NAME = 4095
 
@@ -18,5 +23,59 @@ export function validateAppArmorProfile (profile: AppArmorProfile, at: string, r
     invalid(report, field, localhostProfile, 'must not be padded with whitespace')
   } else if (localhostProfile.length > MAX_NAME) {
     invalid(report, field, localhostProfile.slice(0, 100), `must have at most ${MAX_NAME} bytes`)
+  }
+}
+
+const LOCALHOST = 'localhost/'
+
+/** Undefined for a malformed annotation. */
+function profileOf (annotation: string): AppArmorProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' }
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
+  return annotation.startsWith(LOCALHOST) && annotation !== LOCALHOST
+    ? { type: 'Localhost', localhostProfile: annotation.slice(LOCALHOST.length) }
+    : undefined
+}
+
+/** Each container with its annotation, if it has one, and the profile of that. */
+function * annotated ({ metadata: { annotations }, spec }: Annotated) {
+  if (annotations === undefined) return
+  for (const [container, path] of containersOf(spec, 'spec')) {
+    const key = APPARMOR + container.name
+    const annotation = Object.hasOwn(annotations, key) ? annotations[key] : undefined
+    const profile = annotation === undefined ? undefined : profileOf(annotation)
+    if (profile !== undefined) yield { container, path, key, profile }
+  }
+}
+
+interface Annotated { readonly metadata: ObjectMeta, readonly spec: PodSpec }
+
+/**
+ * Sets missing fields of a new pod from the annotations that preceded them. @returns warnings
+ */
+export function followAppArmorAnnotations (pod: Annotated): string[] {
+  const { spec } = pod
+  return [...annotated(pod)].flatMap(({ container, key, profile, path }) => {
+    if (container.securityContext?.appArmorProfile !== undefined) return []
+    if (!sameValue(spec.securityContext?.appArmorProfile, profile)) {
+      container.securityContext = { ...container.securityContext, appArmorProfile: profile }
+    }
+    return [
+      `metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field of ` +
+        `${path}.securityContext instead`
+    ]
+  })
+}
+
+/** An annotation and a field of a new pod must not contradict each other. */
+export function checkAppArmorMatches (pod: Annotated, report: Report): void {
+  for (const { container, path, profile } of annotated(pod)) {
+    const field = container.securityContext?.appArmorProfile
+    if (field !== undefined && !sameValue(field, profile)) {
+      forbidden(
+        report, `${path}.securityContext.appArmorProfile.${field.type === profile.type ? 'localhostProfile' : 'type'}`,
+        'apparmor type in annotation and field must match'
+      )
+    }
   }
 }

@@ -1,52 +1,68 @@
 /** Validation of containers. */
+import { isOn } from '../../../gates.js'
 import { checkName, duplicate, forbidden, invalid, notFound, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel } from '../../../names.js'
 import { EphemeralContainerCommon, type Container, type EphemeralContainer } from '../containers.js'
+import type { PodSpec } from '../pod-spec.js'
 import { checkEnvFrom } from './env.js'
-import { checkProbes } from './handlers.js'
+import { checkUsedClaims } from './device-claims.js'
+import { checkProbes, checkStop } from './handlers.js'
 import { NOT_IN_EPHEMERAL, checkWholeVolumes, checkMounts, type Volumes } from './mounts.js'
 import { checkHostPorts, checkPortNames } from './ports.js'
 import { checkResources } from './resources.js'
+import { checkResizePolicy, checkRestarts, isSidecar } from './restarts.js'
 
-export function checkContainers (containers: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+/** What of its pod the validation of a container needs. */
+export interface PodParts {
+  readonly volumes: Volumes
+  /** Names of claims to devices. */
+  readonly claims: ReadonlySet<string>
+  readonly spec: PodSpec
+}
+
+export function checkContainers (containers: readonly Container[], pod: PodParts, at: string, report: Report): void {
   if (containers.length === 0) required(report, at)
-  checkEach(containers, volumes, at, report)
+  checkEach(containers, pod, at, report)
+  containers.forEach((container, index) => { checkRestarts(container, false, `${at}[${index}]`, report) })
   checkHostPorts(containers, at, report)
 }
 
 /** Init containers run one after another, so each may use the same host ports. */
 export function checkInitContainers (
-  containers: readonly Container[], others: readonly Container[], volumes: Volumes, at: string, report: Report
+  containers: readonly Container[], pod: PodParts, at: string, report: Report
 ): void {
-  checkEach(containers, volumes, at, report)
-  const names = new Set(others.map(({ name }) => name))
+  checkEach(containers, pod, at, report)
+  const names = new Set(pod.spec.containers?.map(({ name }) => name))
   containers.forEach((container, index) => {
     const path = `${at}[${index}]`
     checkHostPorts([container], at, report)
     if (names.has(container.name)) duplicate(report, `${path}.name`, container.name)
+    checkRestarts(container, true, path, report)
+    if (isSidecar(container)) return
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
-      if (container[field] !== undefined) {
-        invalid(report, `${path}.${field}`, container[field], 'must not be set for init containers')
-      }
+      if (container[field] === undefined) continue
+      if (isOn(report, 'SidecarContainers')) {
+        forbidden(report, `${path}.${field}`, 'may not be set for init containers without restartPolicy=Always')
+      } else invalid(report, `${path}.${field}`, container[field], 'must not be set for init containers')
     }
   })
 }
 
-function checkEach (containers: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+function checkEach (containers: readonly Container[], pod: PodParts, at: string, report: Report): void {
   const names = new Set<string>()
   containers.forEach((container, index) => {
     const path = `${at}[${index}]`
     if (names.has(container.name)) duplicate(report, `${path}.name`, container.name)
     names.add(container.name)
-    checkContainer(container, volumes, path, report)
+    checkContainer(container, pod, path, report)
   })
 }
 
 const POLICIES: readonly string[] = ['File', 'FallbackToLogsOnError']
 
-function checkContainer (container: Container, volumes: Volumes, at: string, report: Report): void {
+function checkContainer (container: Container, { volumes, claims, spec }: PodParts, at: string, report: Report): void {
   const { name, image = '', ports = [], envFrom = [], resources, terminationMessagePolicy = 'File' } = container
   if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (image === '') required(report, `${at}.image`)
@@ -60,15 +76,22 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
   checkEnvFrom(envFrom, `${at}.envFrom`, report)
   checkMounts(container, volumes, at, report)
   checkResources(resources, `${at}.resources`, report)
+  checkUsedClaims(resources, claims, `${at}.resources`, report)
+  checkResizePolicy(container, spec.restartPolicy, at, report)
+  checkStop(container.lifecycle, spec, `${at}.lifecycle`, report)
 }
 
-const NOT_EPHEMERAL = ['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
+const NOT_EPHEMERAL = [
+  'ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules', 'livenessProbe', 'readinessProbe',
+  'startupProbe', 'lifecycle'
+] as const
 
 /** Restricts ephemeral containers. Upstream validates each as a list of one, hence the path `[0]`. */
 export function checkEphemeralContainers (
-  containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report
+  containers: readonly EphemeralContainer[], pod: PodParts, at: string, report: Report
 ): void {
-  const names = new Set(others.map(({ name }) => name))
+  const { containers: ordinary = [], initContainers = [] } = pod.spec
+  const names = new Set([...ordinary, ...initContainers].map(({ name }) => name))
   const targets = new Set(names)
   containers.forEach((container, index) => {
     const path = `${at}[${index}]`
@@ -78,7 +101,7 @@ export function checkEphemeralContainers (
     }
     if (name === '') return required(report, path, 'ephemeralContainer requires a name')
     validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
-    checkContainer(container, volumes, `${path}[0]`, report)
+    checkContainer(container, pod, `${path}[0]`, report)
     checkTrimmed(image, `${path}[0].image`, report)
     if (names.has(name)) duplicate(report, `${path}.name`, name)
     names.add(name)

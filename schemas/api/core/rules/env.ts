@@ -1,22 +1,33 @@
 /** Validation of environment variables. */
+import { isOn } from '../../../gates.js'
 import { checkName, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
-import { dnsSubdomain, envName } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, envName, printableName, type NameRule } from '../../../names.js'
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
+import { checkRelativePath } from './paths.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
 
+const variableName = (report: Report): NameRule =>
+  isOn(report, 'RelaxedEnvironmentVariableValidation') ? printableName : envName
+
 export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: string, report: Report): void {
-  if (name !== '') checkName(report, `${at}.name`, name, envName)
+  if (name !== '') checkName(report, `${at}.name`, name, variableName(report))
   if (valueFrom !== undefined) checkValueFrom(valueFrom, value, `${at}.valueFrom`, report)
 }
 
 /** Exactly one source, and no literal value besides it. */
 function checkValueFrom (
-  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: EnvVarSource, value: string, at: string, report: Report
+  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef }: EnvVarSource, value: string, at: string,
+  report: Report
 ): void {
   if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_ENV, `${at}.fieldRef`, report)
   if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, false, `${at}.resourceFieldRef`, report)
-  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter(source =>
+  if (fileKeyRef !== undefined) {
+    checkName(report, `${at}.fileKeyRef.key`, fileKeyRef.key, variableName(report))
+    checkRelativePath(fileKeyRef.path, `${at}.fileKeyRef.path`, report)
+    checkName(report, `${at}.fileKeyRef.volumeName`, fileKeyRef.volumeName, dnsLabel)
+  }
+  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(source =>
     source !== undefined).length
   if (sources === 0) {
     invalid(
@@ -29,7 +40,7 @@ function checkValueFrom (
 /** @param at path of the list, where upstream reports a missing or ambiguous source */
 export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, report: Report): void {
   sources.forEach(({ prefix = '', configMapRef, secretRef }, index) => {
-    if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, envName)
+    if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, variableName(report))
     if (configMapRef !== undefined) checkSource(configMapRef.name, `${at}[${index}].configMapRef.name`, report)
     if (secretRef !== undefined) checkSource(secretRef.name, `${at}[${index}].secretRef.name`, report)
     if (configMapRef === undefined &&

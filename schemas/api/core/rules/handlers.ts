@@ -1,9 +1,12 @@
 /** Validation of probes and lifecycle hooks. */
+import { isOn } from '../../../gates.js'
 import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
-import type { HTTPGetAction, LifecycleHandler, Probe, ProbeHandler } from '../handlers.js'
+import type { HTTPGetAction, Lifecycle, LifecycleHandler, Probe, ProbeHandler } from '../handlers.js'
+import type { PodSpec } from '../pod-spec.js'
 import { checkPort, checkPortNumber } from './ports.js'
+import { SIGNALS, SIGNALS_OF_WINDOWS } from './signals.js'
 
 type Check = (at: string, report: Report) => void
 
@@ -12,6 +15,7 @@ export function validateHandler (
   { exec, httpGet, tcpSocket, ...others }: ProbeHandler | LifecycleHandler, at: string, report: Report
 ): void {
   const grpc = 'grpc' in others ? others.grpc : undefined
+  const sleep = 'sleep' in others ? others.sleep : undefined
   const set: Array<[field: string, check: Check]> = []
   if (exec !== undefined) {
     set.push(['exec', (at, report) => { if ((exec.command ?? []).length === 0) required(report, `${at}.command`) }])
@@ -22,11 +26,33 @@ export function validateHandler (
   }
   // upstream's path
   if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }])
+  if (sleep !== undefined) set.push(['sleep', () => {}]) // by the grace period of the pod
   set.forEach(([field, check], index) => {
     if (index === 0) check(`${at}.${field}`, report)
     else forbidden(report, `${at}.${field}`, 'may not specify more than 1 handler type')
   })
   if (set.length === 0) required(report, at, 'must specify a handler type')
+}
+
+/** What a container does when it is stopped. */
+export function checkStop (
+  { preStop, stopSignal }: Lifecycle = {}, { terminationGracePeriodSeconds: grace = 0, os }: PodSpec, at: string,
+  report: Report
+): void {
+  const seconds = preStop?.sleep?.seconds
+  const least = isOn(report, 'PodLifecycleSleepActionAllowZero') ? 0 : 1
+  if (seconds !== undefined && (seconds < least || seconds > grace)) {
+    invalid(
+      report, `${at}.preStop.sleep`, seconds, least === 0
+        ? `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
+        : `must be greater than 0 and less than terminationGracePeriodSeconds (${grace})`
+    )
+  }
+  if (stopSignal === undefined) return
+  const field = `${at}.stopSignal`
+  if (os === undefined) return forbidden(report, field, 'may not be set for containers with empty `spec.os.name`')
+  const supported = os.name === 'windows' ? SIGNALS_OF_WINDOWS : SIGNALS
+  if (!supported.includes(stopSignal)) notSupported(report, field, stopSignal, supported)
 }
 
 const SCHEMES = ['HTTP', 'HTTPS']

@@ -30,8 +30,10 @@ function checkVolumeMounts (
   const [paths, deviceNames, devicePaths] = [
     new Set<string>(), new Set(devices.map(({ name }) => name)), new Set(devices.map(({ devicePath }) => devicePath))
   ]
-  mounts.forEach(({ name, mountPath, subPath = '', subPathExpr = '', mountPropagation }, index) => {
+  mounts.forEach((mount, index) => {
+    const { name, mountPath, subPath = '', subPathExpr = '', mountPropagation } = mount
     const path = `${at}[${index}]`
+    checkRecursion(mount, path, report)
     if (!volumes.has(name)) notFound(report, `${path}.name`, name)
     if (paths.has(mountPath)) invalid(report, `${path}.mountPath`, mountPath, 'must be unique')
     paths.add(mountPath)
@@ -55,6 +57,20 @@ function checkVolumeMounts (
       )
     }
   })
+}
+
+const RECURSIONS = ['Disabled', 'Enabled', 'IfPossible']
+
+function checkRecursion (
+  { recursiveReadOnly: recursion, readOnly, mountPropagation = 'None' }: VolumeMount, at: string, report: Report
+): void {
+  if (recursion === undefined || recursion === 'Disabled') return
+  const field = `${at}.recursiveReadOnly`
+  if (!RECURSIONS.includes(recursion)) return notSupported(report, field, recursion, RECURSIONS)
+  if (readOnly !== true) forbidden(report, field, 'may only be specified when readOnly is true')
+  if (mountPropagation !== 'None') {
+    forbidden(report, field, 'may only be specified when mountPropagation is None or not specified')
+  }
 }
 
 function checkVolumeDevices (

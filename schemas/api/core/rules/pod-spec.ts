@@ -5,6 +5,8 @@ import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName, type NameRule } from '../../../names.js'
 import type { PodSpec } from '../pod-spec.js'
 import { checkContainers, checkEphemeralContainers, checkInitContainers } from './containers.js'
+import { checkPodClaims } from './device-claims.js'
+import { checkLaterFields } from './later-fields.js'
 import { checkDNS, checkHostAliases } from './network.js'
 import { checkPortsOfHost } from './ports.js'
 import { checkResources } from './resources.js'
@@ -21,11 +23,10 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
     activeDeadlineSeconds
   } = spec
   const volumes = checkVolumes(spec.volumes ?? [], `${at}.volumes`, report)
-  checkContainers(containers, volumes, `${at}.containers`, report)
-  checkInitContainers(initContainers, containers, volumes, `${at}.initContainers`, report)
-  checkEphemeralContainers(
-    ephemeralContainers, [...containers, ...initContainers], volumes, `${at}.ephemeralContainers`, report
-  )
+  const parts = { volumes, claims: checkPodClaims(spec, at, report), spec }
+  checkContainers(containers, parts, `${at}.containers`, report)
+  checkInitContainers(initContainers, parts, `${at}.initContainers`, report)
+  checkEphemeralContainers(ephemeralContainers, parts, `${at}.ephemeralContainers`, report)
   validateLabels(spec.nodeSelector, `${at}.nodeSelector`, report)
   if (spec.hostNetwork === true) checkPortsOfHost(containers, `${at}.containers`, report)
   if (spec.hostPID === true && spec.shareProcessNamespace === true) {
@@ -50,6 +51,7 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   }
   if (overhead !== undefined) checkResources({ limits: overhead }, `${at}.overhead`, report)
   checkSystem(spec, at, report)
+  checkLaterFields(spec, at, report)
 }
 
 const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 'hostname' | 'subdomain' |

@@ -1,5 +1,6 @@
 /** Validation of pod status updates. */
-import { checkName, duplicate, forbidden, invalid } from '../../../rules/findings.js'
+import { isOn } from '../../../gates.js'
+import { checkName, duplicate, forbidden, invalid, notNegative } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { Pod } from '../pods.js'
@@ -32,6 +33,40 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
     'status.ephemeralContainerStatuses', report
   )
   checkAddresses(status, 'status.podIPs', report)
+  checkLaterStatus(pod, old, report)
+}
+
+/** What release 1.36 checks besides. */
+function checkLaterStatus ({ spec, status }: Pod, { status: old }: Pod, report: Report): void {
+  if (!isOn(report, '1.36')) return
+  if (old.qosClass !== undefined && status.qosClass !== old.qosClass) {
+    invalid(report, 'status.qosClass', status.qosClass ?? null, 'field is immutable')
+  }
+  notNegative(report, 'status.observedGeneration', status.observedGeneration)
+  status.conditions?.forEach(({ observedGeneration }, index) => {
+    notNegative(report, `status.conditions[${index}].observedGeneration`, observedGeneration)
+  })
+  checkHostAddresses(status, report)
+  const claims = new Set(spec.resourceClaims?.map(({ name }) => name))
+  const seen = new Set<string>()
+  status.resourceClaimStatuses?.forEach(({ name, resourceClaimName }, index) => {
+    const path = `status.resourceClaimStatuses[${index}]`
+    if (seen.has(name)) duplicate(report, `${path}.name`, name)
+    seen.add(name)
+    if (!claims.has(name)) {
+      invalid(report, `${path}.name`, name, 'must match the name of an entry in `spec.resourceClaims`')
+    }
+    if (resourceClaimName !== undefined) checkName(report, `${path}.name`, resourceClaimName, dnsSubdomain)
+  })
+}
+
+/** The first address of the node is that of hostIP. */
+function checkHostAddresses ({ hostIP = '', hostIPs }: PodStatus, report: Report): void {
+  if (hostIPs === undefined) return
+  if (hostIP !== hostIPs[0]?.ip) {
+    invalid(report, 'status.hostIPs[0].ip', hostIPs[0]?.ip ?? null, 'must be equal to `hostIP`')
+  }
+  checkFamilies(hostIPs, 'status.hostIPs', report)
 }
 
 /** A terminated container that is not to be restarted must stay terminated. */
@@ -49,6 +84,10 @@ function checkEnded (
 
 /** At most one address of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
+  checkFamilies(podIPs, at, report)
+}
+
+function checkFamilies (podIPs: ReadonlyArray<{ readonly ip?: string | undefined }>, at: string, report: Report): void {
   podIPs.forEach(({ ip = '' }, index) => {
     if (parseAddress(ip) === undefined) {
       invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')

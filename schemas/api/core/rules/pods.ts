@@ -7,7 +7,10 @@ import type { Container } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { Pod } from '../pods.js'
 import { checkPodAnnotationChanges, checkPodAnnotations, checkSeccompMatches } from './annotations.js'
+import { checkAppArmorMatches } from './apparmor.js'
 import { checkTrimmed } from './containers.js'
+import { checkNotOfNode } from './device-claims.js'
+import { checkGateChanges, withOldPlace } from './pod-updates.js'
 import { checkClaims } from './volumes.js'
 
 const ANNOTATIONS = 'metadata.annotations'
@@ -15,6 +18,7 @@ const ANNOTATIONS = 'metadata.annotations'
 export function validatePod ({ metadata, spec }: Pod, report: Report): void {
   const { volumes = [], containers = [], initContainers = [], serviceAccountName = '' } = spec
   checkPodAnnotations(metadata.annotations, spec, ANNOTATIONS, report)
+  checkNotOfNode(metadata, spec, report)
   checkClaims(volumes, metadata.name ?? '', 'spec.volumes', report)
   if (serviceAccountName === '') {
     volumes.forEach(({ projected }, index) => projected?.sources?.forEach(({ serviceAccountToken }, source) => {
@@ -35,6 +39,10 @@ export function validateNewPod ({ metadata, spec }: Pod, report: Report): void {
     forbidden(report, 'spec.ephemeralContainers', 'cannot be set on create')
   }
   checkSeccompMatches(metadata.annotations, spec, 'spec', report)
+  checkAppArmorMatches({ metadata, spec }, report)
+  if ((spec.schedulingGates ?? []).length > 0 && (spec.nodeName ?? '') !== '') {
+    forbidden(report, 'spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
+  }
 }
 
 const CHANGEABLE =
@@ -54,7 +62,8 @@ export function validatePodUpdate (
   }
   if (!checkDeadline(spec, old, report)) return
   checkTolerations(spec.tolerations ?? [], old.tolerations ?? [], report)
-  if (!sameValue(withFreePartsOf(spec, old), old)) {
+  checkGateChanges(spec, old, report)
+  if (!sameValue(withOldPlace(withFreePartsOf(spec, old), old, report), old)) {
     forbidden(report, 'spec', `pod updates may not change fields other than ${CHANGEABLE}`)
   }
 }
@@ -100,7 +109,8 @@ function withFreePartsOf (spec: PodSpec, old: PodSpec): PodSpec {
     initContainers: images(spec.initContainers, old.initContainers),
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     tolerations: old.tolerations,
-    terminationGracePeriodSeconds: grace
+    terminationGracePeriodSeconds: grace,
+    schedulingGates: old.schedulingGates
   }
 }
 

@@ -10,11 +10,13 @@ function amount (amounts: Amounts, name: string): string {
 
 /** Guaranteed: every container has equal cpu and memory requests and limits. BestEffort: no container has any. */
 export function qosClass (
-  { containers = [], initContainers = [] }: PodSpec
+  { containers = [], initContainers = [], resources }: PodSpec
 ): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let guaranteed = true
   let anything = false
-  for (const { resources: { limits, requests } } of [...containers, ...initContainers]) {
+  // Resources of the pod as a whole count in place of those of its containers.
+  const holders = resources === undefined ? [...containers, ...initContainers] : [{ resources }]
+  for (const { resources: { limits, requests } } of holders) {
     for (const name of ['cpu', 'memory']) {
       const [limit, request] = [amount(limits, name), amount(requests, name)]
       const limited = compareQuantities(limit, '0') > 0

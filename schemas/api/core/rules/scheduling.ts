@@ -2,6 +2,7 @@
 import { duplicate, forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
+import type { LabelSelector, LabelSelectorRequirement } from '../../../meta/options.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type {
   NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint
@@ -60,12 +61,45 @@ export function validateWeight ({ weight }: { readonly weight: number }, at: str
   if (weight < 1 || weight > 100) invalid(report, `${at}.weight`, weight, 'must be in the range 1-100')
 }
 
+/** Labels of the pod itself that a selector is to have, too. */
+function checkLabelKeys (
+  keys: readonly string[] = [], selector: LabelSelector | undefined, at: string, report: Report
+): void {
+  if (keys.length === 0) return
+  if (selector === undefined) return forbidden(report, at, 'must not be specified when labelSelector is not set')
+  const named = [
+    ...Object.keys(selector.matchLabels ?? {}),
+    ...(selector.matchExpressions ?? []).filter(expression => !isMerged(expression)).map(({ key }) => key)
+  ]
+  keys.forEach((key, index) => {
+    checkName(report, `${at}[${index}]`, key, qualifiedName)
+    if (named.includes(key)) {
+      invalid(report, `${at}[${index}]`, key, `exists in both ${at.slice(at.lastIndexOf('.') + 1)} and labelSelector`)
+    }
+  })
+}
+
+/** Of the form that the values of the pod's own labels are merged in. */
+const isMerged = ({ operator, values = [] }: LabelSelectorRequirement): boolean =>
+  (operator === 'In' || operator === 'NotIn') && values.length === 1
+
 export function validatePodAffinityTerm (
-  { labelSelector, namespaceSelector, namespaces = [], topologyKey }: PodAffinityTerm, at: string, report: Report
+  {
+    labelSelector, namespaceSelector, namespaces = [], topologyKey, matchLabelKeys = [], mismatchLabelKeys = []
+  }: PodAffinityTerm, at: string, report: Report
 ): void {
   if (labelSelector !== undefined) validateLabelSelector(labelSelector, `${at}.labelSelector`, report)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   for (const name of namespaces) checkName(report, `${at}.namespace`, name, dnsLabel)
+  checkLabelKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, report)
+  checkLabelKeys(mismatchLabelKeys, labelSelector, `${at}.mismatchLabelKeys`, report)
+  const both = new Set(matchLabelKeys)
+  mismatchLabelKeys.forEach((key, index) => {
+    if (both.has(key)) {
+      const field = `${at}.matchLabelKeys[${matchLabelKeys.indexOf(key)}]`
+      invalid(report, field, key, 'exists in both matchLabelKeys and mismatchLabelKeys')
+    }
+  })
   checkName(report, `${at}.topologyKey`, topologyKey, qualifiedName)
 }
 
@@ -96,8 +130,19 @@ export function validateToleration (toleration: Toleration, at: string, report: 
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway']
 
 export function validateSpread (
-  { maxSkew, whenUnsatisfiable }: TopologySpreadConstraint, at: string, report: Report
+  { maxSkew, whenUnsatisfiable, minDomains, matchLabelKeys, labelSelector }: TopologySpreadConstraint, at: string,
+  report: Report
 ): void {
+  if (minDomains !== undefined) {
+    if (minDomains <= 0) invalid(report, `${at}.minDomains`, minDomains, 'must be greater than zero')
+    if (whenUnsatisfiable !== 'DoNotSchedule') {
+      invalid(
+        report, `${at}.minDomains`, minDomains,
+        `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`
+      )
+    }
+  }
+  checkLabelKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, report)
   if (maxSkew <= 0) invalid(report, `${at}.maxSkew`, maxSkew, 'must be greater than zero')
   if (!ACTIONS.includes(whenUnsatisfiable)) notSupported(report, `${at}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS)
 }

@@ -1,5 +1,5 @@
 /** Validation of security contexts. */
-import { checkRange, duplicate, invalid, required } from '../../../rules/findings.js'
+import { checkRange, duplicate, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
 import type { PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from '../security-contexts.js'
 import { checkRelativePath } from './paths.js'
@@ -37,9 +37,15 @@ export function validateSecurityContext (context: SecurityContext, at: string, r
   }
 }
 
+const CHANGES = ['MountOption', 'Recursive']
+
 export function validatePodSecurityContext (context: PodSecurityContext, at: string, report: Report): void {
   for (const field of ['fsGroup', 'runAsUser', 'runAsGroup'] as const) checkId(context[field], `${at}.${field}`, report)
   context.supplementalGroups?.forEach((id, index) => checkId(id, `${at}.supplementalGroups[${index}]`, report))
+  const { seLinuxChangePolicy: change } = context
+  if (change !== undefined && !CHANGES.includes(change)) {
+    notSupported(report, `${at}.seLinuxChangePolicy`, change, CHANGES)
+  }
   checkSysctls(context.sysctls ?? [], `${at}.sysctls`, report)
 }
 

@@ -13,7 +13,7 @@ const SOURCES: readonly Source[] = [
   'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs',
   'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc', 'flexVolume',
   'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos',
-  'projected', 'scaleIO', 'csi', 'ephemeral'
+  'projected', 'scaleIO', 'csi', 'ephemeral', 'image'
 ]
 /**
  * Upstream's path segments where they differ from field names: in errors within a source, and for a superfluous source.

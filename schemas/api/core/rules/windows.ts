@@ -89,11 +89,11 @@ export function checkHostProcess (spec: PodSpec, at: string, report: Report): vo
 const SYSTEMS = ['linux', 'windows']
 const NOT_ON_WINDOWS_PODS = [
   'seLinuxOptions', 'seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls', 'runAsUser', 'runAsGroup',
-  'supplementalGroups'
+  'supplementalGroups', 'supplementalGroupsPolicy', 'appArmorProfile', 'seLinuxChangePolicy'
 ] as const
 const NOT_ON_WINDOWS = [
   'seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged',
-  'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'
+  'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup', 'appArmorProfile'
 ] as const
 
 export function checkSystem (spec: PodSpec, at: string, report: Report): void {
@@ -111,7 +111,9 @@ export function checkSystem (spec: PodSpec, at: string, report: Report): void {
   }
   const refuse = (field: string) => forbidden(report, field, 'cannot be set for a windows pod')
   for (const field of ['hostPID', 'hostIPC'] as const) if (spec[field] === true) refuse(`${at}.${field}`)
-  if (spec.shareProcessNamespace !== undefined) refuse(`${at}.shareProcessNamespace`)
+  for (const field of ['shareProcessNamespace', 'hostUsers'] as const) {
+    if (spec[field] !== undefined) refuse(`${at}.${field}`)
+  }
   for (const field of NOT_ON_WINDOWS_PODS) {
     if (spec.securityContext?.[field] !== undefined) refuse(`${at}.securityContext.${field}`)
   }

@@ -1,0 +1,61 @@
+/** Validation of claims to devices in pods. */
+import type { Report } from '../../../language/declare.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
+import { checkName, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
+import type { ObjectMeta } from '../../../meta/object.js'
+import type { PodSpec } from '../pod-spec.js'
+import type { ResourceRequirements } from '../resource-requirements.js'
+import { MIRROR } from './annotations.js'
+
+/** @returns the names of the claims */
+export function checkPodClaims ({ resourceClaims = [] }: PodSpec, at: string, report: Report): ReadonlySet<string> {
+  const names = new Set<string>()
+  resourceClaims.forEach((claim, index) => {
+    const { name, resourceClaimName, resourceClaimTemplateName } = claim
+    const path = `${at}.resourceClaims[${index}]`
+    if (name === '') required(report, `${path}.name`)
+    else if (names.has(name)) duplicate(report, `${path}.name`, name)
+    else checkName(report, `${path}.name`, name, dnsLabel)
+    names.add(name)
+    const sources = { resourceClaimName, resourceClaimTemplateName }
+    const set = Object.entries(sources).filter(([, source]) => source !== undefined)
+    if (set.length === 0) {
+      invalid(report, path, claim, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')
+    } else if (set.length > 1) {
+      invalid(
+        report, path, claim,
+        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
+      )
+    }
+    for (const [field, source = ''] of set) checkName(report, `${path}.${field}`, source, dnsSubdomain)
+  })
+  return names
+}
+
+/** @param names those of the pod's claims */
+export function checkUsedClaims (
+  { claims = [] }: ResourceRequirements, names: ReadonlySet<string>, at: string, report: Report
+): void {
+  const seen = new Set<string>()
+  claims.forEach(({ name, request = '' }, index) => {
+    const path = `${at}.claims[${index}]`
+    if (name === '') return required(report, path)
+    const used = request === '' ? name : `${name}/${request}`
+    if (seen.has(used)) duplicate(report, path, used)
+    seen.add(used)
+    if (!names.has(name)) {
+      report({
+        type: 'FieldValueNotFound', field: path, value: name, detail: names.size === 0
+          ? 'must be one of the names in pod.spec.resourceClaims which is empty'
+          : 'must be one of the names in pod.spec.resourceClaims'
+      })
+    }
+  })
+}
+
+/** Node agents make mirror pods without the API, and so without claims. */
+export function checkNotOfNode ({ annotations }: ObjectMeta, { resourceClaims }: PodSpec, report: Report): void {
+  if (resourceClaims !== undefined && annotations !== undefined && Object.hasOwn(annotations, MIRROR)) {
+    forbidden(report, 'spec.resourceClaims', 'static pods do not support resource claims')
+  }
+}
