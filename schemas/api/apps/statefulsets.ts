@@ -12,7 +12,9 @@ import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
 import { scale } from '../autoscaling/scale-view.js'
 import { kind, message } from './package.js'
-import { validateStatefulSetSpec, validateStatefulSetStatus, validateStatefulSetUpdate } from './rules/statefulsets.js'
+import {
+  validateStatefulSetSpec, validateStatefulSetStatus, validateStatefulSetUpdate, validateTemplates
+} from './rules/statefulsets.js'
 
 export type RollingUpdateStatefulSetStrategy = Static<typeof RollingUpdateStatefulSetStrategy>
 export const RollingUpdateStatefulSetStrategy =
@@ -133,6 +135,9 @@ export const StatefulSet = kind('StatefulSet', 'Runs pods with stable names and 
   metadata,
   spec: one(2, 'What pods are wanted, with what names and storage.', StatefulSetSpec),
   status: one(3, 'What is observed of the stateful set; written by the system.', StatefulSetStatus)
+}, {
+  validateCreate: (set, _at, report) => { validateTemplates(set, undefined, report) },
+  validateUpdate: (set, old, _at, report) => { validateTemplates(set, old, report) }
 })
 
 const columns: ReadonlyArray<Column<StatefulSet>> = [

@@ -10,7 +10,9 @@ import { LabelSelector } from '../../meta/options.js'
 import { PodFailurePolicy, SuccessPolicy } from './job-policies.js'
 import { kind, message } from './package.js'
 import { Time } from '../../meta/scalars.js'
+import { isOn } from '../../gates.js'
 import { resource, type Column } from '../../resource.js'
+import { checkJobStatusChange } from './rules/job-status.js'
 import {
   defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus,
   validateJobUpdate
@@ -55,11 +57,13 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   })
 }, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
 
+const MAX_INT32 = 2 ** 31 - 1
+
 /** Jobs only: the template of a CronJob gets no defaults. */
 function defaultJob (spec: JobSpec): void {
   if (spec.parallelism === undefined) spec.completions ??= 1
   spec.parallelism ??= 1
-  spec.backoffLimit ??= 6
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
   spec.completionMode ??= 'NonIndexed'
   spec.suspend ??= false
 }
@@ -154,9 +158,10 @@ export const jobs = resource(Job, {
   subresources: [
     {
       name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (
-        object, _old, report
+        object, old, report
       ) => {
         validateJobStatus((object as Job).status, report)
+        if (isOn(report, '1.32')) checkJobStatusChange(object as Job, old as Job, report)
       }
     }
   ],

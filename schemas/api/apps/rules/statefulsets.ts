@@ -1,7 +1,12 @@
 /** Validation of StatefulSets. As upstream, pod specs are validated only when pods are created. */
+import { isOn } from '../../../gates.js'
+import { validatePart } from '../../../language/validation.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
+import { PersistentVolumeClaimSpec } from '../../core/persistentvolumeclaims.js'
+import { PodTemplateSpec } from '../../core/pod-spec.js'
 import { checkRunsOn, checkTemplateMetadata, mismatch } from '../../core/rules/templates.js'
 import { checkCollisions, checkCounts, checkSelector } from '../../core/rules/workloads.js'
-import { forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
+import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or-percent.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
@@ -24,6 +29,7 @@ export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, repo
   if (retention !== undefined) checkRetention(retention, `${at}.persistentVolumeClaimRetentionPolicy`, report)
   notNegative(report, `${at}.replicas`, replicas)
   notNegative(report, `${at}.minReadySeconds`, minReadySeconds)
+  notNegative(report, `${at}.ordinals.start`, spec.ordinals?.start)
   checkSelector(selector, 'statefulset', `${at}.selector`, report)
   const selected = selects(selector, template.metadata.labels)
   if (selected === undefined) {
@@ -33,6 +39,22 @@ export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, repo
     checkTemplateMetadata(template, `${at}.template`, report)
   }
   checkRunsOn(template, 'StatefulSet', `${at}.template`, report)
+}
+
+/** Rules of release 1.36 on new sets, and on templates that change. */
+export function validateTemplates (
+  { metadata, spec }: StatefulSet, old: StatefulSet | undefined, report: Report
+): void {
+  if (!isOn(report, '1.33')) return
+  if (old === undefined || !sameValue(spec.template, old.spec.template)) {
+    const { template } = spec
+    if (template.spec.restartPolicy === 'Always') validatePart(PodTemplateSpec, template, 'spec.template', report)
+  }
+  if (old !== undefined) return
+  if (dnsSubdomain(metadata.name ?? '').length === 0) checkName(report, 'metadata.name', metadata.name ?? '', dnsLabel)
+  spec.volumeClaimTemplates?.forEach((claim, index) => {
+    validatePart(PersistentVolumeClaimSpec, claim.spec, `spec.volumeClaimTemplates[${index}].spec`, report)
+  })
 }
 
 function checkStrategy (strategy: StatefulSetUpdateStrategy, at: string, report: Report): void {
@@ -65,16 +87,21 @@ function checkRetention (policy: StatefulSetPersistentVolumeClaimRetentionPolicy
 
 const CHANGEABLE =
   ['replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const
+const CHANGEABLE_LATER = [
+  'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds'
+] as const
 
 export function validateStatefulSetUpdate (
   spec: StatefulSetSpec, old: StatefulSetSpec, at: string, report: Report
 ): void {
-  const kept = Object.fromEntries(CHANGEABLE.map(field => [field, old[field]]))
+  const changeable = isOn(report, '1.33') ? CHANGEABLE_LATER : CHANGEABLE
+  const kept = Object.fromEntries(changeable.map(field => [field, old[field]]))
   if (!sameValue({ ...spec, ...kept }, old)) {
     forbidden(
       report, at,
       'updates to statefulset spec for fields other than ' +
-        `${CHANGEABLE.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${CHANGEABLE.at(-1)}' are forbidden`
+        `${changeable.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${changeable.at(-1)}' are forbidden`
     )
   }
 }

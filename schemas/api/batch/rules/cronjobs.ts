@@ -1,4 +1,5 @@
 /** Validation of CronJobs. */
+import { isOn } from '../../../gates.js'
 import { scheduleFault, isTimeZone } from '../cron.js'
 import { invalid, notNegative, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
@@ -7,13 +8,25 @@ import type { CronJob, CronJobSpec } from '../v1.js'
 /** Names of its jobs append a time. */
 const NAME_MAX = 52
 
-export function validateNewCronJob ({ metadata: { name = '' }, spec: { timeZone } }: CronJob, report: Report): void {
+export function validateNewCronJob (
+  { metadata: { name = '' }, spec: { timeZone, schedule } }: CronJob, report: Report
+): void {
   if (name.length > NAME_MAX) invalid(report, 'metadata.name', name, `must be no more than ${NAME_MAX} characters`)
   checkTimeZone(timeZone, report)
+  checkZoneOfSchedule(schedule, report)
 }
 
-export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: old }: CronJob, report: Report): void {
+export function validateCronJobUpdate (
+  { spec: { timeZone, schedule } }: CronJob, { spec: old }: CronJob, report: Report
+): void {
+  if (schedule !== old.schedule && !old.schedule.includes('TZ')) checkZoneOfSchedule(schedule, report)
   if (timeZone !== old.timeZone) checkTimeZone(timeZone, report)
+}
+
+function checkZoneOfSchedule (schedule: string, report: Report): void {
+  if (schedule.includes('TZ') && isOn(report, '1.27')) {
+    invalid(report, 'spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')
+  }
 }
 
 function checkTimeZone (zone: string | undefined, report: Report): void {

@@ -9,10 +9,13 @@ import { sameValue } from '../../../language/values.js'
 import { dnsLabel } from '../../../names.js'
 import { selects, validateLabelSelector } from '../../../selectors/objects.js'
 import type { Job, JobSpec, JobStatus } from '../jobs.js'
+import { checkJobPolicies } from './job-policies.js'
 
-/** Labels of a job's pods. */
+/** Labels of a job's pods: those of before release 1.27, and the same with a prefix. */
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
+const PREFIX = 'batch.orch.io/'
+const PREFIXED_SINCE = '1.27'
 
 /**
  * Marks jobs whose pods the controller tracks by finalizers, with their feature gate. Jobs that have the mark keep it.
@@ -27,13 +30,24 @@ const unlabelled = new WeakSet<Job>()
 
 export function prepareJob (job: Job, _user: unknown, gates: Gates): void {
   if (isEmpty(job.metadata.labels) && isEmpty(job.spec.template.metadata.labels)) unlabelled.add(job)
-  generateSelector(job)
-  if (gates.enabled(TRACKING_GATE)) job.metadata.annotations = { ...job.metadata.annotations, [TRACKING]: '' }
+  const isPrefixed = gates.enabled(PREFIXED_SINCE)
+  generateSelector(job, isPrefixed)
+  if (isPrefixed) {
+    defaultLater(job.spec, gates)
+  } else if (gates.enabled(TRACKING_GATE)) job.metadata.annotations = { ...job.metadata.annotations, [TRACKING]: '' }
   else if (isTracked(job)) untrack(job)
 }
 
 export function prepareJobUpdate (job: Job, old: Job, subresource: string, gates: Gates): void {
   if (subresource === '' && !gates.enabled(TRACKING_GATE) && isTracked(job) && !isTracked(old)) untrack(job)
+}
+
+/** Defaults that came after release 1.24. */
+function defaultLater (spec: JobSpec, gates: Gates): void {
+  spec.manualSelector ??= false
+  if (gates.enabled('JobPodReplacementPolicy')) {
+    spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'
+  }
 }
 
 /** Copies, because the annotations object may belong to the request. */
@@ -61,16 +75,27 @@ export function labelJob (job: Job): void {
  * Selects the pods by the uid of the job, unless manualSelector is set. Labels that the client set stay, for
  * validation.
  */
-function generateSelector ({ metadata, spec }: Job): void {
+function generateSelector ({ metadata, spec }: Job, isPrefixed: boolean): void {
   if (spec.manualSelector === true) return
   const [uid, name] = [metadata.uid ?? '', metadata.name ?? '']
-  const labels = { [NAME_LABEL]: name, [UID_LABEL]: uid, ...spec.template.metadata.labels }
+  const labels = { ...labelsOf(name, uid, isPrefixed), ...spec.template.metadata.labels }
   // Only the server knows the uid, so this is a second attempt, after the first generated name was taken.
-  if (spec.template.metadata.labels?.[UID_LABEL] === uid && uid !== '') labels[NAME_LABEL] = name
+  if (spec.template.metadata.labels?.[UID_LABEL] === uid && uid !== '') {
+    Object.assign(labels, labelsOf(name, uid, isPrefixed))
+  }
   // The job shares the labels of its template (`defaultLabels`).
   if (metadata.labels !== undefined && metadata.labels === spec.template.metadata.labels) metadata.labels = labels
   spec.template.metadata.labels = labels
-  spec.selector = { ...spec.selector, matchLabels: { [UID_LABEL]: uid, ...spec.selector?.matchLabels } }
+  spec.selector = { ...spec.selector, matchLabels: { [uidLabel(isPrefixed)]: uid, ...spec.selector?.matchLabels } }
+}
+
+const uidLabel = (isPrefixed: boolean): string => isPrefixed ? `${PREFIX}${UID_LABEL}` : UID_LABEL
+
+function labelsOf (name: string, uid: string, isPrefixed: boolean): Record<string, string> {
+  return {
+    [NAME_LABEL]: name, [UID_LABEL]: uid,
+    ...isPrefixed ? { [`${PREFIX}${NAME_LABEL}`]: name, [`${PREFIX}${UID_LABEL}`]: uid } : {}
+  }
 }
 
 export function validateJob (job: Job, report: Report): void {
@@ -95,7 +120,10 @@ function checkGenerated (
   if (manualSelector === true || selector === undefined) return
   if (uid === '') required(report, 'metadata.uid')
   const labels = template.metadata.labels ?? {}
-  const generated = { [UID_LABEL]: uid, [NAME_LABEL]: name }
+  // A job of an earlier release keeps its labels.
+  const isPrefixed = isOn(report, PREFIXED_SINCE) &&
+    !Object.hasOwn(selector.matchLabels ?? {}, UID_LABEL)
+  const generated = labelsOf(name, uid, isPrefixed)
   for (const [label, value] of Object.entries(generated)) {
     const field = `spec.template.metadata.labels[${label}]`
     if (!Object.hasOwn(labels, label)) required(report, field, `must be '${value}'`)
@@ -129,6 +157,7 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
       )
     }
   }
+  checkJobPolicies(spec, at, report)
   validatePart(PodTemplateSpec, template, `${at}.template`, report)
   const field = `${at}.template.spec.restartPolicy`
   // Always is the default, so it counts as unset.
@@ -137,33 +166,62 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
   else if (!POLICIES.includes(restartPolicy)) notSupported(report, field, restartPolicy, POLICIES)
 }
 
-const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
+const FIXED = [
+  'completions', 'selector', 'template', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy',
+  'successPolicy'
+] as const
 
 export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): void {
   const { spec: old, status } = before
-  const waits = isOn(report, 'JobMutableNodeSchedulingDirectives') && old.suspend === true &&
-    status.startTime === undefined
-  const template = waits ? withPlaceOf(spec.template, old.template) : spec.template
+  const template = isWaiting(before, report) ? withPlaceOf(spec.template, old.template, report) : spec.template
   for (const field of FIXED) {
+    if (field === 'completions' && isResized(spec, report)) continue
     if (!sameValue(field === 'template' ? template : spec[field], old[field])) {
       invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
     }
   }
 }
 
+const LATER_PLACE = 'MutableSchedulingDirectivesForSuspendedJobs'
+
+/** Whether a job is suspended and has no pods: before its first start, and later whenever that has been noticed. */
+function isWaiting ({ spec: { suspend }, status }: Job, report: Report): boolean {
+  if (!isOn(report, 'JobMutableNodeSchedulingDirectives') || suspend !== true) return false
+  if (status.startTime === undefined) return true
+  return isOn(report, LATER_PLACE) && (status.active ?? 0) === 0 &&
+    (status.conditions ?? []).some(({ type, status }) => type === 'Suspended' && status === 'True')
+}
+
+/** The number of completions by index may change together with that of pods. */
+const isResized = ({ completionMode, completions, parallelism }: JobSpec, report: Report): boolean =>
+  isOn(report, 'ElasticIndexedJob') && completionMode === 'Indexed' && completions !== undefined &&
+    completions === parallelism
+
 /** The new template with old scheduling fields, which may change until a suspended job starts. */
 function withPlaceOf (
-  { metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec
+  { metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec, report: Report
 ): PodTemplateSpec {
   const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
   return {
     metadata: { ...metadata, labels: oldMetadata.labels, annotations: oldMetadata.annotations },
     spec: {
       ...spec, affinity: Object.values(affinity).every(part => part === undefined) ? undefined : affinity,
-      nodeSelector: old.nodeSelector, tolerations: old.tolerations
+      nodeSelector: old.nodeSelector, tolerations: old.tolerations,
+      ...isOn(report, '1.27') ? { schedulingGates: old.schedulingGates } : {},
+      ...isOn(report, 'MutablePodResourcesForSuspendedJobs')
+        ? {
+            containers: withResourcesOf(spec.containers, old.containers),
+            initContainers: withResourcesOf(spec.initContainers, old.initContainers)
+          }
+        : {}
     }
   }
 }
+
+const withResourcesOf = (
+  containers: PodTemplateSpec['spec']['containers'], old: PodTemplateSpec['spec']['containers'] = []
+): PodTemplateSpec['spec']['containers'] =>
+  containers?.map((container, index) => ({ ...container, resources: old[index]?.resources ?? container.resources }))
 
 export function validateJobStatus (
   { active, succeeded, failed, ready, uncountedTerminatedPods: uncounted }: JobStatus, report: Report

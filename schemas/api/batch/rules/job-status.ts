@@ -1,0 +1,108 @@
+/** Validation of job status: what release 1.36 requires of a change besides. */
+import type { Report } from '../../../language/declare.js'
+import { invalid, required } from '../../../rules/findings.js'
+import type { Job, JobStatus } from '../jobs.js'
+
+const holds = ({ conditions = [] }: JobStatus, type: string): boolean =>
+  conditions.some(condition => condition.type === type && condition.status === 'True')
+const isFinished = (status: JobStatus): boolean => holds(status, 'Complete') || holds(status, 'Failed')
+
+/** A rule that the old status broke already is not held against a change of other parts. */
+interface Rule {
+  readonly breaks: (status: JobStatus) => boolean
+  readonly tell: (status: JobStatus, report: Report) => void
+}
+
+const noSuch = (field: keyof JobStatus, detail: string): Rule['tell'] => (status, report) => {
+  invalid(report, `status.${field}`, status[field] ?? null, detail)
+}
+const missing = (field: keyof JobStatus, detail: string): Rule['tell'] => (_status, report) => {
+  required(report, `status.${field}`, detail)
+}
+
+const RULES: readonly Rule[] = [
+  {
+    breaks: status => holds(status, 'Complete') && holds(status, 'Failed'),
+    tell: noSuch('conditions', 'cannot set Complete=True and Failed=true conditions')
+  },
+  {
+    breaks: status => holds(status, 'Complete') && holds(status, 'FailureTarget'),
+    tell: noSuch('conditions', 'cannot set Complete=True and FailureTarget=true conditions')
+  },
+  {
+    breaks: status => holds(status, 'Failed') && holds(status, 'SuccessCriteriaMet'),
+    tell: noSuch('conditions', 'cannot set Failed=True and SuccessCriteriaMet=true conditions')
+  },
+  {
+    breaks: status => holds(status, 'SuccessCriteriaMet') && holds(status, 'FailureTarget'),
+    tell: noSuch('conditions', 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions')
+  },
+  {
+    breaks: status => holds(status, 'Failed') && !holds(status, 'FailureTarget'),
+    tell: noSuch('conditions', 'cannot set Failed=True condition without the FailureTarget=true condition')
+  },
+  {
+    breaks: status => holds(status, 'Complete') && !holds(status, 'SuccessCriteriaMet'),
+    tell: noSuch('conditions', 'cannot set Complete=True condition without the SuccessCriteriaMet=true condition')
+  },
+  {
+    breaks: status => isFinished(status) && (status.active ?? 0) > 0,
+    tell: noSuch('active', 'active>0 is invalid for finished job')
+  },
+  {
+    breaks: status => isFinished(status) && (status.terminating ?? 0) > 0,
+    tell: noSuch('terminating', 'terminating>0 is invalid for finished job')
+  },
+  {
+    breaks: status => isFinished(status) &&
+      [status.uncountedTerminatedPods?.failed, status.uncountedTerminatedPods?.succeeded].some(uids =>
+        (uids ?? []).length > 0),
+    tell: noSuch('uncountedTerminatedPods', 'uncountedTerminatedPods needs to be empty for finished job')
+  },
+  {
+    breaks: status => isFinished(status) && status.startTime === undefined,
+    tell: missing('startTime', 'startTime is required for finished job')
+  },
+  {
+    breaks: status => holds(status, 'Complete') && status.completionTime === undefined,
+    tell: missing('completionTime', 'completionTime is required for Complete jobs')
+  },
+  {
+    breaks: status => !holds(status, 'Complete') && status.completionTime !== undefined,
+    tell: noSuch('completionTime', 'cannot set completionTime when there is no Complete=True condition')
+  },
+  {
+    breaks: ({ completionTime, startTime }) => completionTime !== undefined && startTime !== undefined &&
+      Date.parse(completionTime) < Date.parse(startTime),
+    tell: noSuch('completionTime', 'completionTime cannot be set before startTime')
+  },
+  {
+    breaks: ({ ready = 0, active = 0 }) => ready > active,
+    tell: noSuch('ready', 'cannot set more ready pods than active')
+  }
+]
+
+/** Conditions that stay once they are true. */
+const FINAL = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget']
+
+export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Job, report: Report): void {
+  for (const { breaks, tell } of RULES) if (breaks(status) && !breaks(old)) tell(status, report)
+  for (const type of FINAL) {
+    if (holds(old, type) && !holds(status, type)) {
+      invalid(
+        report, 'status.conditions', status.conditions ?? null, `cannot disable the terminal ${type}=True condition`
+      )
+    }
+  }
+  if (holds(old, 'Complete') && old.completionTime !== undefined && status.completionTime !== old.completionTime) {
+    invalid(report, 'status.completionTime', status.completionTime ?? null, 'completionTime cannot be mutated')
+  }
+  if ((status.failed ?? 0) < (old.failed ?? 0)) {
+    invalid(report, 'status.failed', status.failed ?? 0, 'cannot decrease the failed counter')
+  }
+  const { startTime } = status
+  if (spec.suspend !== true && old.startTime !== undefined && startTime !== old.startTime) {
+    if (startTime === undefined) required(report, 'status.startTime', 'startTime cannot be removed for unsuspended job')
+    else invalid(report, 'status.startTime', startTime, 'startTime cannot be modified for unsuspended job')
+  }
+}

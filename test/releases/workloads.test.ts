@@ -1,0 +1,106 @@
+/** Jobs, cron jobs and stateful sets where release 1.36 is emulated. */
+import t from 'tap'
+import { build, type Client, type Json } from '../build.js'
+
+const JOBS = '/apis/batch/v1/namespaces/default/jobs'
+const SETS = '/apis/apps/v1/namespaces/default/statefulsets'
+const MERGE = 'application/merge-patch+json'
+const container = { name: 'c', image: 'i' }
+const job = (name: string, spec: Json = {}, pod: Json = {}): Json => ({ metadata: { name }, spec: { template: { spec: { containers: [container], restartPolicy: 'Never', ...pod } }, ...spec } })
+const causes = (answer: { json: Json }): string[] =>
+  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`)
+
+let later: Client
+t.before(async () => { later = await build(t, { emulatedVersion: '1.36' }) })
+
+t.test('jobs select their pods by labels with a prefix', async t => {
+  const { json } = await later.post(JOBS, job('a'))
+  const uid = (json['metadata'] as Json)['uid'] as string
+  const labels = { 'controller-uid': uid, 'job-name': 'a', 'batch.orch.io/controller-uid': uid, 'batch.orch.io/job-name': 'a' }
+  t.match(json['spec'], { manualSelector: false, podReplacementPolicy: 'TerminatingOrFailed', backoffLimit: 6, selector: { matchLabels: { 'batch.orch.io/controller-uid': uid } }, template: { metadata: { labels } } })
+  t.notOk(json['spec'].selector.matchLabels['controller-uid'])
+  t.notOk((json['metadata'] as Json)['annotations'])
+})
+
+t.test('a job of an earlier release goes on with its labels', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const earlier = await build(t, { storage })
+  await earlier.post(JOBS, job('old'))
+  await earlier.app.close()
+  const server = await build(t, { storage, emulatedVersion: '1.36' })
+  const changed = await server.patch(`${JOBS}/old`, { spec: { parallelism: 2 }, metadata: { labels: { a: 'b' } } }, MERGE)
+  t.equal(changed.code, 200, changed.body)
+})
+
+const codes = (values: number[], more: Json = {}): Json => ({ action: 'FailJob', onExitCodes: { operator: 'In', values, ...more } })
+const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, expected: readonly string[], pod?: Json]> = [
+  ['rules beside restarts', { podFailurePolicy: { rules: [codes([1])] } }, ['Invalid spec.template.spec.restartPolicy'], { restartPolicy: 'OnFailure' }],
+  ['exit codes', { podFailurePolicy: { rules: [codes([0]), codes([2, 1]), codes([1, 1]), codes([]), codes([1], { containerName: 'x', operator: 'Near' })] } }, [
+    'Invalid spec.podFailurePolicy.rules[0].onExitCodes.values[0]', 'Invalid spec.podFailurePolicy.rules[1].onExitCodes.values', 'Duplicate spec.podFailurePolicy.rules[2].onExitCodes.values[1]',
+    'Invalid spec.podFailurePolicy.rules[3].onExitCodes.values', 'Invalid spec.podFailurePolicy.rules[4].onExitCodes.containerName', 'NotSupported spec.podFailurePolicy.rules[4].onExitCodes.operator']],
+  ['rules of nothing, and of both', { podFailurePolicy: { rules: [{ action: 'Ignore' }, { ...codes([1]), onPodConditions: [{ type: 'Ready' }] }] } }, ['Invalid spec.podFailurePolicy.rules[0]', 'Invalid spec.podFailurePolicy.rules[1]']],
+  ['replacing early what may fail', { podFailurePolicy: { rules: [codes([1])] }, podReplacementPolicy: 'TerminatingOrFailed' }, ['NotSupported spec.podReplacementPolicy']],
+  ['indexes of unindexed jobs', { backoffLimitPerIndex: 1, successPolicy: { rules: [{ succeededCount: 1 }] } }, ['Invalid spec.backoffLimitPerIndex', 'Invalid spec.successPolicy']],
+  ['failed indexes without retries of them', { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 3 }, ['Required spec.backoffLimitPerIndex', 'Invalid spec.maxFailedIndexes']],
+  ['successes', { completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{}, { succeededIndexes: '0-3' }, { succeededIndexes: '0,2', succeededCount: 3 }] } },
+    ['Required spec.successPolicy.rules[0]', 'Invalid spec.successPolicy.rules[1].succeededIndexes', 'Invalid spec.successPolicy.rules[2].succeededCount']],
+  ['names of controllers', { managedBy: 'nobody' }, ['Invalid spec.managedBy']]
+]
+
+for (const [title, spec, expected, pod] of REFUSED) {
+  t.test(`${title} are checked`, async t => {
+    t.same(causes(await later.post(JOBS, job('refused', spec, pod))).toSorted(), expected.toSorted())
+  })
+}
+
+t.test('policies are stored with their defaults, and stay', async t => {
+  const { json } = await later.post(JOBS, job('p', { completionMode: 'Indexed', completions: 4, parallelism: 4, backoffLimitPerIndex: 1, podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] } }))
+  t.match(json['spec'], { podReplacementPolicy: 'Failed', backoffLimit: 2147483647, podFailurePolicy: { rules: [{ onPodConditions: [{ status: 'True' }] }] } })
+  t.same(causes(await later.patch(`${JOBS}/p`, { spec: { podFailurePolicy: null, backoffLimitPerIndex: 2 } }, MERGE)).toSorted(), ['Invalid spec.backoffLimitPerIndex', 'Invalid spec.podFailurePolicy'])
+  t.same(causes(await later.patch(`${JOBS}/p`, { spec: { completions: 5 } }, MERGE)), ['Invalid spec.completions'])
+  t.equal((await later.patch(`${JOBS}/p`, { spec: { completions: 5, parallelism: 5 } }, MERGE)).code, 200)
+})
+
+t.test('a job ends in the right order', async t => {
+  await later.post(JOBS, job('e'))
+  const startTime = '2026-01-01T00:00:00Z'
+  const status = async (value: Json) => await later.patch(`${JOBS}/e/status`, { status: value }, MERGE)
+  t.equal((await status({ startTime, active: 1 })).code, 200)
+  const done = (...types: string[]): Json => ({ active: 0, conditions: types.map(type => ({ type, status: 'True' })) })
+  t.same(causes(await status({ ...done('Complete') })).toSorted(), ['Invalid status.conditions', 'Required status.completionTime'])
+  t.same(causes(await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2025-01-01T00:00:00Z' })), ['Invalid status.completionTime'])
+  t.same(causes(await status({ completionTime: startTime })), ['Invalid status.completionTime'])
+  t.equal((await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2026-01-01T00:00:01Z' })).code, 200)
+  t.same(causes(await status({ conditions: [] })).toSorted(), ['Invalid status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
+})
+
+t.test('suspended jobs may ask for other resources', async t => {
+  const made = await later.post(JOBS, job('s', { suspend: true }))
+  const put = async (name: string, change: Json) => {
+    const { json } = await later.get(`${JOBS}/${name}`)
+    const spec = json['spec'] as Json
+    return await later.put(`${JOBS}/${name}`, { ...json, spec: { ...spec, template: { ...spec['template'] as Json, spec: { ...spec['template'].spec as Json, ...change } } } })
+  }
+  t.equal(made.code, 201)
+  t.equal((await put('s', { containers: [{ ...container, resources: { requests: { cpu: '1' } } }], schedulingGates: [{ name: 'a' }] })).code, 200)
+  t.same(causes(await put('s', { containers: [{ ...container, image: 'j' }] })), ['Invalid spec.template'])
+})
+
+t.test('schedules name their time zone in a field', async t => {
+  const CRON = '/apis/batch/v1/namespaces/default/cronjobs'
+  const cron = (schedule: string): Json => ({ metadata: { name: 'c' }, spec: { schedule, jobTemplate: { spec: job('x')['spec'] as Json } } })
+  t.same(causes(await later.post(CRON, cron('TZ=UTC 0 0 * * *'))), ['Invalid spec.schedule'])
+  t.equal((await (await build(t)).post(CRON, cron('TZ=UTC 0 0 * * *'))).code, 201)
+})
+
+t.test('stateful sets check their templates whole, and may keep more revisions', async t => {
+  const set = (name: string, spec: Json = {}, pod: Json = {}): Json => ({ metadata: { name }, spec: { selector: { matchLabels: { a: 'b' } }, serviceName: 's', template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container], ...pod } }, ...spec } })
+  t.same(causes(await later.post(SETS, set('a.b', { volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: { resources: { requests: { storage: '1' } } } }], ordinals: { start: -1 } }, { containers: [{ name: 'c' }] }))).toSorted(),
+    ['Invalid metadata.name', 'Invalid spec.ordinals.start', 'Required spec.template.spec.containers[0].image', 'Required spec.volumeClaimTemplates[0].spec.accessModes'])
+  const made = await later.post(SETS, set('a', { ordinals: { start: 2 } }))
+  t.match(made.json['spec'], { ordinals: { start: 2 }, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } })
+  t.equal((await later.patch(`${SETS}/a`, { spec: { revisionHistoryLimit: 3, ordinals: { start: 1 } } }, MERGE)).code, 200)
+  t.same(causes(await later.patch(`${SETS}/a`, { spec: { serviceName: 'x' } }, MERGE)), ['Forbidden spec'])
+  const earlier = await build(t)
+  t.equal((await earlier.post(SETS, set('a.b', {}, { containers: [{ name: 'c' }] }))).code, 201)
+})
