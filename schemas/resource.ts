@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import type { CellBudget } from './cell-budget.js'
 import type { Gates } from './gates.js'
 import type { Ages } from './meta/duration.js'
+import type { LaterNames } from './meta/metadata.js'
 import { SINCE } from './meta/release.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
@@ -192,6 +193,8 @@ interface Common extends Named {
   readonly deleteReturns: 'Status' | 'Object'
   /** Valid names. */
   readonly nameRule: NameRule
+  /** Valid names where a gate is on. */
+  readonly laterNames: LaterNames | undefined
 }
 
 /** What nearly every type has. */
@@ -205,7 +208,8 @@ const DEFAULTS: Omit<Common, keyof Named> = {
   fieldAnnotations: [],
   anyFinalizer: false,
   deleteReturns: 'Status',
-  nameRule: dnsSubdomain
+  nameRule: dnsSubdomain,
+  laterNames: undefined
 }
 
 /** What may differ between versions, and is undefined or empty by default. */

@@ -109,11 +109,13 @@ export function * validateVersion (
 }
 
 function rulesOfUpdate (
-  { namespaced, nameRule, anyFinalizer, fieldAnnotations }: Representation, notOnUpdate: readonly UpdateRule[]
+  { namespaced, nameRule, laterNames, anyFinalizer, fieldAnnotations }: Representation,
+  notOnUpdate: readonly UpdateRule[]
 ): Parameters<typeof validateMetadata>[0] {
   return {
     namespaced,
     nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule,
+    laterNames: notOnUpdate.includes('generateName') ? undefined : laterNames,
     anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers'),
     fieldAnnotations
   }

@@ -1,4 +1,5 @@
 /** Validation of metadata, on create and on update. */
+import { isOn } from '../gates.js'
 import type { Report } from '../language/declare.js'
 import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
@@ -14,9 +15,13 @@ const MAX_SUBRESOURCE = 256
 /** Owners quoted in an error about several. */
 const MAX_QUOTED = 10
 
+export interface LaterNames { readonly gate: string, readonly rule: NameRule }
+
 interface Ruled {
   readonly namespaced: boolean
   readonly nameRule: NameRule
+  /** The rule of servers with a gate. */
+  readonly laterNames?: LaterNames | undefined
   readonly anyFinalizer: boolean
   readonly fieldAnnotations?: readonly string[]
 }
@@ -34,9 +39,12 @@ export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report:
   validateManagedFields(metadata, report)
 }
 
-function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
+function validateName (
+  { nameRule, laterNames }: Ruled, { name, generateName }: ObjectMeta, report: Report
+): void {
+  const rule = laterNames !== undefined && isOn(report, laterNames.gate) ? laterNames.rule : nameRule
   if (generateName) {
-    for (const detail of resource.nameRule(generateName, true)) {
+    for (const detail of rule(generateName, true)) {
       invalid(report, 'metadata.generateName', generateName, detail)
     }
   }
@@ -44,7 +52,7 @@ function validateName (resource: Ruled, { name, generateName }: ObjectMeta, repo
     required(report, 'metadata.name', 'name or generateName is required')
     return
   }
-  checkName(report, 'metadata.name', name, resource.nameRule)
+  checkName(report, 'metadata.name', name, rule)
 }
 
 function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: Report): void {

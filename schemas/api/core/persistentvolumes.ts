@@ -7,6 +7,8 @@ import { ObjectReference } from './references.js'
 import { volumeColumns } from './volume-columns.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
+import { timestamp } from '../../meta/time.js'
+import type { Gates } from '../../gates.js'
 import { resource } from '../../resource.js'
 import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './rules/persistentvolumes.js'
 import { kind, message } from './package.js'
@@ -69,6 +71,22 @@ export const PersistentVolume = kind('PersistentVolume', 'A piece of storage in 
   }
 })
 
+/** Notes when the phase changes. @param now milliseconds; default the clock */
+function noteTransition (
+  { status }: PersistentVolume, old: PersistentVolume | undefined, gates: Gates, now = Date.now()
+): void {
+  if (!gates.enabled('PersistentVolumeLastPhaseTransitionTime')) return
+  if (old === undefined) {
+    status.phase ??= 'Pending'
+    status.lastPhaseTransitionTime = timestamp(now)
+  } else if (old.status.phase !== status.phase) {
+    const { lastPhaseTransitionTime: told } = status
+    if (told === undefined || told === old.status.lastPhaseTransitionTime) {
+      status.lastPhaseTransitionTime = timestamp(now)
+    }
+  }
+}
+
 export const persistentVolumes = resource(PersistentVolume, {
   plural: 'persistentvolumes',
   shortNames: ['pv'],
@@ -77,5 +95,9 @@ export const persistentVolumes = resource(PersistentVolume, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],
   deleteReturns: 'Object',
+  strategy: {
+    prepareForCreate: (volume, _user, gates) => { noteTransition(volume, undefined, gates) },
+    prepareForUpdate: (volume, old, _subresource, gates, now) => { noteTransition(volume, old, gates, now) }
+  },
   columns: volumeColumns
 })

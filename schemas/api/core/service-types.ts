@@ -1,6 +1,10 @@
 /** Fields of a Service that depend on its type, and what an update of the type drops. */
 import { sameValue } from '../../language/values.js'
+import type { Gates } from '../../gates.js'
 import type { Service, ServiceSpec } from './services.js'
+
+/** From then on a service with external addresses has a policy for traffic from outside. */
+export const EXPOSED_SINCE = '1.26'
 
 export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
 const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer'
@@ -10,13 +14,18 @@ export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpe
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
 /** clusterIPs defaults to clusterIP, for clients that know only that. */
-export function prepareService ({ spec }: Service): void {
+export function prepareService ({ spec }: Service, _user: unknown, gates: Gates): void {
+  followExposure(spec, gates)
   if ((spec.clusterIP ?? '') !== '' && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP ?? '']
 }
 
-export function prepareServiceUpdate (service: Service, { spec: old }: Service, subresource: string): void {
+export function prepareServiceUpdate (
+  service: Service, { spec: old }: Service, subresource: string, gates: Gates
+): void {
+  if (subresource === 'status') defaultModes(service, gates)
   if (subresource !== '') return
   const { spec, status } = service
+  followExposure(spec, gates)
   keepAllocated(spec, old)
   followAddress(spec, old)
   dropForType(spec, old)
@@ -29,6 +38,19 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
 /** Drops internalTrafficPolicy of ExternalName services once it was validated, as it has no effect there. */
 export function forgetMeaningless ({ spec }: Service): void {
   if (!hasAddresses(spec)) delete spec.internalTrafficPolicy
+}
+
+/** A service with external addresses has a policy for traffic from outside, in later releases. */
+function followExposure (spec: ServiceSpec, gates: Gates): void {
+  if (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0 && gates.enabled(EXPOSED_SINCE)) {
+    spec.externalTrafficPolicy ||= 'Cluster'
+  }
+}
+
+/** Traffic to the address of a balancer arrives with that address, unless somebody says otherwise. */
+function defaultModes ({ spec, status }: Service, gates: Gates): void {
+  if (!isBalanced(spec) || !gates.enabled('LoadBalancerIPMode')) return
+  for (const entry of status.loadBalancer.ingress ?? []) if ((entry.ip ?? '') !== '') entry.ipMode ??= 'VIP'
 }
 
 /** An update that omits allocated addresses and ports keeps them. */
@@ -75,7 +97,7 @@ function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
   if (hasNodePorts(old) && !hasNodePorts(spec)) dropNodePorts(spec, old)
   drop(needsHealthCheckPort, 'healthCheckNodePort')
   drop(isBalanced, 'allocateLoadBalancerNodePorts', 'loadBalancerClass')
-  drop(hasNodePorts, 'externalTrafficPolicy')
+  drop(spec => hasNodePorts(spec) || (spec.externalIPs ?? []).length > 0, 'externalTrafficPolicy')
 }
 
 /** Node ports are dropped unless the client requests a new one. */

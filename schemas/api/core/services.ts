@@ -3,11 +3,11 @@ import { dropMixedPorts, refuseMixedProtocols } from './rules/mixed-protocols.js
 import { int32, map, one, bool, list, string, type Report, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
-import { dns1035Label } from '../../names.js'
+import { dns1035Label, dnsLabel } from '../../names.js'
 import { forbidden, invalid } from '../../rules/findings.js'
 import { LoadBalancerStatus } from './load-balancers.js'
 import { validateServiceAddressUpdate } from './rules/service-addresses.js'
-import { validateService } from './rules/services.js'
+import { validateService, validateServiceStatus } from './rules/services.js'
 import { forgetMeaningless, needsHealthCheckPort, prepareService, prepareServiceUpdate } from './service-types.js'
 import { serviceColumns } from './service-columns.js'
 import { Condition } from '../../meta/answers.js'
@@ -156,12 +156,17 @@ export const services = resource(Service, {
     {
       name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'ServiceProxyOptions', connects: true
     },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => {
+        validateServiceStatus(object as Service, old as Service, report)
+      }
+    }
   ],
   createOnUpdate: true,
   deleteReturns: 'Object',
   storagePrefix: 'services/specs',
   nameRule: dns1035Label,
+  laterNames: { gate: 'RelaxedServiceNameValidation', rule: dnsLabel },
   columns: serviceColumns,
   strategy: {
     dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate,

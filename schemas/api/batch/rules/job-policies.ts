@@ -79,8 +79,8 @@ function checkFailure (
 }
 
 function checkCodes (
-  { containerName, operator, values = [] }: NonNullable<PodFailurePolicyRule['onExitCodes']>, names: ReadonlySet<string>,
-  at: string, report: Report
+  { containerName, operator, values = [] }: NonNullable<PodFailurePolicyRule['onExitCodes']>,
+  names: ReadonlySet<string>, at: string, report: Report
 ): void {
   const sent: string = operator
   if (sent === '') required(report, `${at}.operator`, 'valid values: "In", "NotIn"')
@@ -179,4 +179,3 @@ function checkSuccess (
     )
   }
 }
-

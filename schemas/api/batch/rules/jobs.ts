@@ -172,7 +172,7 @@ const FIXED = [
 ] as const
 
 export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): void {
-  const { spec: old, status } = before
+  const { spec: old } = before
   const template = isWaiting(before, report) ? withPlaceOf(spec.template, old.template, report) : spec.template
   for (const field of FIXED) {
     if (field === 'completions' && isResized(spec, report)) continue

@@ -4,7 +4,7 @@ import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, invalid, checkName, required } from '../../../rules/findings.js'
+import { forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import { validateAccessModes } from './persistentvolumes.js'
@@ -23,6 +23,9 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
   if (storage === undefined) required(report, `${at}.resources[storage]`)
   else validatePositiveAmount(report, `${at}.resources[storage]`, storage)
   if (spec.storageClassName) checkName(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
+  if (spec.volumeAttributesClassName) {
+    checkName(report, `${at}.volumeAttributesClassName`, spec.volumeAttributesClassName, dnsSubdomain)
+  }
   for (const field of ['dataSource', 'dataSourceRef'] as const) {
     const source = spec[field]
     if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') {
@@ -70,6 +73,7 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
   else if ((annotations[CLASS_ANNOTATION] ?? '') !== (old.metadata.annotations?.[CLASS_ANNOTATION] ?? '')) {
     invalid(report, `metadata.annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'field is immutable')
   }
+  allowClass(claim, old, allowed, report)
   const bound = claim.status.phase === 'Bound' && spec.resources.requests !== undefined && before !== undefined
   const compared = bound
     ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } }
@@ -88,6 +92,24 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
   }
 }
 
+/**
+ * The storage class of an unbound claim may be set later, and the class of attributes of a bound one changed.
+ */
+function allowClass (
+  { spec }: PersistentVolumeClaim, { spec: old, status }: PersistentVolumeClaim, allowed: PersistentVolumeClaimSpec,
+  report: Report
+): void {
+  if (isOn(report, '1.28') && old.storageClassName === undefined && !old.volumeName && !spec.volumeName &&
+    spec.storageClassName !== undefined) allowed.storageClassName = spec.storageClassName
+  if (!isOn(report, 'VolumeAttributesClass') || status.phase !== 'Bound') return
+  const [name = '', before = ''] = [spec.volumeAttributesClassName, old.volumeAttributesClassName]
+  if (name === '' && before !== '' && status.currentVolumeAttributesClassName !== undefined) {
+    forbidden(report, 'spec.volumeAttributesClassName', 'update to empty string or nil is forbidden')
+  }
+  if (spec.volumeAttributesClassName === undefined) delete allowed.volumeAttributesClassName
+  else allowed.volumeAttributesClassName = spec.volumeAttributesClassName
+}
+
 /** The storage class, if the update moves it from the annotation to the field. */
 function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: PersistentVolumeClaim): string | undefined {
   const annotated = old.metadata.annotations?.[CLASS_ANNOTATION]
@@ -97,9 +119,20 @@ function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: Persiste
   return moved && (now === undefined || now === annotated) ? annotated : undefined
 }
 
+const RESIZE_STATES = [
+  'ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizePending', 'NodeResizeInProgress',
+  'NodeResizeInfeasible'
+]
+
 export function validateClaimStatus (
-  { capacity = {} }: { capacity?: Record<string, string> | undefined }, at: string, report: Report
+  { capacity = {}, allocatedResourceStatuses = {} }: {
+    capacity?: Record<string, string> | undefined, allocatedResourceStatuses?: Record<string, string> | undefined
+  }, at: string, report: Report
 ): void {
+  for (const [name, state] of Object.entries(allocatedResourceStatuses)) {
+    const field = `${at}.allocatedResourceStatuses[${name}]`
+    if (!RESIZE_STATES.includes(state)) notSupported(report, field, state, RESIZE_STATES)
+  }
   for (const [name, amount] of Object.entries(capacity)) {
     if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
   }

@@ -59,6 +59,14 @@ export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at
   if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) {
     notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
   }
+  const { volumeAttributesClassName: attributes } = spec
+  if (attributes === undefined) return
+  const field = `${at}.volumeAttributesClassName`
+  if (attributes === '') required(report, field, 'an empty string is disallowed')
+  else checkName(report, field, attributes, dnsSubdomain)
+  if (spec.csi === undefined) {
+    required(report, `${at}.csi`, 'has to be specified when using volumeAttributesClassName')
+  }
 }
 
 /** An inline volume of a VolumeAttachment. */
@@ -155,7 +163,11 @@ export function validateVolumeUpdate (spec: PersistentVolumeSpec, old: Persisten
     forbidden(report, 'spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
   }
   if (!sameValue(spec.volumeMode, old.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
-  if (old.nodeAffinity !== undefined && !sameValue(spec.nodeAffinity, old.nodeAffinity)) {
+  if (spec.volumeAttributesClassName === undefined && old.volumeAttributesClassName !== undefined) {
+    forbidden(report, 'spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')
+  }
+  if (old.nodeAffinity !== undefined && !isOn(report, 'MutablePVNodeAffinity') &&
+    !sameValue(spec.nodeAffinity, old.nodeAffinity)) {
     invalid(report, 'nodeAffinity', spec.nodeAffinity, 'field is immutable')
   }
 }

@@ -1,4 +1,6 @@
 /** Validation of Services; see service-addresses.ts for cluster IPs. */
+import { isOn } from '../../../gates.js'
+import { sameValue } from '../../../language/values.js'
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -8,7 +10,7 @@ import {
 import { ipAddress, parseAddress, parseRange, validateNonSpecialAddress } from '../../../rules/net.js'
 import { validatePort, validatePortNumber } from '../../../rules/ports.js'
 import { isHeadless, validateServiceAddresses } from './service-addresses.js'
-import { needsHealthCheckPort } from '../service-types.js'
+import { EXPOSED_SINCE, needsHealthCheckPort } from '../service-types.js'
 import type { Service, ServicePort, ServiceSpec } from '../services.js'
 
 const SOURCE_RANGES = 'service.beta.orch.io/load-balancer-source-ranges'
@@ -17,6 +19,8 @@ const NODE_AGENT_PORT = 10250
 const POLICIES = ['Cluster', 'Local']
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+const DISTRIBUTIONS = ['PreferClose', 'PreferSameNode', 'PreferSameZone']
+const IP_MODES = ['Proxy', 'VIP']
 const AFFINITIES = ['ClientIP', 'None']
 const MAX_AFFINITY_SECONDS = 86400
 
@@ -39,6 +43,28 @@ export function validateService (service: Service, report: Report): void {
   validateExternalTraffic(spec, report)
   const { internalTrafficPolicy: internal } = spec
   if (internal !== undefined) validateKnown(report, 'spec.internalTrafficPolicy', internal, POLICIES)
+  const { trafficDistribution: distribution } = spec
+  if (distribution !== undefined) {
+    validateKnown(report, 'spec.trafficDistribution', distribution, isOn(report, 'PreferSameTrafficDistribution')
+      ? DISTRIBUTIONS
+      : DISTRIBUTIONS.slice(0, 1))
+  }
+}
+
+/** What is told of load balancers, of services that have one. */
+export function validateServiceStatus ({ spec, status }: Service, old: Service, report: Report): void {
+  if (!isOn(report, 'LoadBalancerIPMode')) return
+  const at = 'status.loadBalancer.ingress'
+  const { ingress = [] } = status.loadBalancer
+  if (spec.type !== 'LoadBalancer' && ingress.length > 0 && !sameValue(ingress, old.status.loadBalancer.ingress)) {
+    return forbidden(report, at, "may only be used when `spec.type` is 'LoadBalancer'")
+  }
+  ingress.forEach(({ ip = '', ipMode }, index) => {
+    const field = `${at}[${index}].ipMode`
+    if (ip !== '' && ipMode === undefined) required(report, field, 'must be specified when `ip` is set')
+    else if (ip === '' && ipMode !== undefined) forbidden(report, field, 'may not be specified when `ip` is not set')
+    else if (ipMode !== undefined) validateKnown(report, field, ipMode, IP_MODES)
+  })
 }
 
 function validateByType (spec: ServiceSpec, report: Report): void {
@@ -46,7 +72,7 @@ function validateByType (spec: ServiceSpec, report: Report): void {
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') required(report, 'spec.ports')
   if (type === 'LoadBalancer') {
     for (const [index, { port }] of ports.entries()) {
-      if (port === NODE_AGENT_PORT) {
+      if (port === NODE_AGENT_PORT && !isOn(report, '1.36')) {
         invalid(
           report, `spec.ports[${index}]`, port,
           `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`
@@ -153,7 +179,8 @@ function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
 
 function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
   const { type, externalTrafficPolicy = '', healthCheckNodePort = 0 } = spec
-  if (type !== 'LoadBalancer' && type !== 'NodePort') {
+  const isExposed = type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0 && isOn(report, EXPOSED_SINCE)
+  if (type !== 'LoadBalancer' && type !== 'NodePort' && !isExposed) {
     if (externalTrafficPolicy !== '') {
       invalid(
         report, 'spec.externalTrafficPolicy', externalTrafficPolicy,

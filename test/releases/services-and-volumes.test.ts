@@ -1,0 +1,59 @@
+/** Services, claims and volumes where release 1.36 is emulated. */
+import t from 'tap'
+import { build, type Client, type Json } from '../build.js'
+
+const SERVICES = '/api/v1/namespaces/default/services'
+const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
+const VOLUMES = '/api/v1/persistentvolumes'
+const MERGE = 'application/merge-patch+json'
+const causes = (answer: { json: Json }): string[] =>
+  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`)
+const service = (name: string, spec: Json = {}): Json => ({ metadata: { name }, spec: { ports: [{ name: 'p', port: 80 }], ...spec } })
+
+let later: Client
+t.before(async () => { later = await build(t, { emulatedVersion: '1.36' }) })
+
+t.test('names of services may begin with a digit', async t => {
+  t.equal((await later.post(SERVICES, service('1a'))).code, 201)
+  t.equal((await (await build(t)).post(SERVICES, service('1a'))).code, 422)
+})
+
+t.test('services say where traffic goes, and expose the port of node agents', async t => {
+  t.match((await later.post(SERVICES, service('near', { trafficDistribution: 'PreferSameNode', type: 'LoadBalancer', ports: [{ port: 10250 }] }))).json['spec'], { trafficDistribution: 'PreferSameNode' })
+  t.same(causes(await later.post(SERVICES, service('far', { trafficDistribution: 'Far' }))), ['NotSupported spec.trafficDistribution'])
+  t.match((await later.post(SERVICES, service('out', { externalIPs: ['192.0.2.1'] }))).json['spec'], { externalTrafficPolicy: 'Cluster' })
+})
+
+t.test('addresses of balancers have a mode', async t => {
+  await later.post(SERVICES, service('lb', { type: 'LoadBalancer' }))
+  const status = async (name: string, ingress: Json[]) => await later.patch(`${SERVICES}/${name}/status`, { status: { loadBalancer: { ingress } } }, MERGE)
+  t.match((await status('lb', [{ ip: '192.0.2.1' }, { hostname: 'a.b' }])).json['status'], { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }, { hostname: 'a.b' }] } })
+  t.same(causes(await status('lb', [{ hostname: 'a.b', ipMode: 'Proxy' }, { ip: '192.0.2.1', ipMode: 'Other' }])), ['Forbidden status.loadBalancer.ingress[0].ipMode', 'NotSupported status.loadBalancer.ingress[1].ipMode'])
+  await later.post(SERVICES, service('plain'))
+  t.same(causes(await status('plain', [{ ip: '192.0.2.1' }])), ['Forbidden status.loadBalancer.ingress'])
+})
+
+t.test('claims get a class later, and other attributes when they are bound', async t => {
+  const claim: Json = { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } } }
+  await later.post(CLAIMS, claim)
+  t.equal((await later.patch(`${CLAIMS}/c`, { spec: { storageClassName: 'fast' } }, MERGE)).code, 200)
+  t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { storageClassName: 'slow' } }, MERGE)), ['Forbidden spec'])
+  t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)), ['Forbidden spec'])
+  await later.patch(`${CLAIMS}/c`, { spec: { volumeName: 'v' } }, MERGE)
+  await later.patch(`${CLAIMS}/c/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' }, currentVolumeAttributesClassName: 'gold' } }, MERGE)
+  t.match((await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)).json['spec'], { volumeAttributesClassName: 'gold' })
+  t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
+  t.equal((await later.patch(`${CLAIMS}/c`, { spec: { resources: { requests: { storage: '1500Mi' } } } }, MERGE)).code, 200, 'just above what it has')
+  t.same(causes(await later.patch(`${CLAIMS}/c/status`, { status: { allocatedResourceStatuses: { storage: 'Soon' } } }, MERGE)), ['NotSupported status.allocatedResourceStatuses[storage]'])
+})
+
+t.test('volumes note when their phase changes', async t => {
+  const volume: Json = { metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/a' }, volumeAttributesClassName: 'gold' } }
+  t.same(causes(await later.post(VOLUMES, volume)), ['Required spec.csi'])
+  const made = await later.post(VOLUMES, { ...volume, spec: { ...volume['spec'] as Json, hostPath: undefined, csi: { driver: 'd', volumeHandle: 'h', nodeExpandSecretRef: { name: 's', namespace: 'n' } } } })
+  t.match(made.json, { spec: { csi: { nodeExpandSecretRef: { name: 's' } } }, status: { phase: 'Pending', lastPhaseTransitionTime: /^20/ } })
+  const bound = await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' } }, MERGE)
+  t.match(bound.json['status'], { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' })
+  t.notMatch((await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'], { lastPhaseTransitionTime: /^2001/ })
+  t.same(causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
+})
