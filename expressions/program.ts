@@ -62,11 +62,15 @@ export class Environment {
       const tree = parse(text, this.#binds)
       const { type, mentioned } = check(text, tree, this.#declared)
       const declared = [...this.#declared.variables]
+      const read = declared.flatMap(([name, type], slot) => mentioned.has(name) ? [{ name, type, slot }] : [])
       const code = compile(tree, new Map(declared.map(([name], slot) => [name, slot])))
       const run = function * (values: Values, meter = new Meter()): WaitingSteps<Outcome> {
         const before = meter.spent
-        const slots = declared.map(([name, type]) =>
-          values[name] === undefined && type.kind !== 'optional' ? null : fromJson(values[name], type))
+        const slots = new Array<Value>(declared.length).fill(null)
+        for (const { name, type, slot } of read) {
+          const value = values[name]
+          slots[slot] = value === undefined && type.kind !== 'optional' ? null : fromJson(value, type)
+        }
         const frame = { meter, slots }
         const value = yield * settled(code.run(frame))
         return { value, cost: meter.spent - before }
@@ -91,7 +95,9 @@ export interface Outcome {
   readonly cost: number
 }
 
-/** JSON of the variables, or values; what an expression does not read is not converted. Default null. */
+/**
+ * JSON of the variables, or values; what an expression does not read is neither asked for nor converted. Default null.
+ */
 type Values = Readonly<Record<string, unknown>>
 
 export interface Program {

@@ -2,6 +2,7 @@
 import type { RequestedKind } from '../webhooks/hook-set.js'
 import { FollowedObjects } from '../followed-objects.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
+import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { Matching } from './matching.js'
 import { parametersOf } from './parameters.js'
@@ -64,24 +65,27 @@ export interface Invocation<P, B> {
  * @param misconfigured receives what is wrong with parameters
  * @throws StatusError 404 if the namespace does not exist
  */
-export async function invocationsOf<P extends Policy, B extends Binding> (
+export function * invocationsOf<P extends Policy, B extends Binding> (
   all: ReadonlyArray<Bound<P, B>>, request: AdmissionRequest, tools: PolicyTools,
   misconfigured: (policy: P, binding: B, message: string) => void
-): Promise<Array<Invocation<P, B>>> {
+): WaitingSteps<Array<Invocation<P, B>>> {
   const matching = new Matching(request, tools.resources)
   const found: Array<Invocation<P, B>> = []
   for (const { policy, bindings } of all) {
-    const requested = await matching.of(policy.constraints)
+    const requested = yield * waitFor(matching.of(policy.constraints))
     if (requested === undefined) continue
     for (const binding of bindings) {
-      if (binding.resources !== undefined && await matching.of(binding.resources) === undefined) continue
-      try {
-        for (const param of await parametersOf(policy, binding, request, tools)) {
-          found.push({ policy, binding, requested, param })
-        }
-      } catch (error) {
-        misconfigured(policy, binding, `failed to configure binding: ${(error as Error).message}`)
+      const { resources } = binding
+      if (resources !== undefined && (yield * waitFor(matching.of(resources))) === undefined) continue
+      if (policy.paramKind === undefined) {
+        found.push({ policy, binding, requested, param: undefined })
+        continue
       }
+      // What a promise rejects with would end the steps.
+      const params = yield * waitFor(parametersOf(policy, binding, request, tools).catch((error: Error) => error))
+      if (params instanceof Error) {
+        misconfigured(policy, binding, `failed to configure binding: ${params.message}`)
+      } else for (const param of params) found.push({ policy, binding, requested, param })
     }
   }
   return found

@@ -1,5 +1,4 @@
 /** Evaluates a policy with one binding and one parameter, up to the budgets of the public project. */
-import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { DeferredFields, toJson } from '../../expressions/from-json.js'
 import { MAX_COST_OF_CONDITIONS, MAX_COST_OF_OBJECT } from '../../expressions/meter.js'
 import { CostExceeded } from '../../expressions/program.js'
@@ -41,10 +40,10 @@ const LONGEST_MESSAGE = 5120
 const LONGEST_VALUE = 10_240
 const OVER_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** Rejects with an Error if the expression cannot be evaluated. */
-async function evaluate (program: Compiled, values: Values, budget: Budget): Promise<Value> {
+/** @throws Error if the expression cannot be evaluated */
+function * evaluate (program: Compiled, values: Values, budget: Budget): WaitingSteps<Value> {
   if (program instanceof Error) throw program
-  const { value, cost } = await runStepsWithinBudget(program.waiting(values))
+  const { value, cost } = yield * program.waiting(values)
   budget.spend(cost)
   if (value instanceof Fault) throw new Error(value.message)
   return value
@@ -52,6 +51,7 @@ async function evaluate (program: Compiled, values: Values, budget: Budget): Pro
 
 /** The member `variables`, each evaluated when it is first read. */
 function withVariables (variables: readonly Named[], values: Values, budget: Budget): Values {
+  if (variables.length === 0) return values
   const fields = new Map<string, Deferred>()
   const all = extended(values, { variables: new DeferredFields(fields) })
   for (const { name, program } of variables) {
@@ -67,10 +67,10 @@ function withVariables (variables: readonly Named[], values: Values, budget: Bud
   return all
 }
 
-/** Whether all conditions are true. A false one decides, even beside errors. Rejects with the first error. */
-export async function conditionsHold (
+/** Whether all conditions are true. A false one decides, even beside errors. @throws the first error */
+export function * conditionsHold (
   conditions: readonly Named[], values: Values, of: ConditionsOf, observer: PolicyObserver | undefined
-): Promise<boolean> {
+): WaitingSteps<boolean> {
   if (conditions.length === 0) return true
   const since = performance.now()
   const report = (errors: number, isExcluded: boolean): void => {
@@ -82,7 +82,7 @@ export async function conditionsHold (
   let errors = 0
   for (const { name, program } of conditions) {
     try {
-      if (await evaluate(program, inConditions, budget) === true) continue
+      if ((yield * evaluate(program, inConditions, budget)) === true) continue
       report(errors, true)
       return false
     } catch (error) {
@@ -100,7 +100,7 @@ export async function conditionsHold (
 }
 
 /** All validations that are false or fail, in order. */
-export async function failuresOf ({ validations, variables }: ValidatingPolicy, values: Values): Promise<Failure[]> {
+export function * failuresOf ({ validations, variables }: ValidatingPolicy, values: Values): WaitingSteps<Failure[]> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
   const all = withVariables(variables, values, budget)
   const failures: Failure[] = []
@@ -110,8 +110,8 @@ export async function failuresOf ({ validations, variables }: ValidatingPolicy, 
       failures.push({ index, message, reason, error, seconds: (performance.now() - since) / 1000 })
     }
     try {
-      if (await evaluate(validation.program, all, budget) === true) continue
-      failed(await messageOf(validation, all, budget), validation.reason, 'no_error')
+      if ((yield * evaluate(validation.program, all, budget)) === true) continue
+      failed(yield * messageOf(validation, all, budget), validation.reason, 'no_error')
     } catch (error) {
       const { message, kind } = problemOf(validation, error)
       failed(message, 'Invalid', kind)
@@ -121,11 +121,11 @@ export async function failuresOf ({ validations, variables }: ValidatingPolicy, 
   return failures
 }
 
-/** What a mutation makes. Rejects with an EvaluationError. */
-export async function madeBy (mutation: Mutation, { variables }: Policy, values: Values): Promise<Value> {
+/** What a mutation makes. @throws EvaluationError */
+export function * madeBy (mutation: Mutation, { variables }: Policy, values: Values): WaitingSteps<Value> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
   try {
-    return await evaluate(mutation.program, withVariables(variables, values, budget), budget)
+    return yield * evaluate(mutation.program, withVariables(variables, values, budget), budget)
   } catch (error) {
     throw problemOf(mutation, error)
   }
@@ -140,13 +140,13 @@ function problemOf ({ expression }: { readonly expression: string }, cause: unkn
 }
 
 /** @throws CostExceeded */
-async function messageOf (
+function * messageOf (
   { messageProgram, message, expression }: CheckedValidation, values: Values, budget: Budget
-): Promise<string> {
+): WaitingSteps<string> {
   const otherwise = message === '' ? `failed expression: ${expression}` : message
   if (messageProgram === undefined) return otherwise
   try {
-    const value = await evaluate(messageProgram, values, budget)
+    const value = yield * evaluate(messageProgram, values, budget)
     const text = typeof value === 'string' ? value.trim() : ''
     return text === '' || /[\r\n]/.test(text) || Buffer.byteLength(text) > LONGEST_MESSAGE ? otherwise : text
   } catch (error) {
@@ -155,22 +155,28 @@ async function messageOf (
   }
 }
 
-/** Annotations by key. Rejects with an Error if one cannot be evaluated. */
-export async function annotationsOf (
+/** Annotations by key. @throws Error if one cannot be evaluated */
+export function * annotationsOf (
   { annotations, variables }: ValidatingPolicy, values: Values
-): Promise<Map<string, string>> {
+): WaitingSteps<Map<string, string>> {
   const found = new Map<string, string>()
   if (annotations.length === 0) return found
   const budget = new Budget(MAX_COST_OF_OBJECT)
   const all = withVariables(variables, values, budget)
   for (const { name, program } of annotations) {
-    const value = toJson(await evaluate(program, all, budget).catch((error: unknown) => {
-      const why = error instanceof CostExceeded ? OVER_BUDGET : (error as Error).message
-      throw new Error(`audit annotation ${name}: ${why}`, { cause: error })
-    }))
+    const value = toJson(yield * annotation(name, program, all, budget))
     if (value === null || value === undefined || value === '') continue
     if (typeof value !== 'string') throw new Error(`audit annotation ${name}: its value is no text`)
     found.set(name, value.trim().slice(0, LONGEST_VALUE))
   }
   return found
+}
+
+function * annotation (name: string, program: Compiled, values: Values, budget: Budget): WaitingSteps<Value> {
+  try {
+    return yield * evaluate(program, values, budget)
+  } catch (error) {
+    const why = error instanceof CostExceeded ? OVER_BUDGET : (error as Error).message
+    throw new Error(`audit annotation ${name}: ${why}`, { cause: error })
+  }
 }

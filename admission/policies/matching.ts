@@ -33,10 +33,10 @@ export class Matching {
 
   /**
    * The version that the rules match, the request's own or an equivalent; undefined if they do not, or its labels are
-   * not selected. Without rules all requests match.
-   * @throws StatusError 404 if the namespace does not exist
+   * not selected. Without rules all requests match. A promise only where there are selectors, which rejects with a
+   * StatusError 404 if the namespace does not exist.
    */
-  async of (match: MatchResources): Promise<RequestedKind | undefined> {
+  of (match: MatchResources): RequestedKind | undefined | Promise<RequestedKind | undefined> {
     const { resourceRules = [], excludeResourceRules = [], matchPolicy } = match
     const equivalent = matchPolicy !== 'Exact'
     if (this.#matched(excludeResourceRules, equivalent) !== undefined) return undefined
@@ -45,7 +45,8 @@ export class Matching {
     const selectors = {
       namespaceSelector: nonEmpty(match.namespaceSelector), objectSelector: nonEmpty(match.objectSelector)
     }
-    return await isSelected(selectors, this.#request) ? requested : undefined
+    if (selectors.namespaceSelector === undefined && selectors.objectSelector === undefined) return requested
+    return isSelected(selectors, this.#request).then(selected => selected ? requested : undefined)
   }
 
   #matched (rules: readonly NamedRuleWithOperations[], equivalent: boolean): RequestedKind | undefined {

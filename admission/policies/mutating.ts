@@ -3,6 +3,7 @@
  * webhooks. After a change by a policy or webhook those of reinvocationPolicy IfNeeded run once more. @see the public
  * project's policies of 1.36
  */
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -43,9 +44,9 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
       failures.push({ message, reason })
     }
     const variables = new RequestVariables(request, tools)
-    const invocations = await invocationsOf(all, request, tools, (policy, binding, why) => {
+    const invocations = await runStepsWithinBudget(invocationsOf(all, request, tools, (policy, binding, why) => {
       fail(policy, binding, why, 'Forbidden')
-    })
+    }))
     const mayRepeat = invocations.some(({ policy }) => policy.reinvoked)
     const left = (): string => mayRepeat ? variables.text(request.requested) : ''
     let state = progress.get(pass)
@@ -59,7 +60,8 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
       try {
         const of = { name: policy.name, kind: 'policy', type: 'validate', operation: request.operation } as const
         const values = await variables.of(invocation)
-        if (!await conditionsHold(policy.conditions, values, of, tools.observePolicies)) continue
+        const conditions = conditionsHold(policy.conditions, values, of, tools.observePolicies)
+        if (!await runStepsWithinBudget(conditions)) continue
       } catch (error) {
         fail(policy, binding, (error as Error).message, 'Invalid')
         continue
@@ -72,9 +74,8 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
           tools.observePolicies?.mutated(of, error, (performance.now() - since) / 1000)
         }
         try {
-          const values = await variables.of(invocation)
-          const made = await madeBy(mutation, policy, values)
-          const { object: document } = values
+          const made = await runStepsWithinBudget(madeBy(mutation, policy, await variables.of(invocation)))
+          const document = variables.document(requested)
           await mutate(mutation, request, variables.version(requested), { document, made, naming: tools.naming })
           if (variables.changed(requested)) isChanged = true
           observe('no_error')

@@ -16,7 +16,7 @@ export const representationOf = (
     apiVersion === paramKind?.apiVersion && kind === paramKind.kind && !type.virtual)?.representation
 
 /**
- * The values of `params` with which a binding is evaluated, undefined for a policy without; none if the binding does
+ * The values of `params` with which a binding of a policy with parameters is evaluated; none if the binding does
  * nothing.
  * @throws Error for a configuration that is wrong
  */
@@ -24,10 +24,9 @@ export async function parametersOf (
   policy: Policy, { paramRef }: Binding, request: AdmissionRequest,
   { resources, naming }: { readonly resources: ResourceRegistry, readonly naming?: Naming }
 ): Promise<readonly unknown[]> {
-  if (policy.paramKind === undefined) return [undefined]
   if (paramRef === undefined) return [null]
   const representation = representationOf(policy, resources)
-  const { apiVersion = '', kind = '' } = policy.paramKind
+  const { apiVersion = '', kind = '' } = policy.paramKind ?? {}
   if (representation === undefined) {
     throw new Error(`failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`)
   }

@@ -3,6 +3,8 @@
  * webhooks. What is refused is denied, warned about or noted in the audit event, as the binding says. @see the public
  * project's policies of 1.36
  */
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import { StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -25,15 +27,16 @@ export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
     policyOf: validatingPolicyOf,
     bindingOf: validatingBindingOf
   })
-  const validate = async (
+  /** In steps, as promises cost more than evaluating most expressions. */
+  const steps = function * (
     request: AdmissionRequest, all: ReadonlyArray<Bound<ValidatingPolicy, ValidatingBinding>>
-  ): Promise<void> => {
+  ): WaitingSteps<void> {
     const run = new Run(request, tools.observePolicies)
     const variables = new RequestVariables(request, tools)
-    const invocations = await invocationsOf(all, request, tools, (policy, binding, message) => {
+    const invocations = yield * invocationsOf(all, request, tools, (policy, binding, message) => {
       run.misconfigured(policy, binding, message)
     })
-    for (const invocation of invocations) await run.invoke(invocation, await variables.of(invocation))
+    for (const invocation of invocations) yield * run.invoke(invocation, yield * waitFor(variables.of(invocation)))
     run.finish()
   }
 
@@ -45,8 +48,8 @@ export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
     },
     validate: request => {
       const all = policies.current()
-      if (all instanceof Promise) return all.then(those => validate(request, those))
-      return all.length === 0 ? undefined : validate(request, all)
+      if (all instanceof Promise) return all.then(those => runStepsWithinBudget(steps(request, those)))
+      return all.length === 0 ? undefined : runStepsWithinBudget(steps(request, all))
     }
   }
 }
@@ -64,19 +67,19 @@ class Run {
     this.#observer = observer
   }
 
-  async invoke (
+  * invoke (
     { policy, binding }: Invocation<ValidatingPolicy, ValidatingBinding>, values: Values
-  ): Promise<void> {
+  ): WaitingSteps<void> {
     try {
       const of = { name: policy.name, kind: 'policy', type: 'validate', operation: this.#request.operation } as const
-      if (!await conditionsHold(policy.conditions, values, of, this.#observer)) return
+      if (!(yield * conditionsHold(policy.conditions, values, of, this.#observer))) return
     } catch (error) {
       this.#decide(policy, binding, failed((error as Error).message))
       return
     }
-    for (const failure of await failuresOf(policy, values)) this.#decide(policy, binding, failure)
+    for (const failure of yield * failuresOf(policy, values)) this.#decide(policy, binding, failure)
     try {
-      for (const [key, value] of await annotationsOf(policy, values)) {
+      for (const [key, value] of yield * annotationsOf(policy, values)) {
         const name = `${policy.name}/${key}`
         const joined = this.#annotations.get(name) ?? new Set()
         this.#annotations.set(name, joined.add(value))

@@ -1,6 +1,9 @@
 /** What expressions of policies read of a request. */
 import { Authorizer, Check, type Answered, type Ask, type Asked } from '../../expressions/authorizer.js'
+import { DeferredFields, Given } from '../../expressions/from-json.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
+import { celValueOf } from '../../schemas/language/cel-values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { pathRequest, resourceRequest } from '../../auth/request-info.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
@@ -17,42 +20,59 @@ export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'nami
 export type Values = Readonly<Record<string, unknown>>
 
 /** The same values, with others beside or in place of them. */
-export const extended = (values: Values, more: Values): Values => ({ ...values, ...more })
+export const extended = (values: Values, more: Values): Values =>
+  Object.setPrototypeOf({ ...more }, values) as Values // assigning would call setters
+
+const NO_VARIABLES = new DeferredFields(new Map())
 
 /** The values of one request, made once for each version that rules match. */
 export class RequestVariables {
   readonly #request: AdmissionRequest
   readonly #tools: PolicyTools
   readonly #versions = new Map<RequestedKind, RequestedVersion>()
-  readonly #constant = new Map<RequestedKind, Values>()
   readonly #made = new Map<RequestedKind, Values>()
   readonly #texts = new Map<RequestedKind, string>()
   readonly #answers = new Map<string, Answered | Promise<Answered>>()
-  #namespace: Promise<unknown> | undefined
+  #namespace: { readonly pending: Promise<ApiObject | undefined> } |
+  { readonly object: ApiObject | undefined } | undefined
 
   constructor (request: AdmissionRequest, tools: PolicyTools) {
     this.#request = request
     this.#tools = tools
   }
 
-  /** All but the policy's own variables. */
-  async of (
+  /** All but the policy's own variables; each is made when an expression first reads it. */
+  of (
     { requested, param }: { readonly requested: RequestedKind, readonly param: unknown }
-  ): Promise<Values> {
-    let values = this.#made.get(requested)
-    if (values === undefined) {
-      let constant = this.#constant.get(requested)
-      if (constant === undefined) {
-        const namespaceObject = await this.#namespaceObject()
-        constant = { ...this.#constants(requested), namespaceObject, ...this.#authorizers() }
-        this.#constant.set(requested, constant)
-      }
-      const text = this.text(requested)
-      values = extended(constant, { object: text === '' ? null : shown(text, this.#tools.naming) })
-      this.#made.set(requested, values)
+  ): Values | Promise<Values> {
+    const namespace = this.#namespace ??= { pending: this.#namespaceObject() }
+    if ('pending' in namespace) {
+      return namespace.pending.then(object => {
+        this.#namespace = { object }
+        return this.of({ requested, param })
+      })
     }
+    let values = this.#made.get(requested)
+    if (values === undefined) this.#made.set(requested, values = this.#values(requested, namespace.object))
     return param === undefined ? values : extended(values, { params: param })
   }
+
+  #values (requested: RequestedKind, live: ApiObject | undefined): Values {
+    return new RequestValues(this, this.#request, requested, live) as unknown as Values // its members
+  }
+
+  /** Reads what is declared without writing JSON, which other names need. */
+  read (requested: RequestedKind, object: AdmissionRequest['object']): unknown {
+    if (object === undefined) return null
+    const { message, shown: typed, json } = this.version(requested)
+    const { naming } = this.#tools
+    return message === undefined || typed === undefined || naming?.renames === true
+      ? shown(json(object), naming)
+      : new Given(celValueOf(message, typed(object)))
+  }
+
+  /** The object as clients see it, to be changed. */
+  document (requested: RequestedKind): unknown { return shown(this.text(requested), this.#tools.naming) }
 
   /** The object as JSON under own names; '' without one. */
   text (requested: RequestedKind): string {
@@ -74,20 +94,16 @@ export class RequestVariables {
   }
 
   /** Expressions read what webhooks are sent, under the names of clients. */
-  #constants (requested: RequestedKind): Values {
+  reviewed (requested: RequestedKind): Values {
     const { naming } = this.#tools
     const writer = new ReviewWriter(this.#request, spoken => this.version(spoken))
     const own = writer.write('v1', '', requested, '"object":null,"oldObject":null')
     const text = naming?.renames === true ? naming.review(own).body : own
     const { request } = parseLong(text) as { request: Record<string, unknown> } // this server wrote it
     const { object: _object, oldObject: _oldObject, uid: _uid, ...rest } = request
-    const { oldObject } = this.#request
     return {
-      oldObject: oldObject === undefined ? null : shown(this.version(requested).json(oldObject), naming),
-      request: {
-        subResource: '', requestSubResource: '', name: '', namespace: '', ...rest,
-        userInfo: { username: '', uid: '', groups: [], extra: {}, ...rest['userInfo'] as object }
-      }
+      subResource: '', requestSubResource: '', name: '', namespace: '', ...rest,
+      userInfo: { username: '', uid: '', groups: [], extra: {}, ...rest['userInfo'] as object }
     }
   }
 
@@ -99,29 +115,15 @@ export class RequestVariables {
     return version
   }
 
-  /** Null for requests in no namespace, and for namespaces themselves. */
-  async #namespaceObject (): Promise<unknown> {
+  /** Undefined for requests in no namespace, and for namespaces themselves. */
+  async #namespaceObject (): Promise<ApiObject | undefined> {
     const namespace = namespaceOf(this.#request)
-    if (namespace === '' || isOfNamespaces(this.#request)) return null
-    return await (this.#namespace ??= this.#request.reader.get('', 'namespaces', '', namespace).then(found => {
-      if (found === undefined) return null
-      const { metadata: { uid, ...metadata }, ...rest } = found
-      return { ...rest, metadata: { ...metadata, UID: uid } }
-    }))
-  }
-
-  #authorizers (): Values {
-    const { requested, subresource, namespace, name } = this.#request
-    const { group, plural: resource } = requested
-    const ask: Ask = (asked, verb) => this.#ask(asked, verb)
-    return {
-      authorizer: new Authorizer(ask),
-      'authorizer.requestResource': new Check('resource_check', ask, { group, resource, subresource, namespace, name })
-    }
+    if (namespace === '' || isOfNamespaces(this.#request)) return undefined
+    return await this.#request.reader.get('', 'namespaces', '', namespace)
   }
 
   /** Answers hold for the request. */
-  #ask (asked: Asked, verb: string): Answered | Promise<Answered> {
+  ask (asked: Asked, verb: string): Answered | Promise<Answered> {
     const key = JSON.stringify([asked, verb])
     let answer = this.#answers.get(key)
     if (answer === undefined) this.#answers.set(key, answer = this.#answer(asked, verb))
@@ -143,6 +145,38 @@ export class RequestVariables {
       ...(evaluationError === undefined ? {} : { error: reasonOf(evaluationError) })
     }
   }
+}
+
+/** Members are made when they are first read. Others may extend it, so that its state is in plain members. */
+class RequestValues {
+  readonly variables = NO_VARIABLES
+  readonly made: Record<string, unknown> = {}
+
+  constructor (
+    readonly of: RequestVariables, readonly admitted: AdmissionRequest, readonly requested: RequestedKind,
+    readonly live: ApiObject | undefined
+  ) {}
+
+  get object (): unknown { return this.made['object'] ??= this.of.read(this.requested, this.admitted.object) }
+  get oldObject (): unknown { return this.made['old'] ??= this.of.read(this.requested, this.admitted.oldObject) }
+  get request (): unknown { return this.made['request'] ??= this.of.reviewed(this.requested) }
+  get namespaceObject (): unknown { return this.made['namespace'] ??= namespaceIn(this.live) }
+  get authorizer (): unknown { return this.made['authorizer'] ??= new Authorizer(this.ask) }
+
+  get 'authorizer.requestResource' (): unknown {
+    const { requested: { group, plural: resource }, subresource, namespace, name } = this.admitted
+    return this.made['check'] ??=
+      new Check('resource_check', this.ask, { group, resource, subresource, namespace, name })
+  }
+
+  get ask (): Ask { return (asked, verb) => this.of.ask(asked, verb) }
+}
+
+/** As expressions read it. */
+function namespaceIn (live: ApiObject | undefined): unknown {
+  if (live === undefined) return null
+  const { metadata: { uid, ...metadata }, ...rest } = live
+  return { ...rest, metadata: { ...metadata, UID: uid } }
 }
 
 const accountUser = ({ namespace: of, name }: NonNullable<Asked['serviceAccount']>): UserInfo => ({

@@ -1,5 +1,6 @@
 /** Whether a webhook whose rules match a request is called for it: by its selectors, then by its conditions. */
 import type { AdmissionRequest } from '../../registry/admission.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { refusal } from '../refusal.js'
 import { conditionsHold } from '../policies/evaluation.js'
 import { RequestVariables, type PolicyTools } from '../policies/variables.js'
@@ -23,7 +24,7 @@ export async function isMeant (
   try {
     const of = { name: hook.name, kind: 'webhook', type, operation: request.operation } as const
     const values = await variables.of({ requested, param: undefined })
-    return await conditionsHold(hook.conditions, values, of, tools.observePolicies)
+    return await runStepsWithinBudget(conditionsHold(hook.conditions, values, of, tools.observePolicies))
   } catch (error) {
     if (hook.ignoresFailure) return false
     throw refusal(request, `webhook ${hook.name}: ${(error as Error).message}`)

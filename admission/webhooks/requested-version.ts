@@ -21,6 +21,8 @@ type Members = Record<string, unknown>
 export interface RequestedVersion {
   readonly kind: Kind
   readonly json: (object: Members) => string
+  /** The object in that version; undefined for other kinds. */
+  readonly shown: ((object: Members) => ApiObject) | undefined
   /** Undefined for other kinds. */
   readonly message: Message | undefined
   /**
@@ -48,13 +50,15 @@ export function requestedVersionOf (
 
 function ofVersion ({ stored }: ResourceStore, representation: Representation): RequestedVersion {
   const { group, version, kind, message, conversion } = representation
+  const shown = (object: Members): ApiObject => {
+    const typed = object as unknown as ApiObject // a stored object of the type
+    return conversion?.fromStored(typed) ?? typed
+  }
   return {
     kind: { group, version, kind },
     message,
-    json: object => {
-      const typed = object as unknown as ApiObject // a stored object of the type
-      return toJson(message, conversion?.fromStored(typed) ?? typed)
-    },
+    json: object => toJson(message, shown(object)),
+    shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming)
       const whole = conversion?.toStored(decoded) ?? decoded
@@ -74,11 +78,13 @@ function read (message: Message<ApiObject>, made: unknown, naming = OWN_NAMES): 
 
 function ofView (view: SubresourceView): RequestedVersion {
   const { message } = view
+  const shown = (object: Members): ApiObject => view.read(object as unknown as ApiObject) // of the subresource's type
   const { type } = message[Facts]
   return {
     kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
     message,
-    json: object => toJson(message, view.read(object as unknown as ApiObject)), // of the subresource's type
+    json: object => toJson(message, shown(object)),
+    shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming)
       view.write(object as unknown as ApiObject, decoded)
@@ -94,6 +100,7 @@ function ofOther ({ kind, object }: AdmissionRequest): RequestedVersion {
   return {
     kind: { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind: own },
     message: undefined,
+    shown: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
     put: (object, made) => {
       replace(object, made as Members)

@@ -91,8 +91,8 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
       if (unset) return field.written ? 'null' : undefined
       const items = value as readonly unknown[] // the shape of the field
       if (items.length === 0) return field.written || field.pointer ? '[]' : undefined
-      let out = element(field, items[0])
-      for (let index = 1; index < items.length; index++) out += `,${element(field, items[index])}`
+      let out = elementJson(field, items[0])
+      for (let index = 1; index < items.length; index++) out += `,${elementJson(field, items[index])}`
       return `[${out}]`
     }
     case 'map': {
@@ -100,7 +100,7 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
       const map = value as Plain // the shape of the field
       const keys = sortedKeys(map)
       if (keys.length === 0) return field.written || field.pointer ? '{}' : undefined
-      return `{${keys.map(key => `${quote(key)}:${element(field, map[key])}`).join(',')}}`
+      return `{${keys.map(key => `${quote(key)}:${elementJson(field, map[key])}`).join(',')}}`
     }
     default:
       if (field.scalar !== undefined) {
@@ -114,7 +114,8 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
   }
 }
 
-function element (field: PlannedField, value: unknown): string {
+/** The JSON of an item of a list, or of a value of a map. */
+export function elementJson (field: PlannedField, value: unknown): string {
   if (field.scalar !== undefined) return scalar(value ?? field.zero)
   if (field.element !== undefined) return fieldJson(field.element, value) ?? 'null'
   return nested(field, value)
