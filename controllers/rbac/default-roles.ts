@@ -14,13 +14,9 @@ import { remove } from '../../registry/verbs/delete.js'
 import { current } from '../../registry/current.js'
 import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
-import { BINDINGS } from '../../auth/rbac/defaults/bindings.js'
-import { COMPONENT_ROLES } from '../../auth/rbac/defaults/component-roles.js'
-import { CONTROLLER_ROLES } from '../../auth/rbac/defaults/controller-roles.js'
-import { NAMESPACED_ROLES } from '../../auth/rbac/defaults/namespaced-roles.js'
+import { DEFAULT_GATES } from '../../schemas/gates.js'
+import { bindingsOf, clusterRolesOf, namespacedRolesOf } from '../../auth/rbac/defaults/index.js'
 import type { DefaultBinding, DefaultRole } from '../../auth/rbac/defaults/types.js'
-import { USER_ROLES } from '../../auth/rbac/defaults/user-roles.js'
 import { parseRule, type Rule, uncovered } from '../../auth/rbac/rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
@@ -47,12 +43,12 @@ const metadata = (name: string, namespace: string, labels = {}): ApiObject['meta
       : { namespace }), labels: { ...LABELS, ...labels }, annotations: { ...ANNOTATIONS }
   })
 
-function roleOf ({ name, labels = {}, aggregates, rules, gated }: DefaultRole, gates: Gates, namespace = ''): Role {
+function roleOf ({ name, labels = {}, aggregates, rules }: DefaultRole, namespace = ''): Role {
   return {
     kind: namespace === '' ? 'ClusterRole' : 'Role',
     apiVersion: `${GROUP}/v1`,
     metadata: metadata(name, namespace, labels),
-    rules: [...rules, ...gated !== undefined && gates.enabled(gated.gate) ? [gated.rule] : []].map(parseRule),
+    rules: rules.map(parseRule),
     ...(aggregates === undefined
       ? {}
       : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } })
@@ -130,13 +126,11 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
   protected async make (): Promise<void> {
     const both = (name: string): string[] => [...new Set([name, this.options.naming.component(name)])]
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
-    const isOn = ({ gates: needed = [] }: DefaultRole | DefaultBinding): boolean => needed.every(gates.enabled)
-    const clusterRoles = [...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn)
-    await this.each(clusterRoles, role =>
-      this.#ensure('clusterroles', withNames(roleOf(role, gates), both), completeRole))
-    await this.each(NAMESPACED_ROLES, role =>
-      this.#ensure('roles', withNames(roleOf(role, gates, role.namespace), both), completeRole))
-    await this.each(BINDINGS.filter(isOn), binding => {
+    await this.each(clusterRolesOf(gates), role =>
+      this.#ensure('clusterroles', withNames(roleOf(role), both), completeRole))
+    await this.each(namespacedRolesOf(gates), role =>
+      this.#ensure('roles', withNames(roleOf(role, role.namespace), both), completeRole))
+    await this.each(bindingsOf(gates), binding => {
       const plural = binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings'
       return this.#ensure(plural, withSubjects(bindingOf(binding), both), completeBinding)
     })

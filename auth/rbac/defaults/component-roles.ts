@@ -12,9 +12,9 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
   },
   {
     name: 'system:basic-user', rules: [
-      'create|authorization.orch.io|selfsubjectaccessreviews,selfsubjectrulesreviews'
-    ],
-    gated: { gate: 'APISelfSubjectReview', rule: 'create|authentication.orch.io|selfsubjectreviews' }
+      'create|authorization.orch.io|selfsubjectaccessreviews,selfsubjectrulesreviews',
+      'create|authentication.orch.io|selfsubjectreviews @APISelfSubjectReview'
+    ]
   },
   {
     name: 'system:certificates.orch.io:certificatesigningrequests:nodeclient', rules: [

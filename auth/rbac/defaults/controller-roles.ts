@@ -14,9 +14,9 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'list,watch|core|pods',
       'create,patch,update|core,events.orch.io|events',
       'create,delete,get,list,watch|storage.orch.io|volumeattachments',
-      'get,list,watch|storage.orch.io|csidrivers'
-    ],
-    gated: { gate: 'CSIMigration', rule: 'get,list,watch|storage.orch.io|csinodes' }
+      'get,list,watch|storage.orch.io|csidrivers',
+      'get,list,watch|storage.orch.io|csinodes @CSIMigration'
+    ]
   },
   {
     name: 'system:controller:certificate-controller',
@@ -269,9 +269,9 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'create,delete,get,patch,update|core|pods',
       'create,delete,get,list,patch,update,watch|apps|controllerrevisions',
       'create,get|core|persistentvolumeclaims',
-      'create,patch,update|core,events.orch.io|events'
-    ],
-    gated: { gate: 'StatefulSetAutoDeletePVC', rule: 'update|core|persistentvolumeclaims' }
+      'create,patch,update|core,events.orch.io|events',
+      'update|core|persistentvolumeclaims @StatefulSetAutoDeletePVC'
+    ]
   },
   {
     name: 'system:controller:storage-version-garbage-collector',

@@ -9,9 +9,8 @@ export interface DefaultRole extends Gated {
   readonly labels?: Readonly<Record<string, string>>
   /** Label of the roles that this one aggregates. */
   readonly aggregates?: string
+  /** ` @GATES` at the end of a rule names the feature gates that it needs. */
   readonly rules: readonly string[]
-  /** A rule that a feature gate adds. */
-  readonly gated?: { readonly gate: string, readonly rule: string }
 }
 
 export interface DefaultBinding extends Gated {
