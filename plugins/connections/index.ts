@@ -16,6 +16,8 @@ import { badRequest } from '../../schemas/status.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { admit } from '../../registry/stages/admit.js'
 import { OtherWrite } from '../../registry/stages/write.js'
+import { allows, refusal } from '../../auth/refusal.js'
+import type { Authorizer } from '../../auth/authorizer.js'
 import { runParts } from '../shared/lifecycle.js'
 import { locateNode, locatePod, locateService, type Locate } from './destinations.js'
 import { readLog } from './log.js'
@@ -56,25 +58,45 @@ async function admitted<T extends object> (
   return await admit(write, () => options)
 }
 
+/** As its method is GET, a WebSocket was authorized as `get`. @throws StatusError 403 */
+async function mayCreate (authorizer: Authorizer, { orch: { user, info } }: ServedRequest): Promise<void> {
+  if (info.verb === 'create' || user === undefined) return
+  const attributes = { user, info: { ...info, verb: 'create' } }
+  const ruling = await authorizer.authorize(attributes)
+  if (!allows(ruling)) throw refusal(attributes, ruling.reason ?? '')
+}
+
 export default plugin<ConnectionOptions>()(async (fastify, { nodeAgents = {}, nearby = false }) => {
   const {
-    orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming }
+    orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
+    orchAuthorization: { authorizer },
+    orchSettings: { naming, featureGates: gates }
   } = fastify
   const reach = { nearby, remote: tunnel !== undefined }
-  const agents = new NodeAgents(resources, reach, nodeAgents, naming)
+  const passesOn = gates.enabled('ExtendWebSocketsToKubelet')
+  const agents = new NodeAgents(resources, { reach, naming, passesOn }, nodeAgents)
   runParts(fastify, 'client of', [agents])
 
-  const tools = { resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix }
+  const tools = {
+    resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix, metrics: fastify.orchMetrics
+  }
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector =>
     async (store, request) => await connect(request, await admitted(store, request, message))
+  const streaming = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => {
+    if (!gates.enabled('AuthorizePodWebsocketUpgradeCreatePermission')) return connecting(message, connect)
+    return connecting(message, async (request, options) => {
+      await mayCreate(authorizer, request)
+      return await connect(request, options)
+    })
+  }
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
-  const log = readLog({ ...tools, metrics: fastify.orchMetrics })
+  const log = readLog(tools)
 
   fastify.decorate('orchConnections', new Map<string, Connector>([
     ['pods/log', (_store, request) => log(request)],
-    ['pods/exec', connecting(PodExecOptions, streamTo('exec', tools))],
-    ['pods/attach', connecting(PodAttachOptions, streamTo('attach', tools))],
-    ['pods/portforward', connecting(PodPortForwardOptions, streamTo('portForward', tools))],
+    ['pods/exec', streaming(PodExecOptions, streamTo('exec', tools))],
+    ['pods/attach', streaming(PodAttachOptions, streamTo('attach', tools))],
+    ['pods/portforward', streaming(PodPortForwardOptions, streamTo('portForward', tools))],
     ['pods/proxy', proxying(PodProxyOptions, locatePod(tools))],
     ['services/proxy', proxying(ServiceProxyOptions, locateService(tools))],
     ['nodes/proxy', proxying(NodeProxyOptions, locateNode(tools))]
@@ -83,6 +105,7 @@ export default plugin<ConnectionOptions>()(async (fastify, { nodeAgents = {}, ne
   name: 'orch/connections',
   fastify: '5.x',
   decorators: {
-    fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch']
+    fastify: ['orchAuthorization', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'],
+    request: ['orch']
   }
 })

@@ -26,11 +26,24 @@ export interface NodeAgentOptions {
   readonly timeout?: number | undefined
 }
 
+interface Surroundings {
+  readonly reach: AddressPolicy
+  /** Of namespaces, for node agents. */
+  readonly naming?: Naming
+  /** Passes WebSockets on to those that declare they end them. */
+  readonly passesOn?: boolean
+}
+
+/** What an agent declares that ends WebSockets itself. */
+const WEB_SOCKETS = 'ExtendWebSocketsToKubelet'
+
 export interface NodeAgent {
   readonly host: string
   /** The resolved address of the host, to connect to. */
   readonly address: string
   readonly port: number
+  /** It ends WebSockets of commands and ports itself, of every version. */
+  readonly speaksWebSockets: boolean
 }
 
 export class NodeAgents implements Lifecycle {
@@ -41,13 +54,14 @@ export class NodeAgents implements Lifecycle {
   readonly #resources: ResourceRegistry
   readonly #reach: AddressPolicy
   readonly #naming: Naming
+  readonly #passesOn: boolean
 
-  /** @param naming of namespaces, for node agents */
   constructor (
-    resources: ResourceRegistry, reach: AddressPolicy,
-    { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, naming = OWN_NAMES
+    resources: ResourceRegistry, { reach, naming = OWN_NAMES, passesOn = false }: Surroundings,
+    { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions
   ) {
     this.#naming = naming
+    this.#passesOn = passesOn
     this.#resources = resources
     this.#reach = reach
     this.#types = preferredAddressTypes
@@ -82,7 +96,10 @@ export class NodeAgents implements Lifecycle {
     }
     const port = status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0
     return {
-      host: known.address, address: await resolveHost(known.address, this.#reach), port: port > 0 ? port : DEFAULT_PORT
+      host: known.address,
+      address: await resolveHost(known.address, this.#reach),
+      port: port > 0 ? port : DEFAULT_PORT,
+      speaksWebSockets: this.#passesOn && status.declaredFeatures?.includes(WEB_SOCKETS) === true
     }
   }
 }

@@ -4,7 +4,9 @@
  */
 import t from 'tap'
 import { once } from 'node:events'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
 import { nodeAgent } from '../node-agent.js'
 import { folderOf, kubeconfigIn, serverOf } from './agent-server.js'
 import { everyProgram, Kubectl } from './kubectl.js'
@@ -87,10 +89,18 @@ t.test(`kubectl ${program.version}`, async t => {
   })
 
   await t.test('pods', async t => {
-    await plays('logs web', /asked for \/containerLogs/)
+    await plays('logs web --follow', /asked for \/containerLogs.*follow=true/)
     await plays('exec web -- echo a', /^ran echo a/)
     await plays('attach web', /^ran /)
-    await refuses('cp web:/etc/hosts copied', /tar|EOF/) // what the node agent prints is no archive
+    const sent = kubectl.file('sent', 'x'.repeat(1_000_000))
+    await plays(`cp web:${sent} copied`, /./)
+    t.equal(readFileSync(join(dirname(sent), 'copied'), 'utf8').length, 1_000_000)
+    mkdirSync(join(dirname(sent), 'there'))
+    await plays(`cp ${sent} web:${dirname(sent)}/there/sent`, /^/)
+    t.equal(readFileSync(join(dirname(sent), 'there', 'sent'), 'utf8').length, 1_000_000)
+    const { code, err } = await kubectl.run(['exec', 'web', '--', 'sh', '-c', 'echo no >&2; exit 7'])
+    t.match({ code, err }, { code: 7, err: /^no\ncommand terminated with exit code 7/ })
+    t.equal(await kubectl.fed('typed', 'exec', '-i', 'web', '--', 'cat'), 'typed')
     await plays('debug web --image=two --container=looks --attach=false', /^$/)
     t.match(await kubectl.ok('get', 'pod', 'web', '--output=jsonpath={.spec.ephemeralContainers[*].name}'), 'looks')
     const forwarding = kubectl.begin(t, 'port-forward', 'pod/web', ':80')
@@ -100,6 +110,10 @@ t.test(`kubectl ${program.version}`, async t => {
     t.teardown(() => { socket.destroy() })
     socket.setEncoding('utf8').write('through')
     t.same(await once(socket, 'data'), ['through'])
+    t.strictSame(new Set(agent.asked.map(({ headers }) => headers.upgrade)), new Set([undefined, 'SPDY/3.1']))
+    const metrics = await kubectl.ok('get', '--raw=/metrics')
+    t.match(metrics, /^apiserver_stream_translator_requests_total\{code="200"\} [5-9]/m)
+    t.match(metrics, /^apiserver_stream_tunnel_requests_total\{code="101"\} 1$/m)
     const proxy = kubectl.begin(t, 'proxy', '--port=0')
     played.add('proxy')
     await proxy.shows(/^Starting to serve on 127\.0\.0\.1:\d+$/m)

@@ -69,6 +69,17 @@ export class Kubectl {
     return out.trimEnd()
   }
 
+  /** What a call prints that reads this input. */
+  async fed (input: string, ...args: string[]): Promise<string> {
+    const child = spawn(this.#program.path, args, { env: this.#env, cwd: this.#home, stdio: ['pipe', 'pipe', 'inherit'], timeout: TIMEOUT })
+    let out = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => { out += text })
+    child.stdin.end(input)
+    const [code] = await once(child, 'close') as [number | null]
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) failed with ${code}: ${out}`)
+    return out
+  }
+
   async json (...args: string[]): Promise<Json> {
     return JSON.parse(await this.ok(...args, '--output=json')) as Json
   }

@@ -47,7 +47,16 @@ export interface UpgradeDestination extends Omit<OutgoingRequest, 'method' | 'he
   readonly unreachable?: (error: ClientError) => Error
   /** The error for a response that is neither a switch nor an error. Default 500. */
   readonly invalid?: (answer: IncomingMessage) => Error
+  /**
+   * The client's own protocol: the head that switches to it, and how the connections are joined. Default the back
+   * end's.
+   */
+  readonly switching?: { readonly headers: readonly string[], readonly join: Join }
 }
+
+/** Joins the client's connection with the back end's until both end, or `signal`. */
+export type Join =
+  (client: Socket, backend: NonNullable<Incoming['upgraded']>, signal: AbortSignal, perSecond: number) => void
 
 const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error =>
   unexplained(`invalid upgrade response: status code ${statusCode}`)
@@ -60,7 +69,7 @@ export async function upgrade (
     unreachable = (error: ClientError) =>
       unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse
   } = destination
-  const { orch, raw } = request
+  const { orch, raw, server } = request
   const stopWatching = destroyOnDisconnect(connection)
   const { answer, upgraded }: Incoming = await send({
     ...destination,
@@ -80,36 +89,35 @@ export async function upgrade (
     orch.onClosed(() => { clearTimeout(late) })
     return { kind: 'passed', code: statusCode, headers: answerHeaders(answer), body: answer, isProxied: true }
   }
-  const switched = { connection, answer, upgraded, ending }
-  return { kind: 'upgrade', begin: reply => { switchProtocols(request, reply, switched) } }
-}
-
-interface Switched {
-  readonly connection: Socket
-  readonly answer: IncomingMessage
-  readonly upgraded: NonNullable<Incoming['upgraded']>
-  readonly ending: AbortSignal
-}
-
-function switchProtocols (
-  { orch, server }: ServedRequest, reply: FastifyReply, { connection, answer, upgraded, ending }: Switched
-): void {
-  reply.hijack()
-  if (connection.destroyed) {
-    upgraded.socket.destroy()
-    return
+  const { headers = answer.rawHeaders, join = joinConnections } = destination.switching ?? {}
+  const message = destination.switching === undefined ? answer.statusMessage : undefined
+  return {
+    kind: 'upgrade',
+    begin: reply => {
+      if (!switchProtocols(request, reply, connection, { headers, message })) upgraded.socket.destroy()
+      else join(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
+    }
   }
+}
+
+/** Sends the head that switches protocols, after which the connection is free; false if it is gone. */
+export function switchProtocols (
+  { orch }: ServedRequest, reply: FastifyReply, connection: Socket,
+  { headers, message = 'Switching Protocols' }: {
+    readonly headers: readonly string[], readonly message?: string | undefined
+  }
+): boolean {
+  reply.hijack()
+  if (connection.destroyed) return false
   const { raw } = reply
-  const { statusCode = 0, statusMessage = '', rawHeaders } = answer
   raw.sendDate = false
   try {
-    raw.writeHead(statusCode, statusMessage, rawHeaders)
+    raw.writeHead(101, message, [...headers])
   } catch { // an invalid status text
-    upgraded.socket.destroy()
     connection.destroy()
-    return
+    return false
   }
   raw.flushHeaders()
   orch.begun?.()
-  joinConnections(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
+  return true
 }

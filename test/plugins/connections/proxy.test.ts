@@ -175,7 +175,7 @@ t.test('a service is one of its pods that are ready', async t => {
   await server.put('/api/v1/namespaces/default/endpoints/s', { metadata: { name: 's' }, subsets: [subset(), { notReadyAddresses: ready.addresses, ports: [{ name: 'other', port: 1 }] }, ready] })
   if (resources === undefined) throw new Error('the server has no resources')
   for (const random of [0, 0.5, 0.99]) {
-    const locate = locateService({ resources, agents: new NodeAgents(resources, { nearby: false }, {}), reach: { nearby: false }, random: () => random })
+    const locate = locateService({ resources, agents: new NodeAgents(resources, { reach: { nearby: false } }, {}), reach: { nearby: false }, random: () => random })
     t.match(await locate('default', 's:web'), { scheme: 'http', host: address, port: 8443 }, 'by the name of its port')
     t.match(await locate('default', 'https:s:8080'), { scheme: 'https', host: address, port: 8443 }, 'by its number')
   }

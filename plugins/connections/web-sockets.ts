@@ -1,0 +1,70 @@
+/**
+ * WebSockets that this server ends itself, as node agents speak SPDY only: which they are, their handshakes, and how
+ * the agent is asked in their place.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { ServedRequest } from '../../answers/request-context.js'
+import { badRequest } from '../../schemas/status.js'
+import { acceptOf } from '../../serving/wire/web-socket.js'
+import { requestHeaders } from '../shared/forwarding/headers.js'
+
+/** Under our own and the public name, which the agent is then asked with. */
+const CHANNELS = /^v5\.channel\.((?:orch|k8s)\.io)$/
+const TUNNEL = /^SPDY\/3\.1\+(.+)$/
+const OLDER = ['v4.', 'v3.', 'v2.', '']
+
+export interface WebSocketRequest {
+  /** Of the head that switches protocols. */
+  readonly headers: readonly string[]
+  /** Subprotocols for the agent, the preferred one first. */
+  readonly protocols: readonly string[]
+}
+
+const offered = ({ headers }: IncomingMessage): string[] =>
+  headers.upgrade?.toLowerCase() === 'websocket'
+    ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim())
+    : []
+
+/** @throws StatusError 400 for an invalid handshake */
+function handshake ({ method, headers }: IncomingMessage, protocol: string): readonly string[] {
+  const key = headers['sec-websocket-key'] ?? ''
+  if (method !== 'GET' || headers['sec-websocket-version'] !== '13' || !/^[A-Za-z0-9+/]{22}==$/.test(key)) {
+    throw badRequest('a WebSocket of version 13 needs a GET with a Sec-WebSocket-Key of 16 bytes')
+  }
+  return [
+    'Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', acceptOf(key),
+    'Sec-WebSocket-Protocol', protocol
+  ]
+}
+
+/** A WebSocket whose channels are translated to streams; undefined for others. @throws StatusError 400 */
+export function translated ({ raw }: ServedRequest): WebSocketRequest | undefined {
+  for (const protocol of offered(raw)) {
+    const domain = CHANNELS.exec(protocol)?.[1]
+    if (domain === undefined) continue
+    return { headers: handshake(raw, protocol), protocols: OLDER.map(version => `${version}channel.${domain}`) }
+  }
+  return undefined
+}
+
+/** A WebSocket whose messages are the bytes of a SPDY connection; undefined for others. @throws StatusError 400 */
+export function tunnelled ({ raw }: ServedRequest): WebSocketRequest | undefined {
+  const [first, ...others] = offered(raw).map(one => TUNNEL.exec(one)?.[1]).filter(one => one !== undefined)
+  return first === undefined
+    ? undefined
+    : { headers: handshake(raw, `SPDY/3.1+${first}`), protocols: [first, ...others] }
+}
+
+/** Headers of the request to the agent, with SPDY in place of the WebSocket. */
+export function spdyHeaders ({ raw }: ServedRequest, protocols: readonly string[]): string[] {
+  const headers = requestHeaders(raw, { client: raw.socket.remoteAddress })
+  const kept: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = headers.slice(at, at + 2)
+    if (!/^(?:sec-websocket-.*|connection|upgrade|x-stream-protocol-version)$/i.test(name)) kept.push(name, value)
+  }
+  return [
+    ...kept, 'Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1',
+    ...protocols.flatMap(one => ['X-Stream-Protocol-Version', one])
+  ]
+}

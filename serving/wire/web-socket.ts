@@ -1,0 +1,184 @@
+/**
+ * The server's end of a WebSocket (RFC 6455) on an upgraded connection, without extensions. Messages are passed in
+ * pieces as they arrive, so that their size needs no limit.
+ */
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { HeldSource } from './held-source.js'
+
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** The value of Sec-WebSocket-Accept. */
+export const acceptOf = (key: string): string => createHash('sha1').update(key + GUID).digest('base64')
+
+const [TEXT, BINARY, CLOSE, PING, PONG] = [1, 2, 8, 9, 10]
+/** The bit that marks a control frame. */
+const CONTROL = 8
+const MAX_CONTROL_LENGTH = 125
+const [IN_16_BITS, IN_64_BITS] = [126, 127]
+const [NORMAL, PROTOCOL_ERROR] = [1000, 1002]
+
+/** Milliseconds for the client to end the connection after the closing frame. */
+const LINGER = 10_000
+
+const NONE = Buffer.alloc(0)
+
+export interface Heard {
+  /** A piece of a message, never empty; `begins` is true for the first of each. */
+  readonly piece: (bytes: Buffer, begins: boolean) => void
+  /** The client has closed, or is gone. Once. */
+  readonly closed: () => void
+}
+
+interface Frame {
+  readonly code: number
+  readonly headLength: number
+  readonly length: number
+}
+
+/** The frame at the start, undefined while its head is incomplete. @throws Error if it may not be */
+function frameOf (bytes: Buffer): Frame | undefined {
+  if (bytes.length < 2) return undefined
+  const [first = 0, second = 0] = bytes
+  const code = first & 0x0f
+  const short = second & 0x7f
+  // Clients mask, no extension is in use, and control frames are short and whole.
+  const known = code <= BINARY || (code >= CLOSE && code <= PONG)
+  const controlled = code < CONTROL || (first >= 0x80 && short <= MAX_CONTROL_LENGTH)
+  if ((first & 0x70) !== 0 || second < 0x80 || !known || !controlled) throw new Error('invalid frame')
+  const lengthBytes = short === IN_64_BITS ? 8 : short === IN_16_BITS ? 2 : 0
+  const headLength = 2 + lengthBytes + 4
+  if (bytes.length < headLength) return undefined
+  const length = lengthBytes === 0
+    ? short
+    : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
+  return { code, headLength, length }
+}
+
+export class WebSocketEnd {
+  readonly source: HeldSource
+  readonly #socket: Socket
+  readonly #heard: Heard
+  #held: Buffer = NONE
+  /** Bytes of the frame that are yet to come. */
+  #left = 0
+  #mask: Buffer = NONE
+  #masked = 0
+  #begins = true
+  #isClosing = false
+  #isGone = false
+
+  constructor (socket: Socket, heard: Heard) {
+    this.#socket = socket
+    this.#heard = heard
+    this.source = new HeldSource(socket)
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        this.#read(chunk)
+      } catch {
+        this.close(PROTOCOL_ERROR)
+        this.#gone()
+      }
+    })
+    socket.once('end', () => {
+      this.#gone()
+      this.close()
+    })
+    socket.once('close', () => { this.#gone() })
+  }
+
+  #gone (): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#heard.closed()
+  }
+
+  #read (chunk: Buffer): void {
+    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    this.#held = NONE
+    while (rest.length > 0 && !this.#isGone) {
+      if (this.#left > 0) {
+        const piece = rest.subarray(0, this.#left)
+        rest = rest.subarray(piece.length)
+        this.#left -= piece.length
+        this.#unmask(piece)
+        const begins = this.#begins
+        this.#begins = false
+        this.#heard.piece(piece, begins)
+        continue
+      }
+      const frame = frameOf(rest)
+      if (frame === undefined || (frame.code >= CONTROL && rest.length < frame.headLength + frame.length)) {
+        this.#held = rest
+        return
+      }
+      this.#mask = rest.subarray(frame.headLength - 4, frame.headLength)
+      this.#masked = 0
+      rest = rest.subarray(frame.headLength)
+      if (frame.code < CONTROL) {
+        this.#left = frame.length
+        this.#begins ||= frame.code === TEXT || frame.code === BINARY
+      } else {
+        this.#control(frame.code, rest.subarray(0, frame.length))
+        rest = rest.subarray(frame.length)
+      }
+    }
+  }
+
+  /** In place: the bytes are the connection's, and nobody else reads them. */
+  #unmask (piece: Buffer): void {
+    const mask = this.#mask
+    let at = this.#masked
+    for (let index = 0; index < piece.length; index++) {
+      piece[index] = (piece[index] as number) ^ (mask[at & 3] as number) // within bounds
+      at++
+    }
+    this.#masked = at & 3
+  }
+
+  #control (code: number, payload: Buffer): void {
+    this.#unmask(payload)
+    if (code === PING) this.#frame(PONG, payload)
+    if (code !== CLOSE) return
+    this.close(payload.length >= 2 ? payload.readUInt16BE(0) : NORMAL)
+    this.#gone()
+  }
+
+  /**
+   * Sends a message.
+   * @param first its first byte, in front of the others
+   * @returns false if the client should read before more is sent, which `drain` of the connection tells
+   */
+  send (bytes: Buffer, first?: number): boolean {
+    return this.#isClosing || this.#frame(BINARY, bytes, first)
+  }
+
+  #frame (code: number, payload: Buffer, first?: number): boolean {
+    if (!this.#socket.writable) return true
+    const length = payload.length + (first === undefined ? 0 : 1)
+    const long = length > 0xffff ? 8 : length > MAX_CONTROL_LENGTH ? 2 : 0
+    const head = Buffer.allocUnsafe(2 + long + (first === undefined ? 0 : 1))
+    head[0] = 0x80 | code
+    head[1] = long === 8 ? IN_64_BITS : long === 2 ? IN_16_BITS : length
+    if (long === 8) head.writeBigUInt64BE(BigInt(length), 2)
+    else if (long === 2) head.writeUInt16BE(length, 2)
+    if (first !== undefined) head[2 + long] = first
+    this.#socket.cork()
+    const flows = this.#socket.write(head)
+    const flowed = payload.length === 0 ? flows : this.#socket.write(payload)
+    this.#socket.uncork()
+    return flowed
+  }
+
+  /** Sends the closing frame, after all messages, and ends the connection. */
+  close (code = NORMAL): void {
+    if (this.#isClosing) return
+    const reason = Buffer.alloc(2)
+    reason.writeUInt16BE(code)
+    this.#frame(CLOSE, reason)
+    this.#isClosing = true
+    this.#socket.end()
+    const late = setTimeout(() => { this.#socket.destroy() }, LINGER)
+    this.#socket.once('close', () => { clearTimeout(late) })
+  }
+}
