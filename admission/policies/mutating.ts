@@ -3,7 +3,7 @@
  * webhooks. After a change by a policy or webhook those of reinvocationPolicy IfNeeded run once more. @see the public
  * project's policies of 1.36
  */
-import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { runStepsWithinBudget, yieldToEventLoop } from '../../event-loop/turns.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -75,8 +75,12 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
         }
         try {
           const made = await runStepsWithinBudget(madeBy(mutation, policy, await variables.of(invocation)))
+          const bytes = variables.text(requested).length
+          await yieldToEventLoop(bytes)
           const document = variables.document(requested)
-          await mutate(mutation, request, variables.version(requested), { document, made, naming: tools.naming })
+          await yieldToEventLoop(bytes)
+          await mutate(mutation, request, variables.version(requested), { document, made, bytes, naming: tools.naming })
+          await yieldToEventLoop(bytes)
           if (variables.changed(requested)) isChanged = true
           observe('no_error')
         } catch (error) {

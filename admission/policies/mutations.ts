@@ -4,7 +4,7 @@
  */
 import { toJson } from '../../expressions/from-json.js'
 import { Entries, Items, type Value } from '../../expressions/values.js'
-import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { runStepsWithinBudget, yieldToEventLoop } from '../../event-loop/turns.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
@@ -23,18 +23,26 @@ import type { Mutation } from './policy.js'
 
 type Members = Readonly<Record<string, unknown>>
 
+interface Change {
+  /** The object, as the expression saw it, and its size. */
+  readonly document: unknown
+  readonly bytes: number
+  /** What the expression made of it. */
+  readonly made: Value
+  readonly naming?: Naming | undefined
+}
+
 /**
- * Changes the object of the request.
- * @param document the object, as the expression saw it
- * @param made what the expression made of it
- * Rejects with an Error that the failure policy judges, or a StatusError 500 or 503 that it does not.
+ * Changes the object of the request. Rejects with an Error that the failure policy judges, or a StatusError 500 or 503
+ * that it does not.
  */
 export async function mutate (
   { applies }: Mutation, { object = {}, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>,
-  version: RequestedVersion, { document, made, naming }: { document: unknown, made: Value, naming?: Naming | undefined }
+  version: RequestedVersion, { document, bytes, made, naming }: Change
 ): Promise<void> {
   const after = applies ? configured(version, document, made, naming) : await patched(document, made)
   if (after === undefined) return
+  await yieldToEventLoop(bytes)
   const done = trackOwnership?.()
   let unknown: readonly string[]
   try {

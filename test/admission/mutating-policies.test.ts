@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { build, type Client, type Json } from '../build.js'
 import { until } from '../interop/server.js'
+import { caBundle, configure, hookServer, MUTATING, patching, webhook } from './webhooks/hook-server.js'
 
 const GROUP = '/apis/admissionregistration.orch.io/v1'
 const POLICIES = `${GROUP}/mutatingadmissionpolicies`
@@ -349,4 +350,44 @@ t.test('metrics count what policies and match conditions did', async t => {
     'apiserver_admission_match_condition_exclusions_total{name="m",kind="policy",type="validate",operation="CREATE"} 1',
     'apiserver_admission_match_condition_evaluation_seconds_count{name="m",kind="policy",type="validate",operation="CREATE"} 3'
   ]) t.ok(lines.includes(line), line, { lines: lines.filter(other => other.startsWith(line.slice(0, line.indexOf('{')))) })
+})
+
+t.test('a change by a webhook lets policies that want it run once more', async t => {
+  const server = await policed(t)
+  const hook = await hookServer(t, patching({ op: 'add', path: '/data/hook', value: 'here' }))
+  await configure(server, MUTATING, 'hooks', webhook('a', hook, { clientConfig: { url: hook.url, caBundle } }))
+  const seen = (key: string): Json => apply(`Object{data: {"${key}": string("hook" in object.data)}}`)
+  await server.bind(policy('again', [seen('again')], { reinvocationPolicy: 'IfNeeded' }))
+  await server.bind(policy('once', [seen('once')]))
+  t.same((await server.post(MAPS, map('a', { k: '' }))).json['data'], { k: '', hook: 'here', again: 'true', once: 'false' })
+})
+
+t.test('a mutation that costs too much ends, and holds nobody up', async t => {
+  const server = await policed(t)
+  await server.bind(policy('p', [apply(
+    "Object{data: {'x': string(object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c + d != 'x')))))}}"
+  )]))
+  const data = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`key-${index}`, 'v']))
+  const pending = server.post(`${MAPS}?dryRun=All`, map('a', data))
+  t.equal((await server.get(MAPS)).code, 200)
+  t.match(await pending, { code: 403, json: { reason: 'Invalid', message: /running out of cost budget/ } })
+})
+
+t.test('whoever names parameters has to be allowed to read them', async t => {
+  const server = await policed(t, { authentication: { tokens: 'root,root,1,system:masters\nsecret,bob,2\n' }, authorization: { modes: ['RBAC'] } })
+  const as = (token: string) => async (path: string, object: Json): Promise<Json> =>
+    (await server.call('POST', path, object, { authorization: `Bearer ${token}` })).json
+  const [root, bob] = [as('root'), as('secret')]
+  await root('/apis/rbac.authorization.orch.io/v1/clusterroles', {
+    metadata: { name: 'writes' }, rules: [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }]
+  })
+  await root('/apis/rbac.authorization.orch.io/v1/clusterrolebindings', {
+    metadata: { name: 'writes' }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'writes' },
+    subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }]
+  })
+  const withParams = policy('p', [apply('Object{}')], { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } })
+  t.match(await bob(POLICIES, withParams), { code: 403, message: /must have "get" permission on all objects of the referenced paramKind/ })
+  t.match(await root(POLICIES, withParams), { kind: 'MutatingAdmissionPolicy' })
+  const bound = { metadata: { name: 'p' }, spec: { policyName: 'p', paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } } }
+  t.match(await bob(BINDINGS, bound), { code: 403, message: /does not have "list" permission on the object referenced by paramRef/ })
 })
