@@ -9,7 +9,7 @@ import { applyDefaults } from '../../schemas/language/defaults.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { SubresourceView, Representation, ApiObject } from '../../schemas/resource.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
-import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { ResourceRegistry, VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { RequestedKind } from './hook-set.js'
@@ -23,7 +23,7 @@ export interface RequestedVersion {
   readonly json: (object: Members) => string
   /** The object in that version; undefined for other kinds. */
   readonly shown: ((object: Members) => ApiObject) | undefined
-  /** Undefined for other kinds. */
+  /** Undefined for connect options. */
   readonly message: Message | undefined
   /**
    * Writes an object patched in that version back into the request's object.
@@ -40,12 +40,14 @@ export function requestedVersionOf (
   const store = resources.find(request.group, request.resource)
   const representation = store?.type.representations.find(candidate => candidate.group === spoken.group &&
     candidate.version === spoken.version && candidate.plural === spoken.plural)
-  if (store === undefined || representation === undefined) return ofOther(request)
+  if (store === undefined || representation === undefined) return ofOther(request, undefined)
   const view = request.subresource === ''
     ? undefined
     : representation.subresources.find(({ name }) => name === request.subresource)?.view
   if (view !== undefined) return ofView(view)
-  return request.kind === store.stored.kind ? ofVersion(store, representation) : ofOther(request)
+  return request.kind === store.stored.kind
+    ? ofVersion(store, representation)
+    : ofOther(request, resources.operation(store.type, request.subresource))
 }
 
 function ofVersion ({ stored }: ResourceStore, representation: Representation): RequestedVersion {
@@ -94,17 +96,23 @@ function ofView (view: SubresourceView): RequestedVersion {
 }
 
 /** Evictions, bindings and connect options have their own kind and a single version. */
-function ofOther ({ kind, object }: AdmissionRequest): RequestedVersion {
+function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperation | undefined): RequestedVersion {
   const { apiVersion = 'v1', kind: own = kind } = (object ?? {}) as { apiVersion?: string, kind?: string }
   const slash = apiVersion.indexOf('/')
+  const { message: first, otherMessages = [] } = operation ?? {}
+  const message = [...first === undefined ? [] : [first], ...otherMessages].find(({ [Facts]: { type } }) =>
+    type?.apiVersion === apiVersion && type.kind === own)
   return {
     kind: { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind: own },
-    message: undefined,
+    message,
     shown: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
-    put: (object, made) => {
-      replace(object, made as Members)
-      return []
+    put: (object, made, naming) => {
+      const { object: whole, unknown } = message === undefined
+        ? { object: made, unknown: [] }
+        : read(message, made, naming)
+      replace(object, whole as Members)
+      return unknown
     }
   }
 }

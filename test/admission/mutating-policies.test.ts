@@ -326,6 +326,29 @@ t.test('v1beta1 is served when it is asked for', async t => {
   )
 })
 
+t.test('subresources of a kind of their own are changed too', async t => {
+  const server = await policed(t, { admission: { disabled: ['ServiceAccount'] } })
+  await server.post(PODS, pod('a'))
+  for (const [mutation, code] of [
+    [apply('Object{deleteOptions: Object.deleteOptions{dryRun: ["All"]}}'), 403],
+    [patch('[JSONPatch{op: "add", path: "/deleteOptions", value: {"dryRun": ["All"]}}]'), 201],
+    [apply('Object{metadata: Object.metadata{labels: {"a": "b"}}}'), 201]
+  ] as const) {
+    await server.bind(policy('p', [mutation], { matchConstraints: of(['pods/eviction']) }))
+    const answer = await server.post(`${PODS}/a/eviction?dryRun=All`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } })
+    t.equal(answer.code, code, answer.body)
+    await server.unbind('p')
+  }
+  await server.post('/apis/apps/v1/namespaces/default/deployments', {
+    metadata: { name: 'd' },
+    spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod('x')['spec'] } }
+  })
+  await server.bind(policy('p', [apply('Object{spec: Object.spec{replicas: object.spec.replicas + 1}}')], {
+    matchConstraints: of(['deployments/scale'], ['apps'])
+  }))
+  t.equal((await server.patch('/apis/apps/v1/namespaces/default/deployments/d/scale', { spec: { replicas: 2 } })).json['spec'].replicas, 3)
+})
+
 t.test('metrics count what policies and match conditions did', async t => {
   const server = await policed(t)
   const validating = POLICIES.replace('mutatingadmissionpolicies', 'validatingadmission')
