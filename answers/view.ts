@@ -144,7 +144,7 @@ export class View {
   }
 
   #rowText (object: ApiObject, view: RowView): string {
-    const { cells, conditions } = tableRow(this.store.representation, object, 0, view)
+    const { cells, conditions } = tableRow(this.store.tabular, object, 0, view)
     return rawJson({ cells, ...(conditions.length === 0 ? {} : { conditions }) }).slice(0, -1)
   }
 

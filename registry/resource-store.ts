@@ -9,6 +9,7 @@ import {
   resourceLabel, type Strategy, type ApiObject, type Representation, type ResourceType
 } from '../schemas/resource.js'
 import { placeOf } from '../schemas/selectors/fields.js'
+import { tabularOf, type Tabular } from '../schemas/table.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -93,6 +94,8 @@ export class ResourceStore {
   readonly observer: StoreObserver | undefined
   readonly gates: Gates
   readonly gated: GatedFields
+  /** How objects are printed. */
+  readonly tabular: Tabular
   /** The desired state that metadata.generation counts changes of. */
   readonly generation: ResourceType['generation']
   /** See `GatedFields`. */
@@ -130,6 +133,7 @@ export class ResourceStore {
     this.siblings = options.siblings
     this.observer = observer
     this.gates = options.gates ?? DEFAULT_GATES
+    this.tabular = tabularOf(representation, this.gates)
     const { generation, countsWith } = type
     this.generation = countsWith === undefined || this.gates.enabled(countsWith) ? generation : undefined
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)

@@ -45,6 +45,12 @@ export function flag<T> (name: string, description: string, cell: (object: T) =>
   return { name, type: 'boolean', format: '', description, priority: 0, cell: object => cell(object) ?? false }
 }
 
+/** The same column, from a release on. */
+export const since = <T>(gate: string, column: Column<T>): Column<T> => ({ ...column, gate })
+
+/** The same column, before a release. */
+export const until = <T>(removed: string, column: Column<T>): Column<T> => ({ ...column, removed })
+
 /** The same column, shown only in wide output. */
 export const wideOnly = <T>(column: Column<T>): Column<T> => ({ ...column, priority: 1 })
 

@@ -90,6 +90,10 @@ export interface Column<T> {
   readonly description: string
   /** 0: shown by default; 1: wide output only. */
   readonly priority: 0 | 1
+  /** The feature gate, or the release, that brings it. Default: always there. */
+  readonly gate?: string
+  /** The first release without it. */
+  readonly removed?: string
   /**
    * `named` gives the name of a key of ours in the object.
    * @throws OVER_BUDGET (`cell-budget.ts`) if it costs too much

@@ -4,12 +4,22 @@ import { createdAt, name } from './columns.js'
 import { agesAt, type Ages } from './meta/duration.js'
 import { withoutNulls } from './language/unset.js'
 import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
-import type { ApiObject, Cell, Column, Representation } from './resource.js'
+import type { Gates } from './gates.js'
+import { isServed, type ApiObject, type Cell, type Column, type Representation } from './resource.js'
 
 const DEFAULT_COLUMNS: ReadonlyArray<Column<ApiObject>> = [name, createdAt]
 
 /** What can be printed as a table: a representation, or the view of a subresource. */
 export type Tabular = Partial<Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'message'>>
+
+/** What a server with these gates prints. */
+export function tabularOf (representation: Representation, gates: Pick<Gates, 'enabled'>): Tabular {
+  const { columns, rowConditions, rowSubject, message } = representation
+  if (columns === undefined || !columns.some(({ gate, removed }) => (gate ?? removed) !== undefined)) {
+    return representation
+  }
+  return { columns: columns.filter(column => isServed(column, gates)), rowConditions, rowSubject, message }
+}
 
 export function tableColumns ({ columns = DEFAULT_COLUMNS }: Tabular): TableColumnDefinition[] {
   return columns.map(({ name, type, format, description, priority }) => ({ name, type, format, description, priority }))

@@ -116,7 +116,7 @@ export function tableOf (tabular: Tabular, own: ApiObject, naming: Naming, form:
 export function * tableJson (view: View, stored: Entry, form: StoredRowForm): Steps<Buffer> {
   const only = yield * rowJson(view, stored, form)
   const metadata = ofOne(stored.revision === 0 ? undefined : String(stored.revision))
-  const head = JSON.stringify(headOf(view.store.representation, metadata, form.version))
+  const head = JSON.stringify(headOf(view.store.tabular, metadata, form.version))
   return Buffer.concat([bytesOf(`${head.slice(0, -1)},"rows":[`), only, bytesOf(']}\n')])
 }
 
@@ -126,7 +126,7 @@ export function tableList (
   // A thread keeps what it is given.
   const memory = format.slow === undefined ? reused() : undefined
   const form = rowForm(view, { include, version }, list.entries.length, memory)
-  const head = headOf(view.store.representation, metadataOf(list, view.store), version)
+  const head = headOf(view.store.tabular, metadataOf(list, view.store), version)
   const inSteps = function * (): Generator<Part> {
     for (const stored of list.entries) {
       const steps = rowJson(view, stored, form)
@@ -148,7 +148,7 @@ function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
 
 /** `withColumns` adds the columns to the first event of each watch. */
 export function tableEvents (view: View, version: string, include: IncludeObject): Events {
-  const { store: { representation }, naming } = view
+  const { store: { representation, tabular }, naming } = view
   const line = (type: string, revision: number, only: Uint8Array): Buffer => {
     const head = JSON.stringify(headOf(undefined, { resourceVersion: String(revision) }, version))
     return Buffer.concat([
@@ -163,7 +163,7 @@ export function tableEvents (view: View, version: string, include: IncludeObject
     const { object: own } =
       decode(representation.message, bookmarkObject({ store: view.store, naming: OWN_NAMES }, revision, isMark))
     const form = rowForm(view, { include: 'None', version })
-    const made = row(representation, shownObject(naming, representation.message, own), naming, form)
+    const made = row(tabular, shownObject(naming, representation.message, own), naming, form)
     if (include === 'Object') return { ...made, object }
     return include === 'Metadata' || isMark ? { ...made, object: partialMetadata(object, version) } : made
   }

@@ -161,12 +161,12 @@ function lastOf (make: (revision: number) => Buffer): (revision: number) => Buff
 }
 
 /** The encoder of one watch, whose first event has the columns, beside that of all watches of its kind. */
-function withColumns (shared: WatchEncoder, { representation }: ResourceStore, chunked: boolean): WatchEncoder {
+function withColumns (shared: WatchEncoder, { tabular }: ResourceStore, chunked: boolean): WatchEncoder {
   let first = true
   const once = (bytes: Buffer): Buffer => {
     if (!first || bytes.length === 0) return bytes
     first = false
-    return addColumns(bytes, columnsJson(representation), chunked)
+    return addColumns(bytes, columnsJson(tabular), chunked)
   }
   return {
     ...shared,

@@ -25,7 +25,7 @@ export async function eventSection (resources: ResourceRegistry, rights: Rights,
     ? notPermitted('list', 'events')
     : store.cache?.loaded !== true
       ? html`<p class="none">The events are not in memory.</p>`
-      : await table(store.cache, store.representation.columns ?? [], store.clock.wall())
+      : await table(store.cache, store.tabular.columns ?? [], store.clock.wall())
   return html`<section aria-labelledby="events"><h2 id="events">Latest events</h2>
 ${content}
 <p><a href="${base}api/v1/events?limit=500">All events</a></p></section>`

@@ -58,3 +58,26 @@ t.test('the latest pod security standard is that of the release', async t => {
     t.equal((await server.post('/api/v1/namespaces/b/pods', { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i', livenessProbe }] } })).code, 201)
   }
 })
+
+t.test('tables have the columns of the release, and rows are counted as it does', async t => {
+  const AS_TABLE = 'application/json;as=Table;g=meta.orch.io;v=v1'
+  const columns = async (emulatedVersion: '1.24' | '1.36', path: string) => {
+    const server = await build(t, { emulatedVersion })
+    return ((await server.get(path, { accept: AS_TABLE })).json['columnDefinitions'] as Json[]).map(({ name }) => name)
+  }
+  t.same(await columns('1.24', '/apis/scheduling.orch.io/v1/priorityclasses'), ['Name', 'Value', 'Global-Default', 'Age'])
+  t.same(await columns('1.36', '/apis/scheduling.orch.io/v1/priorityclasses'), ['Name', 'Value', 'Global-Default', 'Age', 'PreemptionPolicy'])
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const container = { name: 'c', image: 'i' }
+  const pods = '/api/v1/namespaces/default/pods'
+  await server.post(pods, { metadata: { name: 'a' }, spec: { containers: [container], initContainers: [{ ...container, name: 's', restartPolicy: 'Always' }] } })
+  const cells = async () => (((await server.get(`${pods}/a`, { accept: AS_TABLE })).json['rows'] as Json[])[0]?.['cells'] as unknown[]).slice(1, 4)
+  t.same(await cells(), ['0/2', 'Pending', '0'])
+  const state = { running: {} }
+  const running = (name: string, more: Json = {}): Json => ({ name, image: 'i', imageID: '', ready: true, restartCount: 1, state, ...more })
+  await server.patch(`${pods}/a/status`, { status: { phase: 'Running', initContainerStatuses: [running('s', { started: true })], containerStatuses: [running('c')] } }, 'application/merge-patch+json')
+  t.same(await cells(), ['2/2', 'Running', '2'])
+  await server.post(pods, { metadata: { name: 'g' }, spec: { containers: [container], schedulingGates: [{ name: 'x' }] } })
+  t.match(((await server.get(`${pods}/g`, { accept: AS_TABLE })).json['rows'] as Json[])[0]?.['cells'], ['g', '0/1', 'SchedulingGated'])
+  t.same(((await server.get('/api/v1/services?fieldSelector=spec.clusterIP!=None,spec.type=ClusterIP')).json['items'] as Json[]).length, 0)
+})

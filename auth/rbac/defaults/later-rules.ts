@@ -1,6 +1,6 @@
 /**
- * The rules, in release 1.36, of default roles that changed since 1.24. A rule is written as in `user-roles.ts`; ` @GATES`
- * at its end names the feature gates that it needs.
+ * The rules, in release 1.36, of default roles that changed since 1.24. A rule is written as in `user-roles.ts`;
+ * ` @GATES` at its end names the feature gates that it needs.
  */
 /** Rules by role, in place of those of 1.24. */
 export const LATER_RULES: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 /** Table columns of HorizontalPodAutoscalers and Scales. */
-import { age, integer, name, NONE, text, UNSET } from '../../columns.js'
+import { age, integer, name, NONE, since, text, until, UNSET } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { Scale } from './scale.js'
 import type * as v2 from './v2.js'
@@ -40,16 +40,29 @@ function distance (
   return '<unknown type>'
 }
 
-function targets ({ spec: { metrics = [] }, status: { currentMetrics = [] } }: v2.HorizontalPodAutoscaler): string {
+/** The same with the name of the resource, where the metric is of one. */
+function named (metric: v2.MetricSpec, status: v2.MetricStatus | undefined): string {
+  const name = metric.type === 'Resource' || metric.type === 'ContainerResource'
+    ? (metric.resource ?? metric.containerResource)?.name
+    : undefined
+  return `${name === undefined ? '' : `${name}: `}${distance(metric, status)}`
+}
+
+type Autoscaler = v2.HorizontalPodAutoscaler
+
+const targetsBy = (show: typeof distance) => (
+  { spec: { metrics = [] }, status: { currentMetrics = [] } }: Autoscaler
+): string => {
   if (metrics.length === 0) return NONE
-  const text = metrics.slice(0, MAX_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
+  const text = metrics.slice(0, MAX_METRICS).map((metric, index) => show(metric, currentMetrics[index])).join(', ')
   return metrics.length > MAX_METRICS ? `${text} + ${metrics.length - MAX_METRICS} more...` : text
 }
 
 export const autoscalerColumns: ReadonlyArray<Column<v2.HorizontalPodAutoscaler>> = [
   name,
   text('Reference', 'The object that is scaled.', ({ spec: { scaleTargetRef: { kind, name } } }) => `${kind}/${name}`),
-  text('Targets', 'Where each metric is, and where it should be.', targets),
+  until('1.31', text('Targets', 'Where each metric is, and where it should be.', targetsBy(distance))),
+  since('1.31', text('Targets', 'Where each metric is, and where it should be.', targetsBy(named))),
   text('MinPods', 'Least number of pods.', ({ spec }) => String(spec.minReplicas ?? UNSET)),
   text('MaxPods', 'Greatest number of pods.', ({ spec }) => spec.maxReplicas),
   text('Replicas', 'Number of pods there are.', ({ status }) => status.currentReplicas ?? 0),

@@ -1,6 +1,6 @@
 /** CronJob: creates jobs on a schedule. */
 import {
-  age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wideOnly
+  age, ageOf, containerColumns, flag, integer, name, NONE, selector, since, text, UNSET, wideOnly
 } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
@@ -12,6 +12,7 @@ import * as v1beta1 from './v1beta1.js'
 const columns: ReadonlyArray<Column<v1.CronJob>> = [
   name,
   text('Schedule', 'When jobs are made, in cron format.', ({ spec }) => spec.schedule),
+  since('1.27', text('Timezone', 'Time zone of the schedule.', ({ spec }) => spec.timeZone ?? NONE)),
   flag('Suspend', 'Whether no further jobs are made.', ({ spec: { suspend } }) =>
     suspend === undefined ? UNSET : suspend ? 'True' : 'False'),
   integer('Active', 'Number of jobs that are running.', ({ status }) => status.active?.length),

@@ -1,5 +1,5 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
-import { age, containerColumns, milliseconds, name, selector, text, wideOnly } from '../../columns.js'
+import { age, containerColumns, milliseconds, name, selector, since, text, wideOnly } from '../../columns.js'
 import { humanDuration, type Ages } from '../../meta/duration.js'
 import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -138,8 +138,18 @@ function duration ({ status }: Job, ages: Ages): string {
   return completed === undefined ? ages.since(started) : humanDuration(completed - started)
 }
 
+const TOLD = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet']
+
+function statusOf ({ metadata, status: { conditions = [] } }: Job): string {
+  const holds = (wanted: string): boolean => conditions.some(({ type, status }) => type === wanted && status === 'True')
+  const ended = ['Complete', 'Failed'].find(holds)
+  if (ended !== undefined) return ended
+  return metadata.deletionTimestamp === undefined ? TOLD.find(holds) ?? 'Running' : 'Terminating'
+}
+
 const columns: ReadonlyArray<Column<Job>> = [
   name,
+  since('1.30', text('Status', 'Where the job stands.', statusOf)),
   text('Completions', 'How many pods have succeeded, of those that must.', completions),
   text('Duration', 'How long it took, or has been running.', duration),
   age,

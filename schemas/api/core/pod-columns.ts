@@ -5,24 +5,41 @@ import type { TableRowCondition } from '../../meta/answers.js'
 import type { Column } from '../../resource.js'
 import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
 import type { Pod } from './pods.js'
+import { isSidecar } from './rules/restarts.js'
 
 interface Progress {
   readonly ready: number, readonly status: string, readonly restarts: number, readonly lastRestart: string | undefined
 }
+
+const GATED = 'SchedulingGated'
 
 const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason ||
   (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
 const isTrue = ({ status }: Pod, type: string): boolean =>
   status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
 
+/** The number of containers that run as long as the pod. */
+const lasting = ({ spec: { containers = [], initContainers = [] } }: Pod): number =>
+  containers.length + initContainers.filter(isSidecar).length
+
+/** Names of init containers that have started and go on beside the others. */
+function startedSidecars ({ spec: { initContainers = [] }, status: { initContainerStatuses = [] } }: Pod): Set<string> {
+  const all = new Set(initContainers.filter(isSidecar).map(({ name }) => name))
+  return all.size === 0
+    ? all
+    : new Set(initContainerStatuses.filter(({ name, started }) => started === true && all.has(name)).map(({ name }) =>
+      name))
+}
+
 /** The first init container that has not succeeded, if any, determines the status. */
 function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> &
   { readonly seen: readonly ContainerStatus[] } | undefined {
   let restarts = 0
   const { initContainerStatuses = [] } = pod.status
-  for (const [index, { state, restartCount }] of initContainerStatuses.entries()) {
+  const sidecars = startedSidecars(pod)
+  for (const [index, { name, state, restartCount }] of initContainerStatuses.entries()) {
     restarts += restartCount
-    if (state.terminated?.exitCode === 0) continue
+    if (state.terminated?.exitCode === 0 || sidecars.has(name)) continue
     const waiting = state.waiting?.reason ?? ''
     const what = state.terminated !== undefined
       ? reasonOf(state.terminated)
@@ -34,13 +51,16 @@ function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> &
 
 /** The first container with a reason determines the status. */
 function running (pod: Pod): Pick<Progress, 'ready' | 'status' | 'restarts'> {
-  const { phase = '', reason = '', containerStatuses = [] } = pod.status
+  const { phase = '', reason = '', conditions = [], containerStatuses = [] } = pod.status
+  const waits = conditions.some(condition => condition.type === 'PodScheduled' && condition.reason === GATED)
   const said = containerStatuses.map(({ state }) => state.waiting?.reason ||
     (state.terminated === undefined ? '' : reasonOf(state.terminated)))
-  const status = said.find(words => words !== '') ?? (reason || phase)
+  const status = said.find(words => words !== '') ?? (waits ? GATED : reason || phase)
+  const sidecars = startedSidecars(pod)
+  const beside = (pod.status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))
   const ready = containerStatuses.filter((container, index) => said[index] === '' && container.ready &&
-    container.state.running !== undefined).length
-  const restarts = containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)
+    container.state.running !== undefined).length + beside.filter(({ ready }) => ready).length
+  const restarts = [...containerStatuses, ...beside].reduce((sum, { restartCount }) => sum + restartCount, 0)
   // A completed container beside running ones does not complete the pod.
   return {
     ready, restarts,
@@ -87,7 +107,7 @@ function gates (pod: Pod): string {
 export const podColumns: ReadonlyArray<Column<Pod>> = [
   name,
   text('Ready', 'How many of its containers are ready.', pod =>
-    `${progressOf(pod).ready}/${pod.spec.containers?.length ?? 0}`),
+    `${progressOf(pod).ready}/${lasting(pod)}`),
   text('Status', 'Where the pod stands, or what keeps it there.', pod => progressOf(pod).status),
   text('Restarts', 'How often its containers were restarted, and when last.', restarts),
   age,

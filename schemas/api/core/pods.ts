@@ -144,7 +144,8 @@ export const pods = resource(Pod, {
     'status.podIP': ({ status }) => podAddress(status),
     'status.podIPs': NO_FIELD, // as upstream: accepted, always empty
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
-    'spec.host': nodeName
+    'spec.host': nodeName,
+    'spec.hostNetwork': ({ spec }) => String(spec.hostNetwork === true)
   },
   indexedFields: ['spec.nodeName', 'status.phase'],
   generation: ({ spec }) => spec,

@@ -1,5 +1,5 @@
 /** ResourceQuota (v1): limits on the total usage of a namespace. */
-import { age, byFirst, name, text } from '../../columns.js'
+import { age, byFirst, name, since, text, until } from '../../columns.js'
 import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
@@ -75,9 +75,10 @@ function use (
 
 const columns: ReadonlyArray<Column<ResourceQuota>> = [
   name,
-  age,
+  until('1.33', age),
   text('Request', 'How much may be requested, and how much of it is.', quota => use(quota, entry => !isLimit(entry))),
-  text('Limit', 'How high limits may be in all, and are.', quota => use(quota, isLimit))
+  text('Limit', 'How high limits may be in all, and are.', quota => use(quota, isLimit)),
+  since('1.33', age)
 ]
 
 export const resourceQuotas = resource(ResourceQuota, {

@@ -1,5 +1,5 @@
 /** ServiceAccount (v1). */
-import { age, name, text } from '../../columns.js'
+import { age, name, text, until } from '../../columns.js'
 import { list, bool, type Static } from '../../language/declare.js'
 import { resource } from '../../resource.js'
 import { metadata } from '../../meta/object.js'
@@ -31,6 +31,10 @@ export const serviceAccounts = resource(ServiceAccount, {
     { name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.orch.io', version: 'v1' }
   ],
   deleteReturns: 'Object',
-  columns: [name, text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0), age],
+  columns: [
+    name,
+    until('1.33', text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0)),
+    age
+  ],
   strategy: { prepareForCreate: prepare, prepareForUpdate: prepare }
 })

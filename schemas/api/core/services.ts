@@ -168,6 +168,10 @@ export const services = resource(Service, {
   nameRule: dns1035Label,
   laterNames: { gate: 'RelaxedServiceNameValidation', rule: dnsLabel },
   columns: serviceColumns,
+  selectableFields: {
+    'spec.clusterIP': ({ spec }) => spec.clusterIP ?? '',
+    'spec.type': ({ spec }) => spec.type ?? ''
+  },
   strategy: {
     dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate,
     canonicalize: forgetMeaningless

@@ -1,6 +1,6 @@
 /** Table columns of persistent volumes and claims. */
 import type { Ages } from '../../meta/duration.js'
-import { age, join, name, text, UNSET, wideOnly } from '../../columns.js'
+import { age, join, name, since, text, UNSET, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import type { PersistentVolumeClaim } from './persistentvolumeclaims.js'
@@ -31,6 +31,8 @@ export const volumeColumns: ReadonlyArray<Column<PersistentVolume>> = [
   text('Claim', 'Claim it is bound to.', ({ spec: { claimRef } }) =>
     claimRef === undefined ? '' : `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`),
   text('StorageClass', 'Its storage class.', classOf),
+  since('1.29', text('VolumeAttributesClass', 'Its class of attributes.', ({ spec }) =>
+    spec.volumeAttributesClassName ?? UNSET)),
   text('Reason', 'Why it failed, in one word.', ({ status }) => status.reason),
   age,
   wideOnly(
@@ -48,6 +50,8 @@ export const claimColumns: ReadonlyArray<Column<PersistentVolumeClaim>> = [
   text('Access Modes', 'Ways the volume can be mounted.', claim =>
     isBound(claim) ? accessModes(claim.status.accessModes) : ''),
   text('StorageClass', 'Storage class it asks for.', classOf),
+  since('1.29', text('VolumeAttributesClass', 'Class of attributes it asks for.', ({ spec }) =>
+    spec.volumeAttributesClassName ?? UNSET)),
   age,
   wideOnly(
     text('VolumeMode', 'Whether a filesystem or a raw block device is claimed.', ({ spec }) => spec.volumeMode ?? UNSET)

@@ -1,5 +1,5 @@
 /** PriorityClass (v1): a named scheduling priority for pods. */
-import { age, flag, integer, name } from '../../columns.js'
+import { age, flag, integer, name, since, text } from '../../columns.js'
 import { int32, bool, string, apiPackage, type Report, type Static } from '../../language/declare.js'
 import { metadata, type ObjectMeta } from '../../meta/object.js'
 import { resource, type Column } from '../../resource.js'
@@ -69,7 +69,9 @@ const columns: ReadonlyArray<Column<PriorityClass>> = [
   name,
   integer('Value', 'The priority.', ({ value }) => value),
   flag('Global-Default', 'Whether pods without a priority class get this one.', ({ globalDefault }) => globalDefault),
-  age
+  age,
+  since('1.31', text('PreemptionPolicy', 'Whether pods of lower priority are evicted.', ({ preemptionPolicy }) =>
+    preemptionPolicy))
 ]
 
 export const priorityClasses = resource(PriorityClass, {

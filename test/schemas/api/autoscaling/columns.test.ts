@@ -15,7 +15,7 @@ const metadata = { name: 'web', namespace: 'shop', creationTimestamp: minutesAgo
 function shown (metrics: object[], currentMetrics: object[] = [], more: object = {}) {
   const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 10, metrics, ...more }
   const { object } = decode(HorizontalPodAutoscaler, { metadata, spec, status: { currentReplicas: 3, desiredReplicas: 4, currentMetrics } })
-  return Object.fromEntries(autoscalerColumns.map(({ name, cell }) => [name, cell(object, agesAt(NOW), own => own)]))
+  return Object.fromEntries(autoscalerColumns.filter(({ gate }) => gate === undefined).map(({ name, cell }) => [name, cell(object, agesAt(NOW), own => own)]))
 }
 
 const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } })
@@ -79,4 +79,11 @@ t.test('a scale has columns for the desired and the available pods', async t => 
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
   applyDefaults(Scale, object)
   t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, agesAt(NOW), own => own)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])
+})
+
+t.test('a later release names the resource of a metric', t => {
+  const later = autoscalerColumns.find(({ name, gate }) => name === 'Targets' && gate !== undefined)
+  const { object } = decode(HorizontalPodAutoscaler, { metadata, spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 10, metrics: [cpu({ type: 'Utilization', averageUtilization: 80 })] } })
+  t.equal(later?.cell(object, agesAt(NOW), own => own), 'cpu: <unknown>/80%')
+  t.end()
 })
