@@ -3,14 +3,14 @@
  * webhooks. After a change by a policy or webhook those of reinvocationPolicy IfNeeded run once more. @see the public
  * project's policies of 1.36
  */
-import { runStepsWithinBudget, yieldToEventLoop } from '../../event-loop/turns.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
 import { conditionsHold, EvaluationError, madeBy } from './evaluation.js'
 import { isExempt } from './matching.js'
-import { mutate } from './mutations.js'
+import { mutate, type Change } from './mutations.js'
 import type { CheckError } from './observer.js'
 import { bindingOf, mutatingPolicyOf, type Binding, type MutatingPolicy } from './policy.js'
 import { RequestVariables, type PolicyTools } from './variables.js'
@@ -37,6 +37,7 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
   const round = async (
     request: AdmissionRequest, pass: Pass, all: ReadonlyArray<Bound<MutatingPolicy, Binding>>
   ): Promise<void> => {
+    const { object = {} } = request // it has one
     const failures: Failure[] = []
     const fail = (policy: MutatingPolicy, binding: Binding, why: string, reason: StatusReason): void => {
       if (policy.ignoresFailure) return
@@ -54,6 +55,8 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
     else if (state.left !== left()) repeat(state)
 
     let isChanged = false
+    // Once for all, as it compares whole objects.
+    let done: (() => void) | undefined
     for (const invocation of invocations) {
       const { policy, binding, requested } = invocation
       const key = keyOf(invocation)
@@ -75,13 +78,10 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
         }
         try {
           const made = await runStepsWithinBudget(madeBy(mutation, policy, await variables.of(invocation)))
-          const bytes = variables.text(requested).length
-          await yieldToEventLoop(bytes)
-          const document = variables.document(requested)
-          await yieldToEventLoop(bytes)
-          await mutate(mutation, request, variables.version(requested), { document, made, bytes, naming: tools.naming })
-          await yieldToEventLoop(bytes)
-          if (variables.changed(requested)) isChanged = true
+          done ??= request.trackOwnership?.()
+          const change: Change = { made, naming: tools.naming, isChanged }
+          if (await mutate(mutation, object, variables.version(requested), change)) isChanged = true
+          variables.forget()
           observe('no_error')
         } catch (error) {
           observe(error instanceof EvaluationError ? error.kind : 'invalid_error')
@@ -92,6 +92,7 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
       if (policy.reinvoked) state.invoked.add(key)
     }
     if (isChanged) {
+      done?.()
       repeat(state)
       pass.again()
     }

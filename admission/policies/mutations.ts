@@ -4,7 +4,7 @@
  */
 import { toJson } from '../../expressions/from-json.js'
 import { Entries, Items, type Value } from '../../expressions/values.js'
-import { runStepsWithinBudget, yieldToEventLoop } from '../../event-loop/turns.js'
+import { nextTurn, runStepsWithinBudget, turnIsOver } from '../../event-loop/turns.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
@@ -12,38 +12,67 @@ import { clone } from '../../schemas/language/values.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { isStatusError, StatusError } from '../../schemas/status.js'
 import { atomicsIn } from '../../registry/apply/atomics.js'
-import { validateConfig } from '../../registry/apply/config.js'
+import { compare, UNCHANGED } from '../../registry/apply/compare.js'
+import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { merge } from '../../registry/apply/merge.js'
 import { shapesOf } from '../../registry/apply/shape.js'
 import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../registry/patch/json-patch.js'
-import type { AdmissionRequest } from '../../registry/admission.js'
 import { internal } from '../webhooks/refusals.js'
 import type { RequestedVersion } from '../webhooks/requested-version.js'
+import { shown } from './parameters.js'
 import type { Mutation } from './policy.js'
 
 type Members = Readonly<Record<string, unknown>>
 
-interface Change {
-  /** The object, as the expression saw it, and its size. */
-  readonly document: unknown
-  readonly bytes: number
-  /** What the expression made of it. */
+export interface Change {
+  /** What the expression made. */
   readonly made: Value
   readonly naming?: Naming | undefined
+  /** Others have changed the object in this round, so that it need not be compared. */
+  readonly isChanged: boolean
 }
 
 /**
  * Changes the object of the request. Rejects with an Error that the failure policy judges, or a StatusError 500 or 503
  * that it does not.
+ * @returns whether it is another one now
  */
 export async function mutate (
-  { applies }: Mutation, { object = {}, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>,
-  version: RequestedVersion, { document, bytes, made, naming }: Change
-): Promise<void> {
+  { applies }: Mutation, object: Record<string, unknown>, version: RequestedVersion,
+  { made, naming, isChanged }: Change
+): Promise<boolean> {
+  const { message, shown: typed, json } = version
+  if (applies && message !== undefined && typed !== undefined && naming?.renames !== true) {
+    // Without writing and parsing JSON. What is written replaces members.
+    const before = { ...typed(object) }
+    const live = clone(before)
+    await endOfTurn()
+    const after = configured(version, live, made)
+    await endOfTurn()
+    put(version, object, after)
+    if (isChanged) return true
+    await endOfTurn()
+    return compare(shapesOf(message).whole, before, typed(object)) !== UNCHANGED
+  }
+  const before = json(object)
+  await endOfTurn()
+  const document = shown(before, naming)
+  await endOfTurn()
   const after = applies ? configured(version, document, made, naming) : await patched(document, made)
-  if (after === undefined) return
-  await yieldToEventLoop(bytes)
-  const done = trackOwnership?.()
+  if (after === undefined) return false
+  await endOfTurn()
+  put(version, object, after, naming)
+  if (isChanged) return true
+  await endOfTurn()
+  return json(object) !== before
+}
+
+async function endOfTurn (): Promise<void> {
+  if (turnIsOver()) await nextTurn()
+}
+
+/** @throws StatusError 500 */
+function put (version: RequestedVersion, object: Record<string, unknown>, after: unknown, naming?: Naming): void {
   let unknown: readonly string[]
   try {
     unknown = version.put(object, after, naming)
@@ -55,14 +84,13 @@ export async function mutate (
   if (unknown.length > 0 && version.message?.[Facts].given === undefined) {
     throw internal(`strict decoding error: ${unknown.map(path => `unknown field ${JSON.stringify(path)}`).join(', ')}`)
   }
-  done?.()
 }
 
 /** Undefined if a test of the patch failed. */
 async function patched (document: unknown, made: Value): Promise<unknown> {
   const operations = made instanceof Items ? [...made].map(operation) : []
   try {
-    return await runStepsWithinBudget(applyJsonPatch(clone(document), parseJsonPatch(operations)))
+    return await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(operations)))
   } catch (error) {
     if (!isStatusError(error)) throw error
     if (isFailedTest(error)) return undefined
@@ -77,31 +105,39 @@ function operation (made: Value): Members {
   return { op: '', path: '', ...rest, ...(from === '' ? {} : { from }) }
 }
 
-function configured ({ message, kind: { group, version, kind } }: RequestedVersion, document: unknown, made: Value,
-  naming = OWN_NAMES): unknown {
+/**
+ * @param live is changed; JSON under other names, otherwise typed
+ * @throws Error for a configuration that cannot be applied
+ */
+function configured (
+  { message, kind: { group, version, kind } }: RequestedVersion, live: unknown, made: Value, naming = OWN_NAMES
+): unknown {
   if (message === undefined) {
     throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
       'can be a delay between when CustomResourceDefinitions are created and when they are available.')
   }
   checkTypes(made)
-  const { apiVersion, kind: shownKind } = document as Members
+  const { apiVersion, kind: shownKind } = live as Members
   const config = { ...toJson(made) as Members, apiVersion, kind: shownKind }
   const { whole } = shapesOf(naming.message(message))
-  checkConfig(message, config, naming)
+  const decoded = decodedConfig(message, config, naming)
   const atomics = atomicsIn(whole, config)
   if (atomics.length > 0) {
     throw refused(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
   }
-  return merge(whole, clone(document), config, { ofLive: false, moved: false })
+  const applied = naming.renames ? config : appliedValue(whole, config, decoded)
+  return merge(whole, live, applied, { ofLive: false, moved: false })
 }
 
 const refused = (why: string): Error => new Error(`error applying patch: ${why}`)
 
 /** @throws Error for values that do not fit the type */
-function checkConfig (message: Message, config: object, naming: Naming): void {
+function decodedConfig (message: Message, config: object, naming: Naming): unknown {
   const findings: string[] = []
+  let object: unknown
   try {
-    const { unknown } = decode(naming.message(message), naming.value(message, clone(config)))
+    const { unknown, object: read } = decode(naming.message(message), naming.value(message, clone(config)))
+    object = read
     findings.push(...unknown.map(path => `.${path}: field not declared in schema`))
   } catch (error) {
     if (!isDecodeError(error)) throw error
@@ -112,7 +148,7 @@ function checkConfig (message: Message, config: object, naming: Naming): void {
       findings.push(`.${field}: ${detail === '' ? 'duplicate entries' : detail}`)
     })
   }
-  if (findings.length === 0) return
+  if (findings.length === 0) return object
   const all = findings.length === 1 ? findings.join('') : `errors:\n${findings.map(text => `  ${text}`).join('\n')}`
   throw refused(`failed to convert patch object to typed object: ${all}`)
 }

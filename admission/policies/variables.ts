@@ -71,9 +71,6 @@ export class RequestVariables {
       : new Given(celValueOf(message, typed(object)))
   }
 
-  /** The object as clients see it, to be changed. */
-  document (requested: RequestedKind): unknown { return shown(this.text(requested), this.#tools.naming) }
-
   /** The object as JSON under own names; '' without one. */
   text (requested: RequestedKind): string {
     let text = this.#texts.get(requested)
@@ -84,13 +81,10 @@ export class RequestVariables {
     return text
   }
 
-  /** To call after the object was written. @returns whether it is another one now */
-  changed (requested: RequestedKind): boolean {
-    const before = this.text(requested)
+  /** To call after the object was changed. */
+  forget (): void {
     this.#texts.clear()
-    if (this.text(requested) === before) return false
     this.#made.clear()
-    return true
   }
 
   /** Expressions read what webhooks are sent, under the names of clients. */
