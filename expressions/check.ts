@@ -278,7 +278,7 @@ class Checker {
     if (result === undefined) return this.#mismatch(name, types, node)
     node.overloads = matching
     const problem = checkLiteral(node)
-    if (problem !== undefined) throw new Problem(problem.problem, this.#text, problem.at)
+    if (problem !== undefined) throw new Problem(problem.problem, this.#text, problem.at, problem.subject)
     return result
   }
 

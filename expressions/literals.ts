@@ -5,7 +5,7 @@ import { matches } from './strings.js'
 import { Unsigned, type Call, type Node } from './syntax.js'
 import { Fault, Uint, type Apply, type Value } from './values.js'
 
-interface Finding { readonly problem: string, readonly at?: number }
+interface Finding { readonly problem: string, readonly at?: number, readonly subject?: string }
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['bool', 'double', 'int', 'uint'])
 const TIMES: ReadonlySet<string> = new Set(['duration', 'timestamp'])
@@ -27,7 +27,7 @@ export function checkLiteral ({ name, target, args }: Call): Finding | undefined
     const at = args.at(target === undefined ? 1 : 0)?.at
     return name === 'matches' && at !== undefined
       ? { problem: 'invalid matches argument', at }
-      : { problem: `program instantiation failed: ${found}` }
+      : { problem: `instantiation failed: ${found}`, subject: 'program' }
   }
   if (target !== undefined || args.length !== 1) return undefined
   if (!TIMES.has(name) && !CONVERSIONS.has(name)) return undefined
@@ -35,7 +35,7 @@ export function checkLiteral ({ name, target, args }: Call): Finding | undefined
   if (found === undefined) return undefined
   return TIMES.has(name) && typeof value === 'string'
     ? { problem: `invalid ${name} argument`, at: args[0]?.at ?? 0 }
-    : { problem: `program instantiation failed: ${found}` }
+    : { problem: `instantiation failed: ${found}`, subject: 'program' }
 }
 
 function problemOf (made: () => ReturnType<Apply>): string | undefined {

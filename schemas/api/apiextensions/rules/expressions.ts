@@ -7,7 +7,7 @@ import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
-import { Problem } from '../../../../expressions/program.js'
+import { about, Problem } from '../../../../expressions/problem.js'
 import { readMessage, readRule } from '../../../custom/rule.js'
 import { MAX_REQUEST, sharedType } from '../../../custom/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
@@ -151,7 +151,7 @@ class RuleChecks {
       this.#bound(field, 'estimated messageExpression cost')
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      invalid(this.#report, field, messageExpression, problemOf(error, 'messageExpression '))
+      invalid(this.#report, field, messageExpression, problemOf(error, 'messageExpression'))
     }
   }
 
@@ -179,6 +179,6 @@ class RuleChecks {
   }
 }
 
-const problemOf = ({ message, at }: Problem, of = ''): string => at === undefined
-  ? message.replace(/^program /, of === '' ? 'program ' : of)
-  : `${of}compilation failed: ${message}`
+const problemOf = ({ message, problem, at, subject }: Problem, of?: string): string => at === undefined
+  ? about(subject === undefined ? undefined : of ?? subject, problem)
+  : about(of, `compilation failed: ${message}`)
