@@ -35,9 +35,10 @@ export async function budgetsOf (
   return budgets.filter(({ spec }) => selects(spec.selector, labels) === true)
 }
 
-/** True if enough pods are healthy to evict an unready one without using the budget. */
-export const isMet = ({ status }: PodDisruptionBudget): boolean => (status.desiredHealthy ?? 0) > 0 &&
-  (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0)
+/** True if an unready pod may be evicted without using the budget: always, or as enough others are healthy. */
+export const letsUnreadyGo = ({ spec, status }: PodDisruptionBudget): boolean =>
+  spec.unhealthyPodEvictionPolicy === 'AlwaysAllow' ||
+  ((status.desiredHealthy ?? 0) > 0 && (status.currentHealthy ?? 0) >= (status.desiredHealthy ?? 0))
 
 /**
  * Without Retry-After clients do not retry on their own: a node drain reports the refusal and retries at its own pace.

@@ -65,6 +65,9 @@ function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }:
   if (pod.spec.nodeName) {
     throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
   }
+  if ((pod.spec.schedulingGates ?? []).length > 0) {
+    throw conflict(BINDING, name, `pod ${name} has non-empty .spec.schedulingGates`)
+  }
   // The binding's resourceVersion is the precondition.
   if (resourceVersion === undefined) delete pod.metadata.resourceVersion
   else pod.metadata.resourceVersion = resourceVersion

@@ -11,17 +11,20 @@ import type { DeleteOptions } from '../../schemas/meta/options.js'
 import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import {
-  isDryRun, serverContext, type ObjectWrite, type Target, type WriteContext
+  isDryRun, now, serverContext, type ObjectWrite, type Target, type WriteContext
 } from '../../registry/write-context.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/verbs/delete.js'
+import { changeUnowned } from '../../registry/verbs/change.js'
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { admit } from '../../registry/stages/admit.js'
 import { OtherWrite } from '../../registry/stages/write.js'
-import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
+import { budgetsOf, letsUnreadyGo, stillProcessed, takeDisruption } from './disruption-budget.js'
 
 const PODS = { group: '', resource: 'pods' }
+/** The condition of pods that are evicted, for controllers that count failures. */
+const DISRUPTED = 'DisruptionTarget'
 /** Maximum attempts to delete a pod that keeps changing. */
 const MAX_ATTEMPTS = 20
 
@@ -71,20 +74,20 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
     )
   }
   if (budgets === undefined || budget === undefined) {
-    await remove(pods, target, request, context)
+    await removeMarked(pods, target, request, context)
     return
   }
   const { name = '' } = budget.metadata
-  if (isReady(pod) || !isMet(budget)) {
+  if (isReady(pod) || !letsUnreadyGo(budget)) {
     // Check preconditions first, so that a failure does not use the budget.
     if (request.preconditions !== undefined) await remove(pods, target, request, { ...context, dryRun: true })
     await takeDisruption(budgets, name, pod, context)
     // The disruption is taken, so the pod goes, even if its client has gone.
-    await remove(pods, target, request, { ...serverContext(context.caller.signal), dryRun: isDryRun(context) })
+    await removeMarked(pods, target, request, { ...serverContext(context.caller.signal), dryRun: isDryRun(context) })
     return
   }
   // Precondition: the pod may have become ready since the read.
-  await remove(pods, target, atVersion(request, entry), context).catch((error: unknown) => {
+  await removeMarked(pods, target, atVersion(request, entry), context).catch((error: unknown) => {
     throw isStatusError(error, 'Conflict') && request.preconditions?.resourceVersion === undefined
       ? stillProcessed(name)
       : error
@@ -103,12 +106,45 @@ async function removeUnprotected (
     if (!isOver && phase !== 'Pending') return entry
     const named = request.preconditions?.resourceVersion !== undefined
     try {
-      await remove(pods, target, isOver || named ? request : atVersion(request, entry), context)
+      await removeMarked(pods, target, isOver || named ? request : atVersion(request, entry), context)
       return undefined
     } catch (error) {
       if (named || !isStatusError(error, 'Conflict') || attempt === MAX_ATTEMPTS) throw error
     }
   }
+}
+
+/** Deletes the pod, which says before that it is evicted, from 1.26 on. */
+async function removeMarked (
+  pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
+): Promise<void> {
+  if (isDryRun(context) || !pods.gates.enabled('PodDisruptionConditions')) {
+    await remove(pods, target, request, context)
+    return
+  }
+  const { uid, resourceVersion } = request.preconditions ?? {}
+  const server = serverContext(context.caller.signal)
+  const marked = await changeUnowned(pods, { ...target, subresource: 'status' }, server, (base, old) => {
+    const pod = base.copy() as Pod // from the store of pods
+    const isMeant = (uid === undefined || uid === old.metadata.uid) &&
+      (resourceVersion === undefined || resourceVersion === String(base.revision))
+    if (isMeant) mark(pod, now(pods))
+    return pod // unchanged, the deletion is what refuses
+  })
+  const isNamed = resourceVersion !== undefined && marked.revision > BigInt(resourceVersion)
+  await remove(pods, target, isNamed ? atVersion(request, marked) : request, context)
+}
+
+function mark ({ status }: Pod, time: string): void {
+  const others = status.conditions ?? []
+  const known = others.find(({ type }) => type === DISRUPTED)
+  const condition = {
+    type: DISRUPTED, status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting',
+    lastTransitionTime: known?.status === 'True' ? known.lastTransitionTime ?? time : time
+  }
+  status.conditions = known === undefined
+    ? [...others, condition]
+    : others.map(entry => entry === known ? { ...known, ...condition } : entry)
 }
 
 const atVersion = (request: DeleteRequest, { revision }: Entry): DeleteRequest =>

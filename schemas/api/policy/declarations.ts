@@ -4,7 +4,7 @@ import { DeleteOptions } from '../../meta/v1.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
-import { apiPackage, int32, int64, list, map, one } from '../../language/declare.js'
+import { apiPackage, int32, int64, list, map, one, string } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { validateBudget } from './rules/poddisruptionbudgets.js'
 
@@ -22,7 +22,10 @@ export function declare (version: 'v1' | 'v1beta1') {
       }),
       maxUnavailable: one(
         3, 'Pods that may be missing after an eviction, number or percentage.', IntOrString, { pointer: true }
-      )
+      ),
+      unhealthyPodEvictionPolicy: string(4, 'Whether unready pods may go whatever is left; by default they may not.', {
+        pointer: true, values: ['IfHealthyBudget', 'AlwaysAllow'], closed: true, since: '1.26'
+      })
     }, { validate: (spec, at, report) => { validateBudget(spec, at, report) } })
 
   const PodDisruptionBudgetStatus = message('PodDisruptionBudgetStatus', 'What is observed of a disruption budget.', {

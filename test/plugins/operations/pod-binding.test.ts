@@ -49,3 +49,11 @@ t.test('a pod that is going is bound to nothing', async t => {
   await server.delete(`${PODS}/p`)
   t.match(await server.post(`${PODS}/p/binding`, binding('p')), { code: 409, json: { message: /is being deleted/ } })
 })
+
+t.test('a pod with scheduling gates is bound to nothing', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await server.post(PODS, { ...pod('p'), spec: { ...pod('p')['spec'], schedulingGates: [{ name: 'example.com/wait' }] } })
+  t.match(await server.post(`${PODS}/p/binding`, binding('p')), { code: 409, json: { reason: 'Conflict', message: /non-empty \.spec\.schedulingGates/ } })
+  t.equal((await server.patch(`${PODS}/p`, { spec: { schedulingGates: [] } })).code, 200)
+  t.equal((await server.post(`${PODS}/p/binding`, binding('p'))).code, 201)
+})

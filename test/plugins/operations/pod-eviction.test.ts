@@ -160,3 +160,35 @@ t.test('a pod whose disruption was taken is deleted, although the client of its 
   while (!await leaves(server, 'p')) await new Promise(resolve => { setImmediate(resolve) })
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 0)
 })
+
+t.test('under 1.36 a pod says that it is evicted before it goes', async t => {
+  for (const [emulatedVersion, conditions] of [['1.24', []], ['1.36', [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }]]] as const) {
+    const server = await build(t, { emulatedVersion })
+    for (const [name, status] of [['ready', READY], ['unready', { phase: 'Running' }]] as const) {
+      await withPod(server, name, status)
+      await withBudget(server, 'b', { disruptionsAllowed: 1 })
+      t.equal((await evict(server, name, {}, '?dryRun=All')).code, 201)
+      t.notMatch((await server.get(`${PODS}/${name}`)).body, 'DisruptionTarget')
+      const { metadata: { uid, resourceVersion } } = (await server.get(`${PODS}/${name}`)).json
+      for (const preconditions of name === 'ready' ? [{ uid: 'other' }, { resourceVersion: '1' }] : []) {
+        t.equal((await evict(server, name, { deleteOptions: { preconditions } })).code, 409)
+        t.notMatch((await server.get(`${PODS}/${name}`)).body, 'DisruptionTarget')
+      }
+      t.equal((await evict(server, name, { deleteOptions: { preconditions: { uid, resourceVersion } } })).code, 201, name)
+      const { metadata, status: { conditions: found = [] } } = (await server.get(`${PODS}/${name}`)).json
+      t.ok(metadata.deletionTimestamp)
+      t.match((found as Json[]).filter(({ type }) => type === 'DisruptionTarget'), conditions)
+    }
+  }
+})
+
+t.test('under 1.36 a budget may let unready pods go whatever is left', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await withPod(server, 'unready', { phase: 'Running' })
+  await withBudget(server, 'b', { currentHealthy: 0 })
+  t.equal((await evict(server, 'unready')).code, 429)
+  t.match(await server.patch(`${BUDGETS}/b`, { spec: { unhealthyPodEvictionPolicy: 'Sometimes' } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueNotSupported', field: 'spec.unhealthyPodEvictionPolicy' }] } } })
+  t.equal((await server.patch(`${BUDGETS}/b`, { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } })).code, 200)
+  t.equal((await evict(server, 'unready')).code, 201)
+  t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptedPods, undefined)
+})
