@@ -138,7 +138,10 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
       [field, number]), fact.fields.map(field => [field.name, field.proto]), `${name}: numbers`)
     return
   }
-  const since = later.get(packageOf(name))?.messages[name.slice(name.lastIndexOf('.') + 1)]?.fields ?? []
+  const short = name.slice(name.lastIndexOf('.') + 1)
+  // A version that is gone by then is stored with the fields of its successor.
+  const since = [packageOf(name), packageOf(name).replace(/v1beta1$/, 'v1')]
+    .map(one => later.get(one)?.messages[short]?.fields).find(fields => fields !== undefined) ?? []
   const known = Object.entries(message.fields).filter(([own, { [Facts]: field }]) => {
     if (field.since === undefined) return true
     const gate = since.find(one => one.name === own)
