@@ -429,7 +429,7 @@ t.test('expressions are checked against the types that rules name, and the statu
     unknown: { ...rules(['example.com'], ['widgets']), validations: [{ expression: 'object.nothing' + " == ''" }] },
     params: {
       ...rules([''], ['pods']), paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
-      validations: [{ expression: "params == null || params.data.x == object.metadata.name" }]
+      validations: [{ expression: 'params == null || params.data.x == object.metadata.name' }]
     }
   })) t.same(await checked(spec, name), { observedGeneration: 1, typeChecking: {} }, name)
 })

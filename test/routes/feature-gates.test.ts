@@ -314,10 +314,10 @@ t.test('with 1.36 emulated, rules of definitions apply without a gate', async t 
   t.match(String(warned.headers.warning), /x-kubernetes-validations are not kept, as the feature gate/)
 })
 
-const OF_1_36 = (JSON.parse(readFileSync(new URL('../../../test/facts/1.36/gates.json', import.meta.url), 'utf8')) as {
+const OF_1_36 = JSON.parse(readFileSync(new URL('../../../test/facts/1.36/gates.json', import.meta.url), 'utf8')) as {
   gates: Record<string, { default: boolean, stage: string, locked?: boolean, dependsOn?: string[] }>
   removed: Record<string, { lastSeen: string }>
-})
+}
 
 t.test('each gate of 1.36 has its stage, default, lock and needs', t => {
   const gates = gatesOf('1.36')

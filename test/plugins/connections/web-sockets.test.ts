@@ -249,10 +249,12 @@ t.test('failures of the node agent arrive as an outcome, those before as an answ
     upgrade: (request, socket, head) => {
       if (request.url?.includes('refused') === true) socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!')
       else if (request.url?.includes('left') === true) accept(request, socket, head).follow({ opened: () => { socket.destroy() }, data: () => {} })
-      else running(2, (spdy, [errors = 0, out = 0]) => {
-        spdy.data(out, '', true)
-        spdy.data(errors, Buffer.alloc(100_000, 'x'), true)
-      })(request, socket, head)
+      else {
+        running(2, (spdy, [errors = 0, out = 0]) => {
+          spdy.data(out, '', true)
+          spdy.data(errors, Buffer.alloc(100_000, 'x'), true)
+        })(request, socket, head)
+      }
     }
   })
   const server = await serve(t, agent)
@@ -378,4 +380,3 @@ t.test('a client that reads nothing stops the command, and nothing is kept for i
   await isBlocked
   t.ok(sent < 100_000_000, `${sent} bytes`)
 })
-
