@@ -37,8 +37,12 @@ export function allows ({ decision, evaluationError }: Ruling): boolean {
   return decision === 'Allow'
 }
 
+/** A failure that its authorizer has put into the log, at a bounded rate. */
+export class ReportedFailure extends Error {}
+
 /** The answer to a request that no authorizer decides because one failed. */
-export const undecided = (error: unknown): StatusError => error instanceof StatusError ? error : internalError(error)
+export const undecided = (error: unknown): StatusError =>
+  error instanceof StatusError ? error : internalError(error, error instanceof ReportedFailure)
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

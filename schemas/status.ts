@@ -159,9 +159,11 @@ export const unsupportedMediaType = (message: string, headers: Record<string, st
   new StatusError('UnsupportedMediaType', message, { headers })
 export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
   new StatusError('TooManyRequests', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
-export const internalError = (cause: unknown) =>
+/** @param unlogged the log says it otherwise */
+export const internalError = (cause: unknown, unlogged = false) =>
   new StatusError(
-    'InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause }
+    'InternalError', 'Internal error occurred: the server could not complete the request; its log says why',
+    { cause, unlogged }
   )
 export const serviceUnavailable = (message: string, cause?: unknown) =>
   new StatusError('ServiceUnavailable', message, { cause })

@@ -7,6 +7,7 @@ import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
+import { ReportedFailure } from '../../auth/refusal.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -78,7 +79,7 @@ export function webhookAuthorizer (
       ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error })
       : error
     warn(failure)
-    return { decision: failurePolicy, evaluationError: failure }
+    return { decision: failurePolicy, evaluationError: new ReportedFailure(reasonOf(failure), { cause: failure }) }
   }
 
   const cache = new AnswerCache<Ruling>({ maxEntries: MAX_CACHED, now: clock.elapsed })

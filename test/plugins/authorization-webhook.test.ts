@@ -127,6 +127,8 @@ t.test('a failing webhook allows nothing, and its host is logged', async t => {
   }
   t.match(server.log.join(''), new RegExp(`access cannot be reviewed: authorization-webhook: https://localhost:${service.port}`))
   t.notMatch(server.log.join(''), /own-secret|ann-token/)
+  t.equal(server.log.join('').split('access cannot be reviewed').length - 1, 1, 'one line for all in a second')
+  t.equal(server.log.join('').split('request failed').length - 1, 1, 'and none for a request, but for an answer that contradicts itself')
   service.answer = YES
   t.equal((await server.get(`${BINDINGS}/refused`)).code, 404, 'and nothing of a failure is kept')
 })
