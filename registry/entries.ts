@@ -1,5 +1,8 @@
 /** Between objects of a type, their stored values and their entries in memory. */
-import { splitJson, toJson } from '../schemas/codec/json/encode.js'
+import { splitJson, toJson, withoutUnsetTimes } from '../schemas/codec/json/encode.js'
+import { Facts } from '../schemas/language/types.js'
+import { anywhere, planOf } from '../schemas/language/plan.js'
+import { ObjectMeta } from '../schemas/meta/object.js'
 import type { ApiObject, ResourceType } from '../schemas/resource.js'
 import { fieldValues } from '../schemas/selectors/fields.js'
 import type { Steps } from '../schemas/steps.js'
@@ -14,16 +17,24 @@ import { StoredCodec, type StoredCodecOptions } from './stored-form.js'
 
 type StoredValues = ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>
 
+/** Whether objects of a type have metadata below their own. */
+const hasTemplate = ({ stored }: ResourceType): boolean => templated(planOf(stored.message))
+const templated = anywhere(({ message, fields }) => fields.some(({ name, innermost }) =>
+  innermost.message === ObjectMeta[Facts] && !(name === 'metadata' && message.type !== undefined)))
+
 export class Entries {
   readonly #type: ResourceType
   readonly #codec: StoredCodec
   /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
   readonly #isShared: boolean
+  /** Metadata of templates has no creation time, rather than null. */
+  readonly #isTrimmed: boolean
 
   constructor (options: StoredCodecOptions) {
     this.#type = options.type
     this.#codec = new StoredCodec(options)
-    this.#isShared = options.correctDefaults === undefined
+    this.#isTrimmed = options.omitsUnsetTimes && hasTemplate(options.type)
+    this.#isShared = options.correctDefaults === undefined && !this.#isTrimmed
   }
 
   /** Encodes an object without its resourceVersion, which the store sets. */
@@ -38,12 +49,12 @@ export class Entries {
   }
 
   of (key: string, object: ApiObject, revision: Revision): Entry {
-    return this.#entry(key, object, ownBytes(toJson(this.#type.stored.message, object, String(revision))), revision)
+    return this.#entry(key, object, ownBytes(this.#json(object, String(revision))), revision)
   }
 
   /** Of an object that is not stored and has no resourceVersion. */
   unstored (key: string, object: ApiObject): Entry {
-    return this.#entry(key, object, ownBytes(toJson(this.#type.stored.message, object)), 0)
+    return this.#entry(key, object, ownBytes(this.#json(object)), 0)
   }
 
   /** Of an object at any revision, sharing its JSON. */
@@ -53,7 +64,13 @@ export class Entries {
 
   /** JSON without a resourceVersion, which can be added later. */
   * unversioned (object: ApiObject): Steps<UnversionedJson> {
-    return new UnversionedJson(yield * splitJson(this.#type.stored.message, object))
+    const { head, tail } = yield * splitJson(this.#type.stored.message, object)
+    return new UnversionedJson({ head, tail: this.#isTrimmed ? withoutUnsetTimes(tail) : tail })
+  }
+
+  #json (object: ApiObject, resourceVersion?: string): string {
+    const json = toJson(this.#type.stored.message, object, resourceVersion)
+    return this.#isTrimmed ? withoutUnsetTimes(json) : json
   }
 
   /** Shares entries with servers of this process that continue from these values. */

@@ -142,7 +142,9 @@ export class ResourceStore {
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     const { clock, correctDefaults } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
-    this.entries = of?.entries ?? new Entries({ type, mediaType: options.mediaType, keys: this.keys, correctDefaults })
+    this.entries = of?.entries ?? new Entries({
+      type, mediaType: options.mediaType, keys: this.keys, correctDefaults, omitsUnsetTimes: this.gates.enabled('1.36')
+    })
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
     const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }
     const leases = type.ttlSeconds === undefined ? undefined : new EventLease(expiring)

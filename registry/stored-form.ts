@@ -72,6 +72,8 @@ export interface StoredCodecOptions {
   readonly keys: ObjectKeys
   /** See `GatedFields`. */
   readonly correctDefaults: ((object: object) => void) | undefined
+  /** As release 1.36 writes objects. */
+  readonly omitsUnsetTimes: boolean
 }
 
 /** The stored values of a type. */

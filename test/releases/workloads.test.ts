@@ -104,3 +104,20 @@ t.test('stateful sets check their templates whole, and may keep more revisions',
   const earlier = await build(t)
   t.equal((await earlier.post(SETS, set('a.b', {}, { containers: [{ name: 'c' }] }))).code, 201)
 })
+
+t.test('templates have no creation time, and had null before', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
+  const deployment = (name: string): Json => ({ metadata: { name }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } } } })
+  const earlier = await build(t, { storage })
+  t.match((await earlier.post(DEPLOYMENTS, deployment('a'))).body, '"template":{"metadata":{"creationTimestamp":null,')
+  await earlier.app.close()
+  const server = await build(t, { storage, emulatedVersion: '1.36' })
+  t.notMatch((await server.get(`${DEPLOYMENTS}/a`)).body, '"creationTimestamp":null')
+  const made = await server.post(DEPLOYMENTS, deployment('b'))
+  t.notMatch(made.body, '"creationTimestamp":null')
+  t.notMatch((await server.get(DEPLOYMENTS)).body, '"creationTimestamp":null')
+  const put = await server.put(`${DEPLOYMENTS}/a`, (await server.get(`${DEPLOYMENTS}/a`)).json)
+  t.equal((put.json['metadata'] as Json)['resourceVersion'], ((await server.get(`${DEPLOYMENTS}/a`)).json['metadata'] as Json)['resourceVersion'])
+  t.match((await server.post(`${DEPLOYMENTS}?dryRun=All`, deployment('c'))).body, '"template":{"metadata":{"labels"')
+})
