@@ -66,7 +66,7 @@ function customResource (
     const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
     return {
       ...versionOf(spec.group, kind, declared, {
-        evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE)
+        evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE), later: gates.enabled('1.34')
       }),
       selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
         apiVersion: apiVersionOf(spec.group, name), kind

@@ -42,6 +42,8 @@ const prepared = (schema: JSONSchemaProps): PreparedRules => ({
 })
 
 export interface RuleGates {
+  /** Formats of 1.34 and ranges of numbers are checked. */
+  readonly later?: boolean
   /** CEL rules apply. */
   readonly evaluates: boolean
   /** What an update does not change may be invalid, and updates of the status are checked there alone. */
@@ -50,7 +52,7 @@ export interface RuleGates {
 
 /** Examines the schema when it validates the first object. */
 export function customRules (
-  schema: JSONSchemaProps, { evaluates, ratchets }: RuleGates = { evaluates: false, ratchets: false }
+  schema: JSONSchemaProps, { evaluates, ratchets, later }: RuleGates = { evaluates: false, ratchets: false }
 ): CustomRules {
   let known: PreparedRules | undefined
   let compiled: { readonly rules: Ruled | undefined } | undefined
@@ -67,7 +69,7 @@ export function customRules (
       const correlated = ratchets && old !== undefined
         ? new Correlation(checked, value, isStatus ? statusOf(old) : old)
         : undefined
-      yield * new ValueValidator(patterns, true).validating(checked, value, '', report, correlated)
+      yield * new ValueValidator(patterns, true, later).validating(checked, value, '', report, correlated)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
       // An object with repeated items from before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)

@@ -8,6 +8,8 @@ import { resource } from '../../resource.js'
 import { beginCleanup } from './cleanup.js'
 import { CustomResourceConversion } from './conversion.js'
 import { kind, message } from './package.js'
+import { isKnownFormat } from './rules/formats.js'
+import { eachSchema, schemasOf } from './rules/schema-walk.js'
 import { areRulesOn, hasRules, withoutRules } from './rules/expressions.js'
 import { validateGivenNames } from './rules/names.js'
 import { validateDefinition } from './rules/customresourcedefinitions.js'
@@ -171,6 +173,22 @@ const dropsRules = (old: CustomResourceDefinition | undefined, gates: Gates): bo
 const hasSelectable = ({ versions = [] }: CustomResourceDefinitionSpec): boolean =>
   versions.some(({ selectableFields = [] }) => selectableFields.length > 0)
 
+/** Warnings about formats that nothing checks, and that the old definition lacked. */
+function unknownFormats (spec: CustomResourceDefinitionSpec, old?: CustomResourceDefinitionSpec): string[] {
+  const formats = (of: CustomResourceDefinitionSpec): Set<string> => {
+    const found = new Set<string>()
+    for (const schema of schemasOf(of)) {
+      eachSchema(schema, ({ format = '', type = '' }) => {
+        if (format !== '' && !isKnownFormat(format, type)) found.add(format)
+      })
+    }
+    return found
+  }
+  const before = old === undefined ? undefined : formats(old)
+  return [...formats(spec)].filter(format => before?.has(format) !== true)
+    .map(format => `unrecognized format ${JSON.stringify(format)}`)
+}
+
 const dropped = (what: string, gate: string): string =>
   `spec.versions: ${what} are not kept, as the feature gate ${gate} is off`
 
@@ -205,7 +223,8 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
       ...dropsRules(old, gates) && hasRules(spec) ? [dropped('x-orch-validations', RULES_GATE)] : [],
       ...!gates.enabled(SELECTABLE_GATE) && hasSelectable(spec) && (old === undefined || !hasSelectable(old.spec))
         ? [dropped('selectableFields', SELECTABLE_GATE)]
-        : []
+        : [],
+      ...gates.enabled('1.34') ? unknownFormats(spec, old?.spec) : []
     ],
     prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }

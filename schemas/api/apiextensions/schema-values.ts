@@ -8,7 +8,7 @@ import type { Patterns } from './patterns.js'
 import { STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat } from './rules/formats.js'
-import { numberWords, typeMismatch } from './rules/scalars.js'
+import { numberWords, rangeProblem, typeMismatch } from './rules/scalars.js'
 import { isObject } from '../../language/values.js'
 
 /** The budget: values times the schemas they are validated against. Long strings count for more. */
@@ -46,12 +46,17 @@ interface Place {
 export class ValueValidator {
   readonly #patterns: Pick<Patterns, 'of'>
   readonly #most: number
+  readonly #later: boolean
   #steps = 0
   #yielded = 0
 
-  /** @param ofObjects checks everything; by default values of a definition, within a number of steps */
-  constructor (patterns: Pick<Patterns, 'of'>, ofObjects = false) {
+  /**
+   * @param ofObjects checks everything; by default values of a definition, within a number of steps
+   * @param later checks what 1.36 does
+   */
+  constructor (patterns: Pick<Patterns, 'of'>, ofObjects = false, later = false) {
     this.#patterns = patterns
+    this.#later = later
     this.#most = ofObjects ? Infinity : MAX_STEPS
   }
 
@@ -102,7 +107,12 @@ export class ValueValidator {
       )
     }
     if (typeof value === 'string') this.#text(schema, value, name, findings, said)
-    if (isNumber(value)) numberWords(schema, value).forEach(said)
+    if (isNumber(value)) {
+      const problem = this.#later ? rangeProblem(schema, value) : undefined
+      // As upstream, the root is blamed.
+      if (problem !== undefined) this.#say(findings, '', problem, '')
+      numberWords(schema, value).forEach(said)
+    }
     this.#steps += schema.enum?.length ?? 0
     if (schema.enum !== undefined && schema.enum.length > 0 && !names(schema.enum, value)) {
       const known = schema.enum
@@ -135,7 +145,7 @@ export class ValueValidator {
       if (tooLong(value)) said(`is too long to be matched with '${pattern}'`)
       else if (!matches(value)) said(`should match '${pattern}'`)
     }
-    if (!hasFormat(format, value)) {
+    if (!hasFormat(format, value, this.#later)) {
       this.#say(
         findings, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value,
         'FieldValueTypeInvalid'

@@ -2,6 +2,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseDuration } from '../../../meta/duration.js'
 import { parseTime } from '../../../meta/time.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
 
 const HEX = '[0-9a-f]'
 const uuid = (version: string, variant: string): RegExp =>
@@ -93,9 +94,24 @@ const UNBOUNDED: ReadonlySet<string> = new Set(['byte', 'uri'])
 /** Longer strings have none of the others, which cost more than one look at each character. */
 const MAX_LENGTH = 1024
 
-/** Whether a string has a format, if it is one of those. */
-export function hasFormat (format: string, text: string): boolean {
+/** Of 1.34, by their names without dashes, the public ones too. */
+const LATER: ReadonlyMap<string, (text: string) => boolean> = new Map(['orch', 'k8s'].flatMap(own => [
+  [`${own}shortname`, (text: string) => dnsLabel(text).length === 0],
+  [`${own}longname`, (text: string) => dnsSubdomain(text).length === 0]
+]))
+const NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  integer: ['int32', 'int64'], number: ['int32', 'int64', 'float', 'double']
+}
+
+/** Whether a server of 1.36 knows a format, which then needs no warning. */
+export function isKnownFormat (format: string, type: string): boolean {
+  const name = format.toLowerCase().replaceAll('-', '')
+  return name === 'password' || FORMATS.has(name) || LATER.has(name) || NUMBERS[type]?.includes(name) === true
+}
+
+/** Whether a string has a format, if it is one of those. @param later those of 1.34 are checked */
+export function hasFormat (format: string, text: string, later = false): boolean {
   const name = format.toLowerCase()
-  const check = FORMATS.get(name)
+  const check = FORMATS.get(name) ?? (later ? LATER.get(name.replaceAll('-', '')) : undefined)
   return check === undefined || ((text.length <= MAX_LENGTH || UNBOUNDED.has(name)) && check(text))
 }

@@ -39,6 +39,21 @@ function isMultiple (value: Amount, of: number): boolean {
   return quotient === whole || Math.abs(quotient - whole) < EPSILON * (Math.abs(quotient) + Math.abs(whole))
 }
 
+const MAX_FLOAT = 3.4028234663852886e38
+const BITS: Readonly<Record<string, number>> = { int32: 32, uint32: 32 }
+
+/** Why a number is beyond what its type and format hold. */
+export function rangeProblem ({ type = '', format = '' }: Schema, value: Amount): string | undefined {
+  const isWithin = type === 'integer'
+    ? (typeof value === 'number' && !Number.isInteger(value)) || fitsIn(BigInt(value), format)
+    : !['float', 'float32'].includes(format) || Math.abs(Number(value)) <= MAX_FLOAT
+  if (isWithin) return undefined
+  return `Checked value must be of type ${type} ${format === '' ? '(default format)' : `with format ${format}`}`
+}
+const fitsIn = (value: bigint, format: string): boolean => format.startsWith('uint')
+  ? BigInt.asUintN(BITS[format] ?? 64, value) === value
+  : BigInt.asIntN(BITS[format] ?? 64, value) === value
+
 /** Violated bounds of a number, worded as ends of messages. */
 export function numberWords (
   { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum }: Schema, value: Amount
