@@ -106,3 +106,46 @@ t.test('what has no bounds is refused for its cost', async t => {
   t.match(refusals(root(object({ a: list(object({ b: list(string()) }, rules('self.b.all(x, x.startsWith("a"))'))) }))), [{ detail: /more than 100x/ }, {}, {}])
   t.same(refusals(root(object({ a: list(string({ maxLength: 63, ...rules('self.matches("^[a-z]+$")') }), { maxItems: 100 }) }))), [])
 })
+
+/** Schema of the spec, its rule, a spec that keeps it and one that does not, and the old spec of transitions. */
+const KINDS: ReadonlyArray<readonly [schema: Schema, rule: string, right: unknown, wrong: unknown, old?: unknown]> = [
+  [object({ duration: string({ maxLength: 20 }), renewBefore: string({ maxLength: 20 }) }), 'duration(self.renewBefore) < duration(self.duration)', { duration: '2h', renewBefore: '1h' }, { duration: '1h', renewBefore: '1h' }],
+  [object({ schedule: string() }), "self.schedule.startsWith('@') || self.schedule.split(' ').size() == 5", { schedule: '* * * * *' }, { schedule: '* *' }],
+  [object({ a: string(), b: string() }), '[has(self.a), has(self.b)].filter(x, x == true).size() == 1', { a: 'x' }, { a: 'x', b: 'y' }],
+  [object({ a: string(), b: string() }), '(has(self.a) ? 1 : 0) + (has(self.b) ? 1 : 0) <= 1', { b: 'x' }, { a: 'x', b: 'y' }],
+  [object({ cpu: { 'x-orch-int-or-string': true } as Schema }), "type(self.cpu) == int ? self.cpu > 0 : quantity(self.cpu).isGreaterThan(quantity('0'))", { cpu: '500m' }, { cpu: 0 }],
+  [object({ memory: string({ maxLength: 30 }) }), "isQuantity(self.memory) && quantity(self.memory).compareTo(quantity('1Gi')) >= 0", { memory: '2Gi' }, { memory: '1Mi' }],
+  [object({ url: string() }), "isURL(self.url) && url(self.url).getScheme() in ['http', 'https']", { url: 'https://a/b' }, { url: 'ftp://a' }],
+  [object({ cidrs: list(string({ maxLength: 43 }), { maxItems: 20 }) }), 'self.cidrs.all(c, isCIDR(c))', { cidrs: ['10.0.0.0/8'] }, { cidrs: ['10.0.0.0'] }],
+  [object({ cidrs: list(string({ maxLength: 43 }), { maxItems: 8 }) }), "self.cidrs.all(a, self.cidrs.exists_one(b, cidr(a).containsCIDR(b)))", { cidrs: ['10.0.0.0/8', '11.0.0.0/8'] }, { cidrs: ['10.0.0.0/8', '10.1.0.0/16'] }],
+  [object({ ip: string({ maxLength: 45 }) }), 'isIP(self.ip) && ip(self.ip).family() == 6 && ip.isCanonical(self.ip)', { ip: '2001:db8::1' }, { ip: '10.0.0.1' }],
+  [object({ version: string({ maxLength: 40 }) }), "isSemver(self.version, true) && !semver(self.version, true).isLessThan(semver('1.20.0'))", { version: 'v1.30' }, { version: 'v1.19.2' }],
+  [object({ name: string({ maxLength: 63 }) }), '!format.dns1123Label().validate(self.name).hasValue()', { name: 'a-b' }, { name: 'A' }],
+  [object({ labels: { type: 'object', maxProperties: 100, additionalProperties: string({ maxLength: 63 }) } }), "self.labels.all(k, !k.startsWith('karpenter.sh/') && !k.contains('orch.io/'))", { labels: { a: 'b' } }, { labels: { 'karpenter.sh/x': 'y' } }],
+  [object({ labels: { type: 'object', maxProperties: 20, additionalProperties: string({ maxLength: 63 }) } }), "self.labels.all(k, v, v.matches('^[a-z]*$') && size(k) < 64)", { labels: { a: 'b' } }, { labels: { a: 'B' } }],
+  [object({ consolidateAfter: string({ maxLength: 20 }), policy: string({ enum: ['Empty', 'Used'] }) }), "self.policy != 'Used' || !has(self.consolidateAfter) || self.consolidateAfter == 'Never'", { policy: 'Empty', consolidateAfter: '1m' }, { policy: 'Used', consolidateAfter: '1m' }],
+  [object({ requirements: list(object({ key: string({ maxLength: 316 }), operator: string({ enum: ['In', 'Exists', 'Gt'] }), values: list(string({ maxLength: 63 }), { maxItems: 50 }) }), { maxItems: 100 }) }), "self.requirements.all(x, x.operator == 'In' ? x.values.size() != 0 : true)", { requirements: [{ key: 'a', operator: 'In', values: ['x'] }] }, { requirements: [{ key: 'a', operator: 'In', values: [] }] }],
+  [object({ min: integer(), max: integer() }), '!has(self.min) || !has(self.max) || self.min <= self.max', { min: 1, max: 1 }, { min: 2, max: 1 }],
+  [object({ replicas: integer(), paused: { type: 'boolean' } }), 'self.paused ? self.replicas == 0 : self.replicas > 0', { paused: true, replicas: 0 }, { paused: false, replicas: 0 }],
+  [object({ names: list(string({ maxLength: 63 }), { maxItems: 32 }) }), 'self.names.all(x, self.names.filter(y, y == x).size() == 1)', { names: ['a', 'b'] }, { names: ['a', 'a'] }],
+  [object({ flavors: list(object({ name: string({ maxLength: 63 }), quota: integer() }, { required: ['name'] }), { maxItems: 16, ...keyed('name') }), total: integer() }), 'self.flavors.map(f, f.quota).sum() <= self.total', { flavors: [{ name: 'a', quota: 1 }], total: 1 }, { flavors: [{ name: 'a', quota: 2 }], total: 1 }],
+  [object({ data: { type: 'string', format: 'byte', maxLength: 100 } }), 'self.data.size() == 3', { data: 'YWJj' }, { data: 'YWI=' }],
+  [object({ start: string({ format: 'date-time' }), end: string({ format: 'date-time' }) }), "self.end - self.start <= duration('1h')", { start: '2026-01-01T00:00:00Z', end: '2026-01-01T01:00:00Z' }, { start: '2026-01-01T00:00:00Z', end: '2026-01-01T02:00:00Z' }],
+  [object({ text: string({ maxLength: 200 }) }), "self.text.lowerAscii() == self.text && self.text.trim() == self.text && !self.text.contains('..')", { text: 'abc' }, { text: 'Abc' }],
+  [object({ a: list(string({ maxLength: 20 }), { maxItems: 20 }), b: list(string({ maxLength: 20 }), { maxItems: 20 }) }), '!sets.intersects(self.a, self.b)', { a: ['x'], b: ['y'] }, { a: ['x'], b: ['x'] }],
+  [object({ kind: string({ enum: ['A', 'B'] }) }), 'self.kind == oldSelf.kind', { kind: 'A' }, { kind: 'B' }, { kind: 'A' }],
+  [object({ size: string({ maxLength: 20 }) }), '!quantity(self.size).isLessThan(quantity(oldSelf.size))', { size: '2Gi' }, { size: '1Mi' }, { size: '1Gi' }],
+  [object({ ref: string() }), '!has(oldSelf.ref) || has(self.ref) && self.ref == oldSelf.ref', { ref: 'a' }, {}, { ref: 'a' }],
+  [object({ mode: string(), tls: object({ cert: string() }) }), "self.?tls.?cert.orValue('') != '' || self.mode == 'plain'", { mode: 'plain' }, { mode: 'tls', tls: {} }],
+  [object({ weights: list(integer({ minimum: 0 }), { maxItems: 16 }) }), 'self.weights.sum() == 100 && self.weights.max() > 0', { weights: [40, 60] }, { weights: [40] }],
+  [object({ steps: list(object({ name: string({ maxLength: 30 }), needs: list(string({ maxLength: 30 }), { maxItems: 5 }) }, { required: ['name'] }), { maxItems: 10, ...keyed('name') }) }), 'self.steps.all(s, !has(s.needs) || s.needs.all(n, self.steps.exists(o, o.name == n)))', { steps: [{ name: 'a' }, { name: 'b', needs: ['a'] }] }, { steps: [{ name: 'b', needs: ['a'] }] }]
+]
+
+for (const [schema, rule, right, wrong, old] of KINDS) {
+  t.test(`accepted, and judged right: ${rule}`, async t => {
+    const own = root({ ...schema, ...rules(rule) })
+    t.same(refusals(own), [])
+    t.same(broken(own, right, old), [])
+    t.equal(broken(own, wrong, old).length, 1, JSON.stringify(broken(own, wrong, old)))
+  })
+}
