@@ -1,8 +1,10 @@
 /** Validates prepared objects. */
+import { checkAddressForms, holdsAddresses } from '../../schemas/language/addresses.js'
 import {
-  validateSubresource, validateObject, validateUpdate, validateVersion
+  collect, validateSubresource, validateObject, validateUpdate, validateVersion
 } from '../../schemas/language/validation.js'
 import type { ApiObject } from '../../schemas/resource.js'
+import type { FieldError } from '../../schemas/status.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import { mayGet, refuse } from '../write-context.js'
 import { withOwners } from './field-owners.js'
@@ -14,7 +16,7 @@ export function * validateNew (write: CreateWrite): Steps<void> {
   const { store, object, findings } = write
   const own = [...validateObject(store.stored, object, store.gates), ...findings]
   const ofVersion = yield * validateVersion(store.representation, object, undefined, '', store.gates)
-  refuse(store, object, [...own, ...ofVersion])
+  refuse(store, object, [...own, ...ofVersion, ...addressForms(write, undefined)])
   accept(write, undefined)
 }
 
@@ -29,12 +31,25 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const sent = validate?.(object, old) ?? []
   const { representation, gates } = store
   const warn = (text: string): void => { caller.warn?.(text) }
-  const all = [...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn)]
+  const all = [
+    ...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn),
+    ...addressForms(write, old)
+  ]
   if (all.length > 0) {
     const explains = yield * waitFor(mayGet(write))
     refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)
   }
   accept(write, old)
+}
+
+/** In releases that are strict about them. */
+function addressForms (
+  { store: { stored, gates }, object, context: { caller } }: CreateWrite | ChangeWrite, old: ApiObject | undefined
+): FieldError[] {
+  if (!gates.enabled('StrictIPCIDRValidation') || !holdsAddresses(stored.message)) return []
+  return collect(report => { checkAddressForms(stored.message, object, old, report) }, gates, text => {
+    caller.warn?.(text)
+  })
 }
 
 function accept (

@@ -26,10 +26,12 @@ function reporting (findings: FieldError[], gates: Gates, warn?: Report['warn'])
 }
 
 /** Runs validation and returns its errors, at most a hundred. */
-export function collect (run: (report: Report) => void, gates = DEFAULT_GATES): FieldError[] {
+export function collect (
+  run: (report: Report) => void, gates = DEFAULT_GATES, warn?: Report['warn']
+): FieldError[] {
   const findings: FieldError[] = []
   try {
-    run(reporting(findings, gates))
+    run(reporting(findings, gates, warn))
   } catch (error) {
     if (error !== ENOUGH) throw error
   }

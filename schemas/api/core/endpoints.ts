@@ -9,7 +9,7 @@ import { kind, message } from './package.js'
 
 export type EndpointAddress = Static<typeof EndpointAddress>
 export const EndpointAddress = message('EndpointAddress', 'One address behind a service.', {
-  ip: string(1, 'IP address, neither loopback nor link-local.', { required: true, mayBeEmpty: true }),
+  ip: string(1, 'IP address, neither loopback nor link-local.', { required: true, mayBeEmpty: true, holds: 'ip' }),
   hostname: string(3, 'Host name of the endpoint.'),
   nodeName: string(4, 'Node the endpoint is on.', { pointer: true }),
   targetRef: one(2, 'Object that has the address, usually a pod.', ObjectReference, { pointer: true })

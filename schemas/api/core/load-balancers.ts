@@ -16,7 +16,7 @@ export const PortStatus = message('PortStatus', 'State of a port of a service at
 
 export type LoadBalancerIngress = Static<typeof LoadBalancerIngress>
 export const LoadBalancerIngress = message('LoadBalancerIngress', 'A point where traffic enters a load balancer.', {
-  ip: string(1, 'Address of a load balancer that is known by address.'),
+  ip: string(1, 'Address of a load balancer that is known by address.', { holds: 'ip' }),
   hostname: string(2, 'Name of a load balancer that is known by DNS name.'),
   ipMode: string(3, 'Whether traffic arrives with the address of the balancer: VIP, or Proxy if not.', {
     pointer: true, values: ['VIP', 'Proxy'], since: '1.29'

@@ -22,7 +22,7 @@ export type NodeSpec = Static<typeof NodeSpec>
 export const NodeSpec = message('NodeSpec', 'How a node is to be used.', {
   podCIDR: string(1, 'Address range for the pods of the node.', { immutable: 'ruled' }),
   podCIDRs: list(7, 'Address ranges for the pods, at most one per IP family.', 'string', {
-    immutable: 'ruled', patchStrategy: 'merge'
+    immutable: 'ruled', patchStrategy: 'merge', holds: 'cidr'
   }),
   providerID: string(3, 'ID of the node at the cloud provider, as provider://id.', { immutable: 'ruled' }),
   unschedulable: bool(4, 'Whether new pods are kept off the node (cordoned).'),

@@ -15,7 +15,7 @@ import { validatePodTemplate } from './rules/templates.js'
 
 export type HostAlias = Static<typeof HostAlias>
 export const HostAlias = message('HostAlias', 'An address and its names in the hosts file of a pod.', {
-  ip: string(1, 'IP address of the entry.'),
+  ip: string(1, 'IP address of the entry.', { holds: 'ip' }),
   hostnames: list(2, 'Host names for the address.', 'string')
 })
 
@@ -27,7 +27,7 @@ export const PodDNSConfigOption = message('PodDNSConfigOption', 'An option of th
 
 export type PodDNSConfig = Static<typeof PodDNSConfig>
 export const PodDNSConfig = message('PodDNSConfig', 'DNS settings of a pod, added to those of its policy.', {
-  nameservers: list(1, 'Addresses of name servers.', 'string'),
+  nameservers: list(1, 'Addresses of name servers.', 'string', { holds: 'ip' }),
   searches: list(2, 'Domains searched for host names.', 'string'),
   options: list(3, 'Options of the resolver.', PodDNSConfigOption)
 })

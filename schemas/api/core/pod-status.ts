@@ -121,12 +121,12 @@ export const PodCondition = message('PodCondition', 'A finding about a pod.', {
 
 export type PodIP = Static<typeof PodIP>
 export const PodIP = message('PodIP', 'An IP address of a pod.', {
-  ip: string(1, 'IPv4 or IPv6 address.')
+  ip: string(1, 'IPv4 or IPv6 address.', { holds: 'ip' })
 })
 
 export type HostIP = Static<typeof HostIP>
 export const HostIP = message('HostIP', 'An IP address of a node.', {
-  ip: string(1, 'IPv4 or IPv6 address.', { required: true, ruled: true })
+  ip: string(1, 'IPv4 or IPv6 address.', { required: true, ruled: true, holds: 'ip' })
 })
 
 export type PodResourceClaimStatus = Static<typeof PodResourceClaimStatus>

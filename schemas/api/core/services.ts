@@ -72,17 +72,21 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   selector: map(2, 'Labels of the pods that traffic goes to.', 'string', { mapType: 'atomic' }),
   clusterIP: string(3, 'Address of the service in the cluster; None for a headless service.', { immutable: 'ruled' }),
   clusterIPs: list(18, 'All cluster addresses, at most one per IP family.', 'string', {
-    immutable: 'ruled', listType: 'atomic'
+    immutable: 'ruled', listType: 'atomic', holds: 'ip'
   }),
   type: string(4, 'How it is reached: ClusterIP, NodePort, LoadBalancer or ExternalName.', {
     values: ['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'], closed: 'ruled', default: 'ClusterIP'
   }),
-  externalIPs: list(5, 'Further addresses for which nodes accept traffic to the service.', 'string'),
+  externalIPs: list(5, 'Further addresses for which nodes accept traffic to the service.', 'string', {
+    holds: 'ip'
+  }),
   sessionAffinity: string(7, 'Whether a client stays with one pod: ClientIP or None.', {
     values: ['ClientIP', 'None'], closed: 'ruled', default: 'None'
   }),
-  loadBalancerIP: string(8, 'Deprecated: address to ask of the load balancer.'),
-  loadBalancerSourceRanges: list(9, 'Address ranges of clients the load balancer lets in.', 'string'),
+  loadBalancerIP: string(8, 'Deprecated: address to ask of the load balancer.', { holds: 'ip' }),
+  loadBalancerSourceRanges: list(9, 'Address ranges of clients the load balancer lets in.', 'string', {
+    holds: 'cidr'
+  }),
   externalName: string(10, 'DNS name the service stands for, for type ExternalName.'),
   externalTrafficPolicy: string(11, 'Where traffic from outside is sent: Cluster or Local.', {
     values: ['Local', 'Cluster'], closed: 'ruled'

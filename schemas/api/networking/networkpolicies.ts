@@ -24,8 +24,8 @@ export const NetworkPolicyPort = message('NetworkPolicyPort', 'A port or range o
 
 export type IPBlock = Static<typeof IPBlock>
 export const IPBlock = message('IPBlock', 'An address range without some parts of it.', {
-  cidr: string(1, 'Address range, such as 192.168.1.0/24 or 2001:db8::/64.', { required: true }),
-  except: list(2, 'Ranges inside cidr that are left out.', 'string')
+  cidr: string(1, 'Address range, such as 192.168.1.0/24 or 2001:db8::/64.', { required: true, holds: 'cidr' }),
+  except: list(2, 'Ranges inside cidr that are left out.', 'string', { holds: 'cidr' })
 }, { validate: (object, at, report) => { validateBlock(object, at, report) } })
 
 export type NetworkPolicyPeer = Static<typeof NetworkPolicyPeer>

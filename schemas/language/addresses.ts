@@ -1,0 +1,61 @@
+/**
+ * Forms of IP addresses and address ranges (`holds` of their fields), in releases that are strict about them: of new
+ * values, those that programs read differently are refused, and other unusual ones warned of. What stands is forgiven.
+ */
+import { ambiguity, canonicalForm, type Holds } from '../rules/address-forms.js'
+import { invalid } from '../rules/findings.js'
+import { anywhere, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
+import type { Message, Plain, Report } from './types.js'
+
+const holds = ({ field }: PlannedField): Holds | undefined => field.holds
+const hasAddresses = anywhere(({ fields }) => fields.some(field => holds(field) !== undefined))
+/** The fields that hold addresses, or objects that do. */
+const relevant = perPlan(({ fields }) => fields.filter(field => holds(field) !== undefined ||
+  (field.innermost.message !== undefined && field.innermost.special === undefined &&
+    hasAddresses(field.innermost.plan))))
+
+interface Found { readonly path: string, readonly text: string, readonly holds: Holds }
+
+function * find (plan: Plan, object: Plain, at: string): Generator<Found> {
+  for (const field of relevant(plan)) {
+    const value = object[field.name]
+    if (value === undefined || value === null) continue
+    const path = at === '' ? field.name : `${at}.${field.name}`
+    const own = holds(field)
+    if (Array.isArray(value)) {
+      for (const [index, item] of (value as unknown[]).entries()) yield * findIn(field, own, item, `${path}[${index}]`)
+    } else yield * findIn(field, own, value, path)
+  }
+}
+
+function * findIn (field: PlannedField, own: Holds | undefined, value: unknown, path: string): Generator<Found> {
+  if (own === undefined) yield * find(field.innermost.plan, value as Plain, path)
+  else if (typeof value === 'string') yield { path, text: value, holds: own }
+}
+
+/** Whether objects of a type hold addresses. */
+export const holdsAddresses = (message: Message): boolean => hasAddresses(planOf(message))
+
+/** Checks the forms of addresses that `old` does not have at the same kind of place. @param old undefined on create */
+export function checkAddressForms (message: Message, object: object, old: object | undefined, report: Report): void {
+  const plan = planOf(message)
+  const known = new Set(old === undefined ? [] : [...find(plan, old as Plain, '')].map(placeOf))
+  for (const found of find(plan, object as Plain, '')) {
+    if (known.has(placeOf(found))) continue
+    const wrong = ambiguity(found.text, found.holds)
+    if (wrong !== undefined) {
+      invalid(report, found.path, found.text, wrong)
+      continue
+    }
+    const better = canonicalForm(found.text, found.holds)
+    if (better === undefined) continue
+    const [text, form] = [JSON.stringify(found.text), JSON.stringify(better)]
+    const [what, kind] = found.holds === 'ip' ? ['IP address', 'address'] : ['CIDR value', 'CIDR value']
+    report.warn?.(found.text.includes(':')
+      ? `${found.path}: IPv6 ${kind} ${text} should be in RFC 5952 canonical format (${form})`
+      : `${found.path}: non-standard ${what} ${text} is invalid: use ${form}`)
+  }
+}
+
+/** The value and its place, whatever the index in a list. */
+const placeOf = ({ path, text }: Found): string => `${path.replaceAll(/\[\d+\]/g, '[]')}=${text}`
