@@ -127,7 +127,7 @@ export const deployments = resource(Deployment, {
   generation: ({ spec, metadata }) => [spec, metadata.annotations],
   strategy: {
     dropGated: dropOfTemplate,
-    warnings: templateWarnings<Deployment>('spec.template', ({ spec }) => spec.template)
+    warnings: templateWarnings<Deployment>('spec.template', ({ spec }) => spec.template, true)
   },
   columns
 })

@@ -84,7 +84,8 @@ export const replicaSets = resource(ReplicaSet, {
   ],
   generation: ({ spec }) => spec,
   strategy: {
-    dropGated: dropOfTemplate, warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template)
+    dropGated: dropOfTemplate,
+    warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template, true)
   },
   columns
 })

@@ -1,4 +1,5 @@
 /** CronJob: creates jobs on a schedule. */
+import type { Gates } from '../../gates.js'
 import {
   age, ageOf, containerColumns, flag, integer, name, NONE, selector, since, text, UNSET, wideOnly
 } from '../../columns.js'
@@ -24,14 +25,14 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
 ]
 
 const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) =>
-  spec.jobTemplate.spec.template)
+  spec.jobTemplate.spec.template, true)
 /** `spec.spec` is upstream's. */
 const ZONE_IN_SCHEDULE =
   'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see ' +
     'https://orch.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
 
-function cronJobWarnings (job: v1.CronJob, old: v1.CronJob | undefined): string[] {
-  return [...ofTemplate(job, old), ...job.spec.schedule.includes('TZ') ? [ZONE_IN_SCHEDULE] : []]
+function cronJobWarnings (job: v1.CronJob, old: v1.CronJob | undefined, gates?: Gates): string[] {
+  return [...ofTemplate(job, old, gates), ...job.spec.schedule.includes('TZ') ? [ZONE_IN_SCHEDULE] : []]
 }
 
 export const cronJobs = resource(v1.CronJob, {

@@ -179,7 +179,7 @@ export const jobs = resource(Job, {
   generation: ({ spec }) => spec,
   strategy: {
     dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate,
-    canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template),
+    canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template, true),
     dependentsWarning: ORPHANED_PODS
   },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },

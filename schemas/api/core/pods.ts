@@ -10,6 +10,7 @@ import type { Gates } from '../../gates.js'
 import { followAppArmorAnnotations } from './rules/apparmor.js'
 import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { dropInitAnnotations } from './rules/init-annotations.js'
+import { nameWarnings } from './rules/later-warnings.js'
 import { mergeLabelKeys } from './rules/label-keys.js'
 import { defaultPodResources } from './rules/pod-resources.js'
 import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
@@ -128,7 +129,10 @@ export const pods = resource(Pod, {
   deleteReturns: 'Object',
   strategy: {
     prepareForCreate: (pod, _user, gates, warn) => { preparePod(pod, gates, warn) },
-    warnings: (pod, old) => old === undefined ? podWarnings(pod, '') : [], // updates come from controllers, mostly
+    // Updates come from controllers, mostly.
+    warnings: (pod, old, gates) => old === undefined
+      ? [...nameWarnings(pod.metadata, gates), ...podWarnings(pod, '', gates)]
+      : [],
     dropGated: ({ metadata }, old, gates) => { dropGatedAnnotations(metadata, old?.metadata, gates) },
     prepareForUpdate,
     gracePeriod

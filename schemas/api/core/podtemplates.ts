@@ -28,7 +28,7 @@ export const podTemplates = resource(PodTemplate, {
   generation: ({ template }) => template,
   strategy: {
     dropGated: ({ template }, old, gates) => { dropGatedAnnotations(template.metadata, old?.template.metadata, gates) },
-    warnings: ({ template }) => podWarnings(template, 'template')
+    warnings: ({ template }, _old, gates) => podWarnings(template, 'template', gates)
   },
   columns
 })

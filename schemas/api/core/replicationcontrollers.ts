@@ -98,6 +98,6 @@ export const replicationControllers = resource(ReplicationController, {
   selectableFields: { 'status.replicas': ({ status }) => String(status.replicas) },
   strategy: {
     dependents: 'orphaned', dropGated: dropOfTemplate,
-    warnings: templateWarnings<ReplicationController>('spec.template', ({ spec }) => spec.template)
+    warnings: templateWarnings<ReplicationController>('spec.template', ({ spec }) => spec.template, true)
   }
 })

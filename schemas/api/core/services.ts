@@ -4,6 +4,7 @@ import { int32, map, one, bool, list, string, type Report, type Static } from '.
 import { sameValue } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { dns1035Label, dnsLabel } from '../../names.js'
+import { serviceWarnings } from './rules/later-warnings.js'
 import { forbidden, invalid } from '../../rules/findings.js'
 import { LoadBalancerStatus } from './load-balancers.js'
 import { validateServiceAddressUpdate } from './rules/service-addresses.js'
@@ -178,6 +179,6 @@ export const services = resource(Service, {
   },
   strategy: {
     dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate,
-    canonicalize: forgetMeaningless
+    canonicalize: forgetMeaningless, warnings: (service, _old, gates) => serviceWarnings(service, gates)
   }
 })

@@ -14,7 +14,8 @@ import { checkJobPolicies } from './job-policies.js'
 /** Labels of a job's pods: those of before release 1.27, and the same with a prefix. */
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
-const PREFIX = 'batch.orch.io/'
+const LATER_UID_LABEL = 'batch.orch.io/controller-uid'
+const LATER_NAME_LABEL = 'batch.orch.io/job-name'
 const PREFIXED_SINCE = '1.27'
 
 /**
@@ -89,12 +90,12 @@ function generateSelector ({ metadata, spec }: Job, isPrefixed: boolean): void {
   spec.selector = { ...spec.selector, matchLabels: { [uidLabel(isPrefixed)]: uid, ...spec.selector?.matchLabels } }
 }
 
-const uidLabel = (isPrefixed: boolean): string => isPrefixed ? `${PREFIX}${UID_LABEL}` : UID_LABEL
+const uidLabel = (isPrefixed: boolean): string => isPrefixed ? LATER_UID_LABEL : UID_LABEL
 
 function labelsOf (name: string, uid: string, isPrefixed: boolean): Record<string, string> {
   return {
     [NAME_LABEL]: name, [UID_LABEL]: uid,
-    ...isPrefixed ? { [`${PREFIX}${NAME_LABEL}`]: name, [`${PREFIX}${UID_LABEL}`]: uid } : {}
+    ...isPrefixed ? { [LATER_NAME_LABEL]: name, [LATER_UID_LABEL]: uid } : {}
   }
 }
 

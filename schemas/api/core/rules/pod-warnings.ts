@@ -1,8 +1,10 @@
 /** Warnings for writers of pods and pod templates, about deprecated, non-functional or ambiguous fields. */
+import type { Gates } from '../../../gates.js'
 import { isWhole } from '../../../meta/quantity.js'
 import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
 import { SECCOMP_OF_CONTAINER, SECCOMP_OF_POD } from './annotations.js'
+import { nameWarnings, warnOfLater } from './later-warnings.js'
 import { containersOf } from './visit.js'
 
 const NODE_LABELS: ReadonlyMap<string, string> = new Map([
@@ -37,7 +39,7 @@ type Amounts = Readonly<Record<string, string>> | undefined
 
 /** @param at path of the template; '' for a pod */
 export function podWarnings (
-  { metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string
+  { metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string, gates?: Gates
 ): string[] {
   const warnings: string[] = []
   const warn: Warn = text => { warnings.push(text) }
@@ -65,6 +67,7 @@ export function podWarnings (
     fractional(resources.requests, `${path}.resources.requests`, warn)
     repeated(env, 'name', `${path}.env`, warn)
   }
+  warnOfLater(spec, specPath, gates, warn)
   return warnings
 }
 
@@ -130,14 +133,19 @@ function fractional (amounts: Amounts, at: string, warn: Warn): void {
   }
 }
 
-interface Generated { readonly metadata: Pick<ObjectMeta, 'generation'> }
+interface Generated { readonly metadata: ObjectMeta }
 
-/** Warnings for workloads: on create and when the generation changes. @param at path of the template */
+/**
+ * Warnings for workloads: on create and when the generation changes.
+ * @param at path of the template
+ * @param isNamed whether the names of its pods begin with its own
+ */
 export const templateWarnings = <T extends Generated>(
-  at: string, templateOf: (object: T) => PodTemplateSpec | undefined
-) => (object: T, old: T | undefined): string[] => {
+  at: string, templateOf: (object: T) => PodTemplateSpec | undefined, isNamed = false
+) => (object: T, old: T | undefined, gates?: Gates): string[] => {
     const template = templateOf(object)
-    return template === undefined || (old !== undefined && object.metadata.generation === old.metadata.generation)
-      ? []
-      : podWarnings(template, at)
+    const isOld = old !== undefined && object.metadata.generation === old.metadata.generation
+    if (template === undefined || isOld) return []
+    const ofName = isNamed && old === undefined ? nameWarnings(object.metadata, gates) : []
+    return [...ofName, ...podWarnings(template, at, gates)]
   }
