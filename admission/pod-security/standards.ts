@@ -48,7 +48,8 @@ const BASELINE: readonly Standard[] = [
 ]
 const RESTRICTED: readonly Standard[] = [
   { since: [[8, noEscalation], [25, onLinux(noEscalation)]] }, CAPABILITIES, VOLUMES, PROC_MOUNT,
-  { since: [[0, notRoot], [35, ofHostUsers(notRoot)]] }, { since: [[23, notRootsUser], [35, ofHostUsers(notRootsUser)]] },
+  { since: [[0, notRoot], [35, ofHostUsers(notRoot)]] },
+  { since: [[23, notRootsUser], [35, ofHostUsers(notRootsUser)]] },
   SECCOMP
 ]
 

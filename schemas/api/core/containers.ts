@@ -101,7 +101,9 @@ function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: 
 
 export type Container = Static<typeof Container>
 export const Container =
-  message('Container', 'A program that runs in a pod.', fieldsWith({ gate: 'SidecarContainers' }), { defaults: pullPolicy })
+  message('Container', 'A program that runs in a pod.', fieldsWith({ gate: 'SidecarContainers' }), {
+    defaults: pullPolicy
+  })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
 export const EphemeralContainerCommon = message(

@@ -8,6 +8,8 @@ const { stored: { apiVersion, plural } } = storageVersions
  * True if both feature gates are on and StorageVersions are served. Upstream with the gates alone never becomes ready.
  * @param disabledApis `group/version` and `group/version/plural` that are not served
  */
-export const publishesStorageVersions = ({ enabled }: Pick<Gates, 'enabled'>, disabledApis: ReadonlySet<string>): boolean =>
+export const publishesStorageVersions = (
+  { enabled }: Pick<Gates, 'enabled'>, disabledApis: ReadonlySet<string>
+): boolean =>
   enabled('StorageVersionAPI') && enabled('APIServerIdentity') && !disabledApis.has(apiVersion) &&
     !disabledApis.has(`${apiVersion}/${plural}`)

@@ -117,7 +117,7 @@ const KINDS: ReadonlyArray<readonly [schema: Schema, rule: string, right: unknow
   [object({ memory: string({ maxLength: 30 }) }), "isQuantity(self.memory) && quantity(self.memory).compareTo(quantity('1Gi')) >= 0", { memory: '2Gi' }, { memory: '1Mi' }],
   [object({ url: string() }), "isURL(self.url) && url(self.url).getScheme() in ['http', 'https']", { url: 'https://a/b' }, { url: 'ftp://a' }],
   [object({ cidrs: list(string({ maxLength: 43 }), { maxItems: 20 }) }), 'self.cidrs.all(c, isCIDR(c))', { cidrs: ['10.0.0.0/8'] }, { cidrs: ['10.0.0.0'] }],
-  [object({ cidrs: list(string({ maxLength: 43 }), { maxItems: 8 }) }), "self.cidrs.all(a, self.cidrs.exists_one(b, cidr(a).containsCIDR(b)))", { cidrs: ['10.0.0.0/8', '11.0.0.0/8'] }, { cidrs: ['10.0.0.0/8', '10.1.0.0/16'] }],
+  [object({ cidrs: list(string({ maxLength: 43 }), { maxItems: 8 }) }), 'self.cidrs.all(a, self.cidrs.exists_one(b, cidr(a).containsCIDR(b)))', { cidrs: ['10.0.0.0/8', '11.0.0.0/8'] }, { cidrs: ['10.0.0.0/8', '10.1.0.0/16'] }],
   [object({ ip: string({ maxLength: 45 }) }), 'isIP(self.ip) && ip(self.ip).family() == 6 && ip.isCanonical(self.ip)', { ip: '2001:db8::1' }, { ip: '10.0.0.1' }],
   [object({ version: string({ maxLength: 40 }) }), "isSemver(self.version, true) && !semver(self.version, true).isLessThan(semver('1.20.0'))", { version: 'v1.30' }, { version: 'v1.19.2' }],
   [object({ name: string({ maxLength: 63 }) }), '!format.dns1123Label().validate(self.name).hasValue()', { name: 'a-b' }, { name: 'A' }],
