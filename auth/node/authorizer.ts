@@ -12,11 +12,12 @@ import { notLoaded } from '../refusal.js'
 import type { RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Follow, Followed, ObjectName } from '../follow.js'
-import { COMPONENT_ROLES } from '../rbac/defaults/component-roles.js'
-import { parseRule, ruleAllows } from '../rbac/rules.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
+import { clusterRolesOf } from '../rbac/defaults/index.js'
+import { parseRule, ruleAllows, type Rule } from '../rbac/rules.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { NodeGraph } from './graph.js'
-import { ALLOW, noOpinion, ownCSINode, ownLease } from './own-objects.js'
+import { ALLOW, noOpinion, ownCSINode, ownLease, ownNode, selectsNode } from './own-objects.js'
 import { keyOf, type ReferredResource } from './references.js'
 
 const GROUP = 'system:nodes'
@@ -24,9 +25,6 @@ const PREFIX = 'system:node:'
 const STORAGE = 'storage.orch.io'
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
-
-/** The rules of all node agents, before the checks below. */
-const RULES = (COMPONENT_ROLES.find(({ name }) => name === 'system:node')?.rules ?? []).map(parseRule)
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const STATUS: ReadonlySet<string> = new Set(['update', 'patch'])
@@ -38,6 +36,8 @@ export function nodeOf ({ username, groups }: UserInfo): string | undefined {
 }
 
 export interface NodeAuthorizerOptions {
+  /** Default those of the interface's release. */
+  readonly gates?: Pick<Gates, 'enabled'>
   readonly follow: Follow
   /** Receives each change of the graph and its duration in seconds. */
   readonly observe?: (action: GraphAction, seconds: number) => void
@@ -50,9 +50,20 @@ export class NodeAuthorizer implements Authorizer {
   readonly name = 'Node'
   readonly #options: NodeAuthorizerOptions
   readonly #graph = new NodeGraph()
+  /** The rules of all node agents, before the checks below. */
+  readonly #rules: readonly Rule[]
+  /** A node agent reads its own node and pods, not all of them. */
+  readonly #isNarrow: boolean
+  readonly #readsAccounts: boolean
   #followed: Followed | undefined
 
-  constructor (options: NodeAuthorizerOptions) { this.#options = options }
+  constructor (options: NodeAuthorizerOptions) {
+    const { gates = DEFAULT_GATES } = options
+    this.#options = options
+    this.#rules = (clusterRolesOf(gates).find(({ name }) => name === 'system:node')?.rules ?? []).map(parseRule)
+    this.#isNarrow = gates.enabled('AuthorizeNodeWithSelectors')
+    this.#readsAccounts = gates.enabled('KubeletServiceAccountTokenForCredentialProviders')
+  }
 
   async start (): Promise<void> {
     const podKey = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
@@ -99,9 +110,15 @@ export class NodeAuthorizer implements Authorizer {
         case '/serviceaccounts': return this.#authorizeToken(node, info)
         case 'coordination.orch.io/leases': return ownLease(node, info)
         case `${STORAGE}/csinodes`: return ownCSINode(node, info)
+        case '/nodes':
+          if (this.#isNarrow && READS.has(info.verb)) return ownNode(node, info)
+          break
+        case '/pods':
+          if (this.#isNarrow && READS.has(info.verb)) return this.#authorizePod(node, info)
+          break
       }
     }
-    return RULES.some(rule => ruleAllows(rule, info)) ? ALLOW : NO_OPINION
+    return this.#rules.some(rule => ruleAllows(rule, info)) ? ALLOW : NO_OPINION
   }
 
   /** The permissions depend on the node's pods, so they cannot be listed; for other users there are none. */
@@ -139,7 +156,22 @@ export class NodeAuthorizer implements Authorizer {
     return this.#ifRelated(node, info, isRelated)
   }
 
+  /** Reads of pods that are bound to the node: of one, or of those selected by the node. */
+  #authorizePod (node: string, info: RequestInfo): Ruling {
+    if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot read subresources of this type`)
+    if (info.name === '' && info.verb !== 'get') {
+      return selectsNode(info, node)
+        ? ALLOW
+        : noOpinion(`can only list or watch pods with the field selector spec.nodeName=${node}`)
+    }
+    return this.#ifRelated(node, info, () => this.#graph.isOn(node, `${info.namespace}/${info.name}`))
+  }
+
   #authorizeToken (node: string, info: RequestInfo): Ruling {
+    if (this.#readsAccounts && info.verb === 'get' && info.subresource === '') {
+      return this.#ifRelated(node, info, () =>
+        this.#graph.refersTo(node, keyOf('serviceaccounts', info.namespace, info.name)))
+    }
     if (info.verb !== 'create' || info.subresource !== 'token') {
       return noOpinion(`node ${JSON.stringify(node)} can only create tokens for individual service accounts`)
     }

@@ -68,6 +68,9 @@ export class NodeGraph {
   deleteAttachment (name: string): void { this.#attachments.delete(name) }
 
   /** Whether a pod of the node refers to the object, or to a claim whose volume uses it. @param key see `keyOf` */
+  /** Whether a pod is bound to the node. */
+  isOn (node: string, pod: string): boolean { return this.#pods.get(pod)?.node === node }
+
   refersTo (node: string, key: string): boolean {
     if (this.#podRefersTo(node, key)) return true
     for (const volume of this.#volumesOf.of(key)) if (this.usesVolume(node, volume)) return true

@@ -30,3 +30,14 @@ export function ownCSINode (node: string, info: RequestInfo): Ruling {
     ? ALLOW
     : noOpinion(`node ${JSON.stringify(node)} can only access the CSINode of its own name`)
 }
+
+/** Reads of the node's own object, also as a list of that name. */
+export function ownNode (node: string, { name, subresource }: RequestInfo): Ruling {
+  if (subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot read subresources of a node`)
+  return name === node ? ALLOW : noOpinion(`node ${JSON.stringify(node)} can only read its own Node`)
+}
+
+/** Whether a request asks only for objects that name the node in spec.nodeName. */
+export const selectsNode = ({ selectors }: RequestInfo, node: string): boolean =>
+  selectors?.fields.some(({ key, operator, values }) =>
+    key === 'spec.nodeName' && operator === 'In' && values?.length === 1 && values[0] === node) === true

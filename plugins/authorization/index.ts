@@ -104,5 +104,7 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
   name: 'orch/authorization',
   fastify: '5.x',
   dependencies: ['orch/authentication'],
-  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources'], request: ['orch'] }
+  decorators: {
+    fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch']
+  }
 })

@@ -12,7 +12,7 @@ import type { ConfiguredAuthorizersOptions } from './configured.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
 import type { Having } from '../../answers/server.js'
 
-type AuthorizingServer = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources'>
+type AuthorizingServer = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources' | 'orchSettings'>
 
 export interface AuthorizationOptions {
   /** `--authorization-mode`. Default AlwaysAllow. */
@@ -59,7 +59,8 @@ const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
       ['operation']
     )
     return new NodeAuthorizer({
-      follow: follow(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) }
+      gates: fastify.orchSettings.featureGates, follow: follow(fastify),
+      observe: (action, seconds) => { actions.with(action).observe(seconds) }
     })
   },
   Webhook: async (fastify, { webhook }) => {
