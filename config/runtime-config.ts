@@ -25,13 +25,12 @@ export function disabledApis (settings: ReadonlyMap<string, string>, text: strin
       throw new FlagError('runtime-config', text, `${key} ${problem}, or api/all, api/ga, api/beta, api/alpha`)
     }
   }
-  const isEnabled = (apiVersion: string): boolean => {
-    return on.get(apiVersion) ?? on.get(`api/${stageOf(apiVersion)}`) ?? on.get('api/all') ??
-      !OFF_BY_DEFAULT.includes(apiVersion)
-  }
+  const isEnabled = (apiVersion: string, name = apiVersion): boolean => on.get(apiVersion) ??
+    on.get(`api/${stageOf(apiVersion)}`) ?? on.get('api/all') ??
+    !(OFF_BY_DEFAULT.includes(apiVersion) || OFF_BY_DEFAULT.includes(name))
   const versions = API_VERSIONS.filter(apiVersion => !isEnabled(apiVersion) &&
     !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))
   const off = new Set(versions)
   return [...versions, ...resources.filter(({ apiVersion, name }) => !off.has(apiVersion) &&
-    !(on.get(name) ?? isEnabled(apiVersion))).map(({ name }) => name)]
+    !(on.get(name) ?? isEnabled(apiVersion, name))).map(({ name }) => name)]
 }

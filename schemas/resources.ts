@@ -61,6 +61,7 @@ import { csiNodes } from './api/storage/csinodes.js'
 import { csiStorageCapacities } from './api/storage/csistoragecapacities.js'
 import { storageClasses } from './api/storage/storageclasses.js'
 import { volumeAttachments } from './api/storage/volumeattachments.js'
+import { volumeAttributesClasses } from './api/storage/volumeattributesclasses.js'
 import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
@@ -77,7 +78,7 @@ export const types: readonly ResourceType[] = [
   ingressClasses, ingresses, networkPolicies,
   podDisruptionBudgets, podSecurityPolicies,
   clusterRoleBindings, clusterRoles, roleBindings, roles,
-  csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
+  csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments, volumeAttributesClasses,
   mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings, mutatingWebhookConfigurations,
   validatingAdmissionPolicies, validatingAdmissionPolicyBindings, validatingWebhookConfigurations,
   customResourceDefinitions,
@@ -109,7 +110,14 @@ export const API_VERSIONS: readonly string[] =
       compareVersions(one.group, one.version, other.version))
     .map(({ apiVersion }) => apiVersion)
 
-/** Versions that are disabled by default: alpha ones, and beta ones that came after the interface's release. */
-export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.filter(apiVersion => stageOf(apiVersion) === 'alpha' ||
-  (stageOf(apiVersion) === 'beta' &&
-    representations.every(one => one.apiVersion !== apiVersion || one.gate !== undefined)))
+/**
+ * Disabled by default: alpha versions, and beta ones that came after the interface's release; resources that came to a
+ * beta version later (`storage.orch.io/v1beta1/volumeattributesclasses`).
+ */
+export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.flatMap(apiVersion => {
+  const stage = stageOf(apiVersion)
+  const own = representations.filter(one => one.apiVersion === apiVersion)
+  const later = own.filter(({ gate }) => gate !== undefined)
+  if (stage === 'alpha' || (stage === 'beta' && later.length === own.length)) return [apiVersion]
+  return stage === 'beta' ? later.map(({ plural }) => `${apiVersion}/${plural}`) : []
+})

@@ -88,6 +88,7 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'storage.orch.io/csinodes': { spec: { drivers: [{ name: 'disk.example.com', nodeID: 'n1' }] } },
   'storage.orch.io/csistoragecapacities': { storageClassName: 'fast', capacity: '10Gi', nodeTopology: selector },
   'storage.orch.io/storageclasses': { provisioner: 'disk.example.com' },
+  'storage.orch.io/volumeattributesclasses': { driverName: 'disk.example.com', parameters: { iops: '100' } },
   'storage.orch.io/volumeattachments': { spec: { attacher: 'disk.example.com', nodeName: 'n1', source: { persistentVolumeName: 'pv1' } } }
 }
 

@@ -153,11 +153,14 @@ t.test('versions are disabled by name or by stage, and the more specific setting
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
   const NEW = 'admissionregistration.orch.io/v1beta1'
+  const CLASSES = 'storage.orch.io/v1beta1/volumeattributesclasses'
   t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
-  t.strictSame(off('api/alpha=true'), [NEW], 'so are beta versions that came later')
+  t.strictSame(off('api/alpha=true'), [NEW, CLASSES], 'so are beta versions and resources that came later')
   t.strictSame(off('api/all=true'), [])
-  t.strictSame(off(`${ALPHA}=true`), [NEW])
-  t.strictSame(off(`${NEW}=true`), [ALPHA])
+  t.strictSame(off(`${ALPHA}=true`), [NEW, CLASSES])
+  t.strictSame(off(`${NEW}=true`), [ALPHA, CLASSES])
+  t.notOk(off('storage.orch.io/v1beta1=true').includes(CLASSES), 'a version is asked for with all its resources')
+  t.notOk(off(`${CLASSES}=true`).includes(CLASSES))
   t.strictSame(off('rbac.authorization.orch.io/v1=false,api/alpha,api/beta'), ['rbac.authorization.orch.io/v1'])
   t.strictSame(off('v1=false,api/alpha,api/beta'), ['v1'])
   t.strictSame(off('api/v1=false,api/alpha,api/beta'), ['v1'])

@@ -24,7 +24,7 @@ const MISSING = new Set(`flowcontrol.apiserver.orch.io/v1/flowschemas flowcontro
   networking.orch.io/v1/ipaddresses networking.orch.io/v1/servicecidrs resource.orch.io/v1/deviceclasses resource.orch.io/v1/resourceclaims
   admissionregistration.orch.io/v1/mutatingadmissionpolicies admissionregistration.orch.io/v1/mutatingadmissionpolicybindings
   flowcontrol.apiserver.orch.io/v1beta2/flowschemas flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations
-  resource.orch.io/v1/resourceclaimtemplates resource.orch.io/v1/resourceslices storage.orch.io/v1/volumeattributesclasses`.split(/\s+/))
+  resource.orch.io/v1/resourceclaimtemplates resource.orch.io/v1/resourceslices`.split(/\s+/))
 const OWN = ['apiextensions.orch.io/v1/customresourcedefinitions', 'apiregistration.orch.io/v1/apiservices']
 
 t.test('each release serves its versions', async t => {

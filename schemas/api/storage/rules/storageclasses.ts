@@ -1,9 +1,10 @@
-/** Validation of StorageClasses. */
+/** Validation of StorageClasses and VolumeAttributesClasses. */
 import type { Report } from '../../../language/types.js'
 import { sameValueAndPresence } from '../../../language/values.js'
 import { qualifiedName } from '../../../names.js'
 import { duplicate, forbidden, invalid, checkName, notSupported, required, tooLong } from '../../../rules/findings.js'
 import type { StorageClass } from '../storageclasses.js'
+import type { VolumeAttributesClass } from '../v1.js'
 
 const MAX_PARAMETERS = 512
 /** Provisioned volumes cannot be recycled. */
@@ -12,7 +13,7 @@ export const MAX_SIZE = 256 * 1024
 
 export function validateStorageClass (object: StorageClass, report: Report): void {
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
-  if (provisioner !== '') checkName(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
+  validateDriver(provisioner, 'provisioner', report)
   validateClassParameters(parameters, report)
   const policy: string = reclaimPolicy ?? '' // empty counts as unset
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) {
@@ -33,6 +34,19 @@ export function validateStorageClass (object: StorageClass, report: Report): voi
 function raw (terms: readonly Term[]): string {
   const byKey = new Map(terms.map(({ key, values = [] }) => [key, [...new Set(values)].sort()]))
   return JSON.stringify([...byKey].sort(([one], [other]) => one < other ? -1 : 1))
+}
+
+/** A missing one is reported as such. */
+function validateDriver (name: string, field: string, report: Report): void {
+  if (name !== '') checkName(report, field, name.toLowerCase(), qualifiedName)
+}
+
+export function validateAttributesClass ({ driverName, parameters = {} }: VolumeAttributesClass, report: Report): void {
+  validateDriver(driverName, 'driverName', report)
+  if (Object.keys(parameters).length === 0) {
+    required(report, 'parameters', 'must contain at least one key/value pair')
+  }
+  validateClassParameters(parameters, report)
 }
 
 function validateClassParameters (parameters: Readonly<Record<string, string>>, report: Report): void {
@@ -66,10 +80,22 @@ function validateTerm (terms: readonly Term[], field: string, report: Report): v
   }
 }
 
-export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
-  for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
+function validateFixed<T extends object> (
+  object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report
+): void {
+  for (const field of fields) {
     if (!sameValueAndPresence(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
   }
+}
+
+export function validateAttributesClassUpdate (
+  object: VolumeAttributesClass, old: VolumeAttributesClass, report: Report
+): void {
+  validateFixed(object, old, ['driverName', 'parameters'], report)
+}
+
+export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
+  validateFixed(object, old, ['parameters', 'provisioner', 'reclaimPolicy'], report)
   if (object.volumeBindingMode !== old.volumeBindingMode) {
     invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
   }
