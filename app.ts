@@ -43,6 +43,7 @@ import storage from './plugins/storage/index.js'
 import stalledRequests from './plugins/stalled-requests.js'
 import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
+import zpages, { pathsOf } from './plugins/zpages.js'
 import routes from './routes/index.js'
 import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates } from './schemas/gates.js'
@@ -80,6 +81,8 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
     deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
     connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
     featureGates: gates,
+    flags: options.flags,
+    statePaths: pathsOf({ featureGates: gates, flags: options.flags }),
     disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
     externalHostname: api.externalHostname,
     advertiseAddress: api.advertiseAddress,
@@ -143,6 +146,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   if (options.profiling !== undefined) {
     await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })
   }
+  await fastify.register(zpages)
   await fastify.register(routes)
 }
 

@@ -102,6 +102,8 @@ export interface ServerOptions {
   tracing?: TracingOptions
   /** Logs requests, by `-v`. Default off. */
   requestLog?: RequestLogOptions
+  /** Shown by `/flagz`, without secrets: values by name. Default none: `/flagz` is not served. */
+  flags?: Readonly<Record<string, string>>
   securityHeaders?: SecurityHeadersOptions
   api?: ApiOptions
   /** `--compat-names`: clients that use the public project's names are served too. Default false. */

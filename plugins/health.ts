@@ -89,9 +89,25 @@ export function excludedNames (values: readonly string[]): ReadonlySet<string> {
 
 const SHUTDOWN = 'shutdown'
 
-async function health (fastify: Having<'orchShutdown'>, options: HealthOptions): Promise<void> {
+/** Counts outcomes of checks, for `/metrics/slis`. */
+function counted ({ orchMetrics: metrics }: Having<'orchMetrics'>): (endpoint: string, result: CheckResult) => void {
+  const latest = metrics.gauge(
+    'kubernetes_healthcheck', 'Whether a check of health passed when it was last asked for.', ['name', 'type']
+  )
+  const all = metrics.counter(
+    'kubernetes_healthchecks_total', 'Checks of health, by result.', ['name', 'status', 'type']
+  )
+  return (endpoint, { name, state }) => {
+    if (state === 'excluded') return
+    latest.with(name, endpoint).set(state === 'ok' ? 1 : 0)
+    all.with(name, state === 'ok' ? 'success' : 'error', endpoint).add()
+  }
+}
+
+async function health (fastify: Having<'orchMetrics' | 'orchShutdown'>, options: HealthOptions): Promise<void> {
   const { livezGracePeriod = 0, now = () => performance.now() } = options
   const started = now()
+  const count = counted(fastify)
   const checks = new Map<string, Registered>()
 
   type Excused = Registered['isExcused']
@@ -175,6 +191,7 @@ async function health (fastify: Having<'orchShutdown'>, options: HealthOptions):
       const state = excluded.has(check.name) ? 'excluded' : await run(check, endpoint) ? 'ok' : 'failed'
       return { name: check.name, state } satisfies CheckResult
     }))
+    for (const result of results) count(endpoint, result)
     const names = new Set(mine.map(check => check.name))
     const text = report(endpoint, results, [...excluded].filter(name => !names.has(name)).sort())
     const failed = results.some(({ state }) => state === 'failed')
@@ -218,5 +235,5 @@ function within (milliseconds: number, work: PromiseLike<unknown>): Promise<unkn
 }
 
 export default plugin<HealthOptions>()(health, {
-  name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchShutdown'], request: ['orch'] }
+  name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchMetrics', 'orchShutdown'], request: ['orch'] }
 })

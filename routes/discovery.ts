@@ -109,13 +109,13 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
     : send(request, reply, {
       paths: rootPaths(groups(), [
         ...discoveryPaths(serviceAccountTokens.issuer),
-        ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []
+        ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [], ...settings.statePaths
       ])
     }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {
-  const paths = [...others, '/healthz', '/livez', '/metrics', '/openapi/v2', '/readyz', '/version']
+  const paths = [...others, '/openapi/v2']
   for (const [group, versions] of groups) {
     if (group === '') paths.push('/api', ...versions.map(version => `/api/${version}`))
     else paths.push('/apis', `/apis/${group}`, ...versions.map(version => `/apis/${group}/${version}`))

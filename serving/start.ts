@@ -8,6 +8,7 @@ import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
+import { shownFlags } from '../config/shown-flags.js'
 import { dividedOptions } from '../config/divided-options.js'
 import { configuration } from '../config/options.js'
 import { storeText } from '../config/store.js'
@@ -113,7 +114,7 @@ export async function start (
   await root.register(async instance => {
     loaded = instance
     await orch(instance, {
-      ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor),
+      ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor), flags: shownFlags(parsed),
       rootCA: certificates === undefined
         ? { certificates: chain }
         : { certificates, shared: values['tls-cert-file'] !== '' }

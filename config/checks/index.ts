@@ -125,6 +125,7 @@ const OPTIONS: Table<ServerOptions> = {
   requestLog: members<Group<'requestLog'>>({
     verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback())
   }),
+  flags: record(string()),
   securityHeaders: members<Group<'securityHeaders'>>({
     allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object()
   }),

@@ -1,5 +1,6 @@
 /**
- * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orchMetrics`; each
+ * `/metrics` in Prometheus text format, with upstream's names; under 1.36 `/metrics/slis` with those of the checks of
+ * health, which are often scraped. Plugins declare metrics with `fastify.orchMetrics`; each
  * server in a process has its own registry. Registered right after request info, so that rejected requests are counted.
  * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period,
  * --etcd-db-metric-poll-interval
@@ -37,6 +38,9 @@ export interface MetricsOptions {
   others?: (text: Uint8Array) => Promise<readonly Exposition[]>
 }
 
+/** Of `health.ts`. */
+const OF_CHECKS: ReadonlySet<string> = new Set(['kubernetes_healthcheck', 'kubernetes_healthchecks_total'])
+
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
 
 /** @param options with the release that the server emulates, by default that of the interface */
@@ -70,6 +74,15 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
     setImmediate(() => { if (!closed) once() }).unref()
   }
 
+  const text = async (isShown: (name: string) => boolean): Promise<Buffer> => {
+    for (const read of readers) read()
+    const isWritten = (name: string): boolean => !hidden.has(name) && isShown(name)
+    const pieces: Buffer[] = []
+    for (const family of families.values()) if (isWritten(family.name)) family.write(pieces)
+    pieces.push(Buffer.from(await processText(isWritten)))
+    return Buffer.concat(pieces)
+  }
+
   const own: Metrics = {
     counter: (name, help, labels = []) =>
       declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help), labels)),
@@ -101,13 +114,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
         for (const gauge of gauges) gauge.set(size)
       })
     },
-    exposition: async () => {
-      for (const read of readers) read()
-      const pieces: Buffer[] = []
-      for (const family of families.values()) if (!hidden.has(family.name)) family.write(pieces)
-      pieces.push(Buffer.from(await processText(hidden)))
-      return Buffer.concat(pieces)
-    }
+    exposition: async () => await text(() => true)
   }
   fastify.decorate('orchMetrics', own)
   buildInfo(own, options.release ?? RELEASE_NAME)
@@ -121,15 +128,21 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
     requests.begin(served(request), reply)
     done()
   })
-  const ofAll = async (collect: NonNullable<typeof others>): Promise<Buffer> => {
-    const text = await own.exposition()
-    const [expositions, { merged }] = await Promise.all([collect(text), import('./merged.js')])
-    return await runStepsWithinBudget(merged([{ process, text }, ...expositions]))
+  const ofAll = async (isShown: (name: string) => boolean): Promise<Buffer> => {
+    if (others === undefined) return await text(isShown)
+    const mine = await own.exposition()
+    const [expositions, { merged }] = await Promise.all([others(mine), import('./merged.js')])
+    return await runStepsWithinBudget(merged([{ process, text: mine }, ...expositions], isShown))
   }
-  fastify.get('/metrics', async (_request, reply) => {
-    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-      .send(others === undefined ? await own.exposition() : await ofAll(others))
-  })
+  const serve = (path: string, isShown: (name: string) => boolean): void => {
+    fastify.get(path, async (_request, reply) => {
+      return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(await ofAll(isShown))
+    })
+  }
+  serve('/metrics', name => !OF_CHECKS.has(name))
+  if (options.release !== undefined && options.release !== RELEASE_NAME) {
+    serve('/metrics/slis', name => OF_CHECKS.has(name) || name === 'process_start_time_seconds')
+  }
   fastify.addHook('onClose', (_instance, done) => {
     closed = true
     done()

@@ -38,8 +38,14 @@ const labelled = (series: string, process: string): string => series.endsWith('}
   ? `${series.slice(0, -1)},process="${process}"}`
   : `${series}{process="${process}"}`
 
-/** In steps, because a scrape of a large server has tens of thousands of lines. @returns the text format */
-export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
+/**
+ * In steps, because a scrape of a large server has tens of thousands of lines.
+ * @param isShown by the name of a metric, default all
+ * @returns the text format
+ */
+export function * merged (
+  expositions: readonly Exposition[], isShown: (name: string) => boolean = () => true
+): Steps<Buffer> {
   const families = new Map<string, Family>()
   let lines = 0
   for (const { process, text, countersOnly = false } of expositions) {
@@ -74,7 +80,8 @@ export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
     }
   }
   const pieces: string[] = []
-  for (const { head, series } of families.values()) {
+  for (const [name, { head, series }] of families) {
+    if (!isShown(name)) continue
     let text = head
     for (const [key, value] of series) {
       if (++lines % LINES === 0) yield

@@ -21,10 +21,10 @@ function registry (): Registry {
   return processMetrics
 }
 
-/** Renders the text format. @param hidden names of omitted metrics */
-export async function processText (hidden: ReadonlySet<string>): Promise<string> {
+/** Renders the text format of the metrics that are shown. */
+export async function processText (isShown: (name: string) => boolean): Promise<string> {
   const known = registry()
-  const names = known.getMetricsAsArray().map(({ name }) => name).filter(name => !hidden.has(name))
+  const names = known.getMetricsAsArray().map(({ name }) => name).filter(isShown)
   const texts = await Promise.all(names.map(name => known.getSingleMetricAsString(name)))
   // prom-client's spelling of NaN is invalid; it occurs before the first sample
   return texts.map(text => `${text}\n`).join('').replace(/ Nan$/gm, ' NaN')

@@ -12,7 +12,9 @@ const STABLE: ReadonlySet<string> = new Set([
   'apiserver_request_total',
   'apiserver_requested_deprecated_apis',
   'apiserver_response_sizes',
-  'apiserver_storage_objects'
+  'apiserver_storage_objects',
+  'kubernetes_healthcheck',
+  'kubernetes_healthchecks_total'
 ])
 
 /** Prefixes the help text with the stability level. */

@@ -3,6 +3,7 @@
  * ready.
  */
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import { resourceLabel } from '../../schemas/resource.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'
@@ -94,7 +95,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
 
   fastify.addHook('onReady', done => {
     atStart = resources.all()
-    health.postStart('start-watch-caches', resources.open())
+    health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', resources.open())
     for (const store of resources.all()) {
       const { start, end } = store.keys.range('')
       metrics.trackObjects(resourceLabel(store.type), () => store.backend.count(start, end))

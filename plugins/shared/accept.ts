@@ -34,7 +34,7 @@ const bounded = (header: string): string =>
 const range = ({ type }: Clause): number => type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
 
 /** Clauses of an Accept header, best first. Clauses with q=0 come last. */
-function parseAccept (header: string): Clause[] {
+export function parseAccept (header: string): Clause[] {
   const clauses = bounded(header).split(',').map(clause => {
     const [type = '', ...rest] = clause.split(';').map(part => part.trim())
     const parameters: Record<string, string> = {}

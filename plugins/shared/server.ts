@@ -102,6 +102,10 @@ export interface Settings {
     readonly knows: (name: string) => boolean
     readonly release: Release
   }
+  /** Of the command line, for `/flagz`; undefined if a host has none. */
+  readonly flags: Readonly<Record<string, string>> | undefined
+  /** Served paths of the server's state. */
+  readonly statePaths: readonly string[]
   /** `group/version` pairs that are disabled. */
   readonly disabledApis: ReadonlySet<string>
   readonly externalHostname: string | undefined

@@ -47,5 +47,5 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
 }, {
   name: 'orch/storage',
   fastify: '5.x',
-  decorators: { fastify: ['orchClock', 'orchEgress', 'orchHealth', 'orchMetrics'] }
+  decorators: { fastify: ['orchClock', 'orchEgress', 'orchHealth', 'orchMetrics', 'orchSettings'] }
 })

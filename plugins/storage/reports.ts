@@ -4,6 +4,7 @@
  * Space: the disk of an embedded store is this server's own, so it leaves the balancer; an etcd is that of all servers,
  * which would all leave at once, and with them the deletes that free space. In readyz only, as a restart does not help.
  */
+import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import type { Encryption } from '../../storage/encryption/index.js'
 import type { Store } from '../../storage/open.js'
 import type { Metrics } from '../shared/metric-series.js'
@@ -24,11 +25,16 @@ interface Reported {
 }
 
 export function reportOn (
-  { orchHealth: health, orchMetrics: metrics }: Having<'orchHealth' | 'orchMetrics'>,
+  fastify: Having<'orchHealth' | 'orchMetrics' | 'orchSettings'>,
   { stores, encryption, healthcheckTimeout: timeout = 2000 }: Reported
 ): void {
+  const { orchHealth: health, orchMetrics: metrics, orchSettings: settings } = fastify
   stores.forEach(({ backend, name, endpoint }, at) => {
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout })
+    // Probes of later releases ask for it by name.
+    if (at === 0 && settings.featureGates.release !== RELEASE_NAME) {
+      health.add('etcd-readiness', () => backend.status(), { timeout, healthz: false, livez: false })
+    }
     metrics.trackStore(name, () => backend.status(), endpoint)
   })
   encryption?.checks.forEach((check, at) => { health.add(`kms-provider-${at}`, check) })

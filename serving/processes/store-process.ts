@@ -26,8 +26,10 @@ export async function runStore ({ values }: Parsed, supervisor: SupervisorChanne
     end: () => { end(served, log) },
     report: () => {},
     verbosity: v => { verbosity.set(v) },
-    exposition: async () => Buffer
-      .from(await (await import('../../plugins/metrics/process.js')).processText(new Set(values['disabled-metrics'])))
+    exposition: async () => {
+      const { processText } = await import('../../plugins/metrics/process.js')
+      return Buffer.from(await processText(name => !values['disabled-metrics'].includes(name)))
+    }
   })
 }
 

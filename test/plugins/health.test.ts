@@ -1,6 +1,7 @@
 import t from 'tap'
 import health, { excludedNames, report, type HealthOptions } from '../../plugins/health.js'
 import type { Shutdown } from '../../plugins/shutdown.js'
+import metrics from '../../plugins/metrics/index.js'
 import fp from 'fastify-plugin'
 import { bareServer, type Test } from './bare-server.js'
 
@@ -12,6 +13,7 @@ async function build (test: Test, options: HealthOptions = {}, lines: string[] =
   await fastify.register(fp(async instance => {
     instance.orchShutdown = shutdown as Shutdown // health reads nothing but the state
   }, { name: 'orch/shutdown' }))
+  await fastify.register(metrics, {})
   await fastify.register(health, options)
   test.teardown(() => fastify.close())
   return { fastify, shutdown, health: fastify.orchHealth }

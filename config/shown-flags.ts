@@ -1,0 +1,25 @@
+/** The flags as `/flagz` shows them: the values that apply, by name. */
+import { FLAGS } from './flags/index.js'
+import type { Flag } from './flag.js'
+import type { Parsed } from './command-line.js'
+import { loggable } from './logging.js'
+
+/** In the place of a value that may hold a secret, as upstream. */
+const CLASSIFIED = 'CLASSIFIED'
+const CREDENTIALS = /\/\/[^/@\s]*@/
+
+export function shownFlags ({ values, given }: Parsed): Record<string, string> {
+  const all = Object.entries(FLAGS) as Array<[keyof typeof FLAGS, Flag<unknown>]> // flags differ in their value types
+  return Object.fromEntries(all.sort(([one], [other]) => one < other ? -1 : 1).map(([name, flag]) => {
+    const text = textOf(values[name], given.get(name) ?? flag.defaultText)
+    return [name, CREDENTIALS.test(text) || loggable(text) !== text ? CLASSIFIED : text]
+  }))
+}
+
+/** @param given of the last occurrence, or the default */
+function textOf (value: unknown, given: string): string {
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return `[${value.join(',')}]`
+  return value instanceof Map && [...value.values()].every(item => typeof item === 'string')
+    ? [...(value as ReadonlyMap<unknown, string>)].map(([key, text]) => `${String(key)}=${text}`).join(',')
+    : given
+}
