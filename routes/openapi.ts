@@ -153,7 +153,6 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
   })
   if (!gates.enabled('OpenAPIV3')) return
   get('/openapi/v3', async (request, reply) => {
-    formatOf(request, V3_FORMATS)
     return (await (await currentGeneration(request)).index()).send(request, reply, JSON_TYPE)
   })
   get('/openapi/v3/*', async (request, reply) => {

@@ -19,6 +19,8 @@ const NAMESPACE_CONTROLLER = {
 }
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json'
 const DEADLINE_MS = 10_000
+/** Clients wait for discovery. */
+const DISCOVERY_MS = 5000
 /** Maximum bytes of an answer; reading more would hold the event loop. */
 export const MAX_BYTES = 3 * 1024 * 1024
 
@@ -34,20 +36,22 @@ export type Fetch = (remote: RemoteService, path: string, etag: string) => Promi
 interface Sent {
   readonly method: string, readonly path: string, readonly headers: readonly string[],
   readonly body?: string | undefined
+  /** Milliseconds for the whole answer. Default 10,000. */
+  readonly deadline?: number
 }
 
 /** Sends one request and reads its answer, in time and with bounded bytes. @throws Error */
 export type Exchange = (remote: RemoteService, request: Sent) => Promise<Fetched>
 
 export function exchange (routing: Routing, certificate: ClientCertificate, pools: Pools, via: string): Exchange {
-  return async (remote, { method, path, headers, body }) => {
+  return async (remote, { method, path, headers, body, deadline = DEADLINE_MS }) => {
     const target = await targetOf(remote, routing)
     const pool = pools.of(remote, await certificate.current())
     const length = body === undefined
       ? []
       : ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]
     let cancel = (): void => {}
-    const timer = setTimeout(() => { cancel() }, DEADLINE_MS)
+    const timer = setTimeout(() => { cancel() }, deadline)
     try {
       const { answer } = await send({
         ...target,
@@ -58,7 +62,7 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
         verify: !remote.insecure,
         secureContext: pool.secureContext,
         upgrade: false,
-        connectTimeout: DEADLINE_MS
+        connectTimeout: deadline
       }, request => { cancel = () => { request.destroy(new Error('no answer in time')) } })
       cancel = () => { answer.destroy(new Error('no whole answer in time')) }
       return { status: answer.statusCode ?? 0, etag: answer.headers.etag ?? '', body: await bytesOf(answer) }
@@ -70,7 +74,7 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
 
 /** With the document of all groups, where a server has it. */
 export const discoveryFetch = (exchange: Exchange, naming: Naming): Fetch =>
-  documentFetch(exchange, naming, `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;` +
+  documentFetch((remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }), naming, `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;` +
     'as=APIGroupDiscoveryList,application/json')
 
 export const documentFetch = (

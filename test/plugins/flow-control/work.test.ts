@@ -68,3 +68,15 @@ t.test('a write is as wide as its body and what it changes', t => {
   t.equal(seats('update', 3_000_000, { 'content-length': '3000000' }), 10)
   t.end()
 })
+
+t.test('a watch that begins with the state is charged as the list of it, with or without a mark; others as one seat', t => {
+  const info = { path: '', isResourceRequest: true, verb: 'watch', group: '', version: 'v1', resource: 'configmaps', subresource: '', namespace: 'a', name: '' }
+  const seats = (verb: string, query: string): number => estimate({ ...info, verb }, new URLSearchParams(query), {}, storeOf(350, 10)).work.seats
+  const streamed = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents='
+  for (const state of ['watch=1', 'watch=1&resourceVersion=0', 'watch=1&limit=5', `${streamed}true`, `${streamed}1&resourceVersion=0`, `${streamed}true&resourceVersion=7&labelSelector=a`]) {
+    t.equal(seats('watch', state), seats('list', ''), state)
+  }
+  t.equal(seats('list', ''), 4)
+  for (const changes of ['watch=1&resourceVersion=7', `${streamed}false`, `${streamed}0&resourceVersion=7`]) t.equal(seats('watch', changes), 1, changes)
+  t.end()
+})
