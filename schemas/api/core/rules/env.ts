@@ -7,8 +7,11 @@ import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
 import { checkRelativePath } from './paths.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
 
-const variableName = (report: Report): NameRule =>
-  isOn(report, 'RelaxedEnvironmentVariableValidation') ? printableName : envName
+/** Later releases allow what others refuse. */
+const variableName = (report: Report): NameRule => name => {
+  const wrong = envName(name)
+  return wrong.length > 0 && isOn(report, 'RelaxedEnvironmentVariableValidation') ? printableName(name) : wrong
+}
 
 export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: string, report: Report): void {
   if (name !== '') checkName(report, `${at}.name`, name, variableName(report))

@@ -1,5 +1,4 @@
 /** Validation of probes and lifecycle hooks. */
-import { isOn } from '../../../gates.js'
 import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
@@ -40,12 +39,10 @@ export function checkStop (
   report: Report
 ): void {
   const seconds = preStop?.sleep?.seconds
-  const least = isOn(report, 'PodLifecycleSleepActionAllowZero') ? 0 : 1
-  if (seconds !== undefined && (seconds < least || seconds > grace)) {
+  if (seconds !== undefined && (seconds < 0 || seconds > grace)) {
     invalid(
-      report, `${at}.preStop.sleep`, seconds, least === 0
-        ? `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
-        : `must be greater than 0 and less than terminationGracePeriodSeconds (${grace})`
+      report, `${at}.preStop.sleep`, seconds,
+      `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
     )
   }
   if (stopSignal === undefined) return
