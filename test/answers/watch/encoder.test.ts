@@ -21,7 +21,8 @@ const eventOf = (name: string, revision: number): CacheEvent => new CacheEvent('
 function counted (): { made: () => number, open: (include: string, chunked?: boolean) => WatchEncoder } {
   let count = 0
   const columns = [{ ...configMaps.columns?.[0], cell: ({ metadata }: { metadata: { name?: string } }) => { count++; return metadata.name ?? '' } }]
-  const store = { representation: { ...configMaps, columns }, toVersion: (entry: Entry) => entry, clock: systemClock } as unknown as ResourceStore // the members that are read
+  const representation = { ...configMaps, columns }
+  const store = { representation, tabular: representation, toVersion: (entry: Entry) => entry, clock: systemClock } as unknown as ResourceStore // the members that are read
   const open = (include: string, chunked = false): WatchEncoder => {
     const accept = { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false } as const
     const form = watchForm({ naming: OWN_NAMES, accept, query: new URLSearchParams({ includeObject: include }) }, store)
