@@ -2,6 +2,7 @@
  * The default priority levels and flow schemas. Two of each are mandatory and apply when nothing else does;
  * administrators may change the others, which are suggestions (see `controllers/flow-control/defaults.ts`).
  */
+import type { Gates } from '../schemas/gates.js'
 import type {
   FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject
 } from '../schemas/api/flowcontrol/v1beta1.js'
@@ -22,12 +23,15 @@ type Rules = NonNullable<FlowSchemaSpec['rules']>
 const level = (name: string, spec: LevelSpec): PriorityLevelConfiguration =>
   ({ apiVersion: STORED_VERSION, kind: 'PriorityLevelConfiguration', metadata: { name }, spec, status: {} })
 
+interface Shares { readonly shares: number, /** Percentage of its seats. */ readonly lends: number }
+
 const queued = (
-  name: string, assuredConcurrencyShares: number, queues: number, handSize: number
+  name: string, { shares, lends }: Shares, queues: number, handSize: number
 ): PriorityLevelConfiguration =>
   level(name, {
     type: 'Limited', limited: {
-      assuredConcurrencyShares,
+      assuredConcurrencyShares: shares,
+      lendablePercent: lends,
       limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: QUEUE_LENGTH } }
     }
   })
@@ -69,18 +73,22 @@ const MANAGER = users('system:orch-controller-manager')
 const SCHEDULER = users('system:orch-scheduler')
 const KEEP = ['get', 'create', 'update']
 
+/** What levels lend is left out where the emulated release does not know it. */
 export const MANDATORY_LEVELS: readonly PriorityLevelConfiguration[] = [
-  level(CATCH_ALL, { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } } }),
-  level(EXEMPT, { type: 'Exempt' })
+  level(CATCH_ALL, {
+    type: 'Limited',
+    limited: { assuredConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } }
+  }),
+  level(EXEMPT, { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } })
 ]
 
 export const SUGGESTED_LEVELS: readonly PriorityLevelConfiguration[] = [
-  queued('system', 30, 64, 6),
-  queued('node-high', 40, 64, 6),
-  queued('leader-election', 10, 16, 4),
-  queued('workload-high', 40, 128, 6),
-  queued('workload-low', 100, 128, 6),
-  queued('global-default', 20, 128, 6)
+  queued('system', { shares: 30, lends: 33 }, 64, 6),
+  queued('node-high', { shares: 40, lends: 25 }, 64, 6),
+  queued('leader-election', { shares: 10, lends: 0 }, 16, 4),
+  queued('workload-high', { shares: 40, lends: 50 }, 128, 6),
+  queued('workload-low', { shares: 100, lends: 90 }, 128, 6),
+  queued('global-default', { shares: 20, lends: 50 }, 128, 6)
 ]
 
 export const MANDATORY_SCHEMAS: readonly FlowSchema[] = [
@@ -124,3 +132,11 @@ export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
     everything(EVERYBODY)
   )
 ]
+
+/** Suggested schemas that release 1.36 no longer has. */
+const GONE = new Set(['workload-leader-election', 'endpoint-controller'])
+
+/** The suggested schemas of the emulated release. */
+export const suggestedSchemas = (gates: Pick<Gates, 'enabled'>): readonly FlowSchema[] => gates.enabled('1.29')
+  ? SUGGESTED_SCHEMAS.filter(({ metadata: { name = '' } }) => !GONE.has(name))
+  : SUGGESTED_SCHEMAS

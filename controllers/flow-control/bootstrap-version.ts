@@ -1,9 +1,12 @@
+import { isServed } from '../../schemas/resource.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
-/** Upstream writes this version, which managedFields record. */
-const BOOTSTRAP_VERSION = 'v1beta2'
+/** Upstream writes the newest version, which managedFields record. */
+const BOOTSTRAP_VERSIONS = ['v1', 'v1beta2']
 
 export function inBootstrapVersion (store: ResourceStore): ResourceStore {
-  const representation = store.type.representations.find(({ version }) => version === BOOTSTRAP_VERSION)
+  const served = store.type.representations.filter(one => isServed(one, store.gates))
+  const representation = BOOTSTRAP_VERSIONS.map(name => served.find(({ version }) => version === name))
+    .find(one => one !== undefined)
   return representation === undefined ? store : store.forVersion(representation)
 }

@@ -16,7 +16,7 @@ import { current } from '../../registry/current.js'
 import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import {
-  GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS
+  GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, suggestedSchemas
 } from '../../flow-control/defaults.js'
 import { inBootstrapVersion } from './bootstrap-version.js'
 
@@ -34,7 +34,10 @@ function autoupdateAnnotation ({ metadata: { annotations } }: Configured): boole
 }
 
 /** The corrected object, undefined if nothing changes. */
-export function corrected<T extends Configured> (existing: T, desired: T, mandatory: boolean): T | undefined {
+export function corrected<T extends Configured> (
+  existing: T, wanted: T, mandatory: boolean, lends = false
+): T | undefined {
+  const desired = keptLending(existing, wanted, lends)
   const keep = mandatory || (autoupdateAnnotation(existing) ?? existing.metadata.generation === 1)
   const differs = keep && canonical(existing.spec) !== canonical(desired.spec)
   if (autoupdateAnnotation(existing) === keep && !differs) return undefined
@@ -43,6 +46,17 @@ export function corrected<T extends Configured> (existing: T, desired: T, mandat
     metadata: { ...existing.metadata, annotations: { ...existing.metadata.annotations, [AUTOUPDATE]: String(keep) } },
     ...(differs ? { spec: structuredClone(desired.spec) } : {})
   }
+}
+
+/** What a release before 1.29 does not know stays as it is, as what the level `exempt` reserves does anywhere. */
+function keptLending<T extends Configured> (existing: T, desired: T, lends: boolean): T {
+  const [there, { spec }] = [existing.spec, desired]
+  if (!('type' in spec) || !('type' in there)) return desired
+  const { lendablePercent, borrowingLimitPercent } = there.limited ?? {}
+  const limited = lends || spec.limited === undefined
+    ? spec.limited
+    : { ...spec.limited, lendablePercent, borrowingLimitPercent }
+  return { ...desired, spec: { ...spec, limited, exempt: there.exempt ?? (lends ? spec.exempt : undefined) } }
 }
 
 /** A canonical form of specs: empty lists and false count as unset, and member order is ignored. */
@@ -84,9 +98,10 @@ export class FlowDefaults extends AtStart {
     const levels = this.options.resources.find(GROUP, 'prioritylevelconfigurations')
     const schemas = this.options.resources.find(GROUP, 'flowschemas')
     if (levels === undefined || schemas === undefined) return
+    const wanted = suggestedSchemas(schemas.gates)
     // Levels first: the status of a schema without its level would report it as missing.
     for (const [store, suggested, mandatory] of [
-      [levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, SUGGESTED_SCHEMAS, MANDATORY_SCHEMAS]
+      [levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, wanted, MANDATORY_SCHEMAS]
     ] as const) {
       await this.each([...suggested, ...mandatory], object =>
         this.#ensure(store, object, (mandatory as readonly Configured[]).includes(object)))
@@ -95,7 +110,7 @@ export class FlowDefaults extends AtStart {
       levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name))
     )
     await this.#removeObsolete(
-      schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name))
+      schemas, new Set([...wanted, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name))
     )
   }
 
@@ -113,10 +128,11 @@ export class FlowDefaults extends AtStart {
         })
       return
     }
-    if (corrected(store.readStored(entry) as Configured, desired, mandatory) === undefined) return
+    const lends = store.gates.enabled('1.29')
+    if (corrected(store.readStored(entry) as Configured, desired, mandatory, lends) === undefined) return
     await change(inBootstrapVersion(store), { namespace: '', name }, this.#context, base => {
       const existing = base.copy() as Configured // of the store's type
-      return corrected(existing, desired, mandatory) ?? existing
+      return corrected(existing, desired, mandatory, lends) ?? existing
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound')) throw error // created again in a minute
     })

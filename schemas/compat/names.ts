@@ -45,7 +45,8 @@ const KEYS = [
       'service-account.name', 'service-account.uid', 'service-name', 'ssh-auth', 'tls'
     ]
       .map(name => `orch.io/${name}`),
-    'apf.orch.io/autoupdate-spec', 'api-approved.orch.io', 'apparmor.security.beta.orch.io/allowedProfileNames',
+    'apf.orch.io/autoupdate-spec', 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares',
+    'api-approved.orch.io', 'apparmor.security.beta.orch.io/allowedProfileNames',
     'apparmor.security.beta.orch.io/defaultProfileName',
     'authentication.orch.io/pod-name', 'authentication.orch.io/pod-uid',
     'autoscaling.alpha.orch.io/behavior', 'autoscaling.alpha.orch.io/conditions',

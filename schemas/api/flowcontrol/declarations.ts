@@ -1,12 +1,33 @@
-/** FlowSchema and PriorityLevelConfiguration, for both versions of flowcontrol.apiserver.orch.io. */
+/**
+ * FlowSchema and PriorityLevelConfiguration, for all versions of flowcontrol.apiserver.orch.io. The beta versions keep
+ * what v1 added, with which objects are stored.
+ */
 import { Time } from '../../meta/scalars.js'
 import { apiPackage, bool, int32, list, one, string } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { validateFlowConditions, validateFlowSchema } from './rules/flowschemas.js'
 import { validatePriorityLevel } from './rules/prioritylevelconfigurations.js'
+import type { Fields } from '../../language/types.js'
+import type { PriorityLevelConfiguration as StoredLevel } from './v1beta1.js'
 
-/** The messages of one version. */
-export function declare (version: 'v1beta2' | 'v1beta1') {
+/** In the beta versions. */
+export const ASSURED = {
+  assuredConcurrencyShares: int32(1, 'Share of the concurrency of the server, relative to other levels.', {
+    written: true, default: 30
+  })
+}
+
+/** In v1, where 0 is not the same as unset. */
+export const NOMINAL = {
+  nominalConcurrencyShares: int32(1, 'Share of the concurrency of the server; by default 30.', {
+    written: true, pointer: true, default: 30
+  })
+}
+
+/** The messages of one version. @param later what fields that came with v1 have beside others */
+export function declare<S extends Fields> (
+  version: 'v1' | 'v1beta2' | 'v1beta1', shares: S, later: { readonly since?: string }
+) {
   const { kind, message } = apiPackage('flowcontrol.apiserver.orch.io', version, `io.orch.api.flowcontrol.${version}`)
 
   const FlowDistinguisherMethod =
@@ -121,12 +142,25 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
     queuing: one(2, 'Settings of the queues, for type Queue.', QueuingConfiguration, { pointer: true })
   })
 
+  /** Beta versions have no default for it: what they do not say stays away. */
+  const lendable = { pointer: true, ...later, ...(version === 'v1' ? { default: 0 } : {}) } as const
+
+  const ExemptPriorityLevelConfiguration =
+    message('ExemptPriorityLevelConfiguration', 'Seats that a level without limits reserves.', {
+      nominalConcurrencyShares: int32(1, 'Share of the concurrency of the server, relative to other levels.', {
+        pointer: true, default: 0
+      }),
+      lendablePercent: int32(2, 'Percentage of its seats that other levels may use.', { pointer: true, default: 0 })
+    })
+
   const LimitedPriorityLevelConfiguration =
     message('LimitedPriorityLevelConfiguration', 'Limits on the requests of a priority level.', {
-      assuredConcurrencyShares: int32(1, 'Share of the concurrency of the server, relative to other levels.', {
-        written: true, default: 30
-      }),
-      limitResponse: one(2, 'What happens to requests that cannot run right away.', LimitResponse)
+      ...shares,
+      limitResponse: one(2, 'What happens to requests that cannot run right away.', LimitResponse),
+      lendablePercent: int32(3, 'Percentage of its seats that other levels may use.', lendable),
+      borrowingLimitPercent: int32(4, 'Most seats it may use of others, as percentage of its own; unset: all.', {
+        pointer: true, ...later
+      })
     })
 
   const PriorityLevelConfigurationSpec =
@@ -134,7 +168,12 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
       type: string(1, 'Whether requests are Limited or Exempt.', {
         required: true, mayBeEmpty: true, values: ['Exempt', 'Limited'], discriminator: true
       }),
-      limited: one(2, 'Limits on the requests, for type Limited.', LimitedPriorityLevelConfiguration, { pointer: true })
+      limited: one(2, 'Limits on the requests, for type Limited.', LimitedPriorityLevelConfiguration, {
+        pointer: true
+      }),
+      exempt: one(3, 'Seats that a level reserves, for type Exempt.', ExemptPriorityLevelConfiguration, {
+        pointer: true, ...later
+      })
     })
 
   const PriorityLevelConfigurationCondition =
@@ -162,13 +201,16 @@ export function declare (version: 'v1beta2' | 'v1beta1') {
       metadata,
       spec: one(2, 'Whether and how requests are limited.', PriorityLevelConfigurationSpec),
       status: one(3, 'What is observed of the priority level; written by the system.', PriorityLevelConfigurationStatus)
-    }, { validate: (level, _at, report) => { validatePriorityLevel(level, report) } })
+    }, {
+      // Objects are validated in their stored form.
+      validate: (level, _at, report) => { validatePriorityLevel(level as unknown as StoredLevel, report) }
+    })
 
   return {
     FlowDistinguisherMethod, PriorityLevelConfigurationReference, UserSubject, GroupSubject, ServiceAccountSubject,
     Subject, ResourcePolicyRule, NonResourcePolicyRule, PolicyRulesWithSubjects, FlowSchemaSpec, FlowSchemaCondition,
-    FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, LimitedPriorityLevelConfiguration,
-    PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition, PriorityLevelConfigurationStatus,
-    PriorityLevelConfiguration
+    FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, ExemptPriorityLevelConfiguration,
+    LimitedPriorityLevelConfiguration, PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition,
+    PriorityLevelConfigurationStatus, PriorityLevelConfiguration
   }
 }

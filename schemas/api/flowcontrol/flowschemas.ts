@@ -3,6 +3,7 @@ import { age, name, NONE, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource, type Column } from '../../resource.js'
+import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 import * as v1beta2 from './v1beta2.js'
 
@@ -27,5 +28,13 @@ export const flowSchemas = resource(v1beta1.FlowSchema, {
   columns,
   tableRank: ({ spec }) => spec.matchingPrecedence ?? 0,
   deprecation: { deprecated: '1.23', removed: '1.26', replacement: 'flowcontrol.apiserver.orch.io/v1beta2 FlowSchema' },
-  others: [sameFields(v1beta2.FlowSchema, v1beta1.FlowSchema)]
+  others: [
+    {
+      ...sameFields(v1beta2.FlowSchema, v1beta1.FlowSchema),
+      deprecation: {
+        deprecated: '1.26', removed: '1.29', replacement: 'flowcontrol.apiserver.orch.io/v1beta3 FlowSchema'
+      }
+    },
+    { ...sameFields(v1.FlowSchema, v1beta1.FlowSchema), gate: '1.29' }
+  ]
 })

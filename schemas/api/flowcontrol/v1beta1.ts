@@ -1,16 +1,16 @@
 /** FlowSchema and PriorityLevelConfiguration of flowcontrol.apiserver.orch.io/v1beta1. */
 import type { Static } from '../../language/declare.js'
-import { declare } from './declarations.js'
+import { ASSURED, declare } from './declarations.js'
 
 export const API_VERSION = 'flowcontrol.apiserver.orch.io/v1beta1'
 
 export const {
   FlowDistinguisherMethod, PriorityLevelConfigurationReference, UserSubject, GroupSubject, ServiceAccountSubject,
   Subject, ResourcePolicyRule, NonResourcePolicyRule, PolicyRulesWithSubjects, FlowSchemaSpec, FlowSchemaCondition,
-  FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, LimitedPriorityLevelConfiguration,
-  PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition, PriorityLevelConfigurationStatus,
-  PriorityLevelConfiguration
-} = declare('v1beta1')
+  FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration, PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition,
+  PriorityLevelConfigurationStatus, PriorityLevelConfiguration
+} = declare('v1beta1', ASSURED, { since: '1.29' })
 
 export type FlowDistinguisherMethod = Static<typeof FlowDistinguisherMethod>
 export type PriorityLevelConfigurationReference = Static<typeof PriorityLevelConfigurationReference>
@@ -27,6 +27,7 @@ export type FlowSchemaStatus = Static<typeof FlowSchemaStatus>
 export type FlowSchema = Static<typeof FlowSchema>
 export type QueuingConfiguration = Static<typeof QueuingConfiguration>
 export type LimitResponse = Static<typeof LimitResponse>
+export type ExemptPriorityLevelConfiguration = Static<typeof ExemptPriorityLevelConfiguration>
 export type LimitedPriorityLevelConfiguration = Static<typeof LimitedPriorityLevelConfiguration>
 export type PriorityLevelConfigurationSpec = Static<typeof PriorityLevelConfigurationSpec>
 export type PriorityLevelConfigurationCondition = Static<typeof PriorityLevelConfigurationCondition>
