@@ -101,6 +101,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     (await import('./plugins/owner-references-permission-enforcement.js')).ownerReferencesPermissionEnforcement(tools)),
   on('PersistentVolumeClaimResize', async () =>
     (await import('./plugins/persistent-volume-claim-resize.js')).persistentVolumeClaimResize),
+  on('PodResizeValidator', async () =>
+    (await import('./plugins/pod-resize-validator.js')).podResizeValidator, { gate: 'InPlacePodVerticalScaling' }),
   on('RuntimeClass', async () => (await import('./plugins/runtime-class.js')).runtimeClass),
   on('CertificateApproval', async tools =>
     (await import('./plugins/certificate-approval.js')).certificateApproval(tools)),

@@ -17,8 +17,10 @@ const ANNOTATION = 'orch.io/limit-ranger'
 
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
-  // Requests and limits of pods are immutable.
+  // Requests and limits of pods change in resizes only.
   handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, {
+    operations: ['UPDATE'], groups: [''], resources: ['pods/resize']
+  }, {
     operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['persistentvolumeclaims']
   }],
   mutate: async request => {

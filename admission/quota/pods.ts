@@ -1,7 +1,9 @@
 /** The evaluator of pods: their number, until they have ended, and their requests and limits. */
+import type { Container } from '../../schemas/api/core/containers.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
+import { podAmounts } from '../../schemas/api/core/rules/pod-resources.js'
 import { isExtendedResource, isHugePages } from '../../schemas/rules/quantities.js'
-import { sumOf, largest, plus, type Amounts } from '../amounts.js'
+import { largest, plus, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
 import { podIsIn } from './scopes.js'
 
@@ -34,21 +36,36 @@ function isOver ({ metadata, status }: Pod, now: number): boolean {
     now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
 }
 
+/** What a container takes: what it asks for, and what it has until a resize is done. */
+function taken ({ status }: Pod, member: 'requests' | 'limits'): (container: Container) => Amounts {
+  const statuses = [...status.containerStatuses ?? [], ...status.initContainerStatuses ?? []]
+  const infeasible = status.conditions?.some(({ type, reason }) =>
+    type === 'PodResizePending' && reason === 'Infeasible') === true
+  const has = new Map(statuses.filter(({ resources }) => resources !== undefined)
+    .map(({ name, resources, allocatedResources = {} }) => [name, [
+      resources?.[member] ?? {}, ...member === 'requests' ? [allocatedResources] : []
+    ]]))
+  return ({ name, resources }) => {
+    const there = has.get(name)
+    const asked = resources[member] ?? {}
+    return there === undefined ? asked : largest(infeasible ? there : [asked, ...there])
+  }
+}
+
 export function podUsage (pod: Pod, now: number): Amounts {
   if (isOver(pod, now)) return { 'count/pods': '1' }
-  const { containers = [], initContainers = [], overhead = {} } = pod.spec
-  const totalOf = (member: 'requests' | 'limits'): Amounts => {
-    const running = sumOf(containers.map(({ resources }) => resources[member] ?? {}))
-    return plus(largest([running, ...initContainers.map(({ resources }) => resources[member] ?? {})]), overhead)
-  }
+  const { spec } = pod
+  const totalOf = (member: 'requests' | 'limits'): Amounts =>
+    plus(Object.fromEntries(podAmounts(spec, member, taken(pod, member))), spec.overhead ?? {})
   return { 'count/pods': '1', pods: '1', ...quotaNames(totalOf('requests'), totalOf('limits')) }
 }
 
 /** Lists containers that lack requests or limits a quota requires. */
 function podConstraint (
-  { spec: { containers = [], initContainers = [] } }: Pod, names: readonly string[]
+  { spec: { containers = [], initContainers = [], resources } }: Pod, names: readonly string[]
 ): string | undefined {
-  const missing = names.filter(name => REQUIRED.has(name)).sort().flatMap(name => {
+  const ofPod = quotaNames(resources?.requests ?? {}, resources?.limits ?? {})
+  const missing = names.filter(name => REQUIRED.has(name) && !Object.hasOwn(ofPod, name)).sort().flatMap(name => {
     const incomplete = [...containers, ...initContainers]
       .filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(quotaNames(requests, limits), name))
       .map(container => container.name)
@@ -58,7 +75,8 @@ function podConstraint (
 }
 
 export const podEvaluator: Evaluator = {
-  handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
+  handles: ({ operation, subresource }) => (operation === 'CREATE' && subresource === '') ||
+    (operation === 'UPDATE' && subresource === 'resize'),
   tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) &&
     (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
   usage: (object, now) => podUsage(object as Pod, now), // the resource's type

@@ -161,10 +161,10 @@ export function isWhole (text: string): boolean {
   return scale >= 0 || value % power(-scale) === 0n
 }
 
-/** The quantity as an integer, rounded away from zero. */
-export function wholeUnits (text: string): bigint {
-  const { value, scale } = roundUp(amountOf(text), 0)
-  return value * power(scale)
+/** The quantity as an integer, rounded away from zero. @param of as a power of ten: -3 counts thousandths */
+export function wholeUnits (text: string, of = 0): bigint {
+  const { value, scale } = roundUp(amountOf(text), of)
+  return value * power(scale - of)
 }
 
 const FINER_THAN_MILLI = /(?:[nu]|e-\d+)$/

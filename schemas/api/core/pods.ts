@@ -12,6 +12,7 @@ import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { dropInitAnnotations } from './rules/init-annotations.js'
 import { nameWarnings } from './rules/later-warnings.js'
 import { mergeLabelKeys } from './rules/label-keys.js'
+import { keepAllButResources, validatePodResize } from './rules/pod-resize.js'
 import { defaultPodResources } from './rules/pod-resources.js'
 import { validateEphemeralUpdate, validateNewPod, validatePod, validatePodUpdate } from './rules/pods.js'
 import { validatePodStatusUpdate } from './rules/pod-status.js'
@@ -81,9 +82,10 @@ function keepObserved (status: PodStatus, old: PodStatus): void {
   }
 }
 
-/** Limits the ephemeralcontainers subresource to that field. */
+/** Limits the subresources ephemeralcontainers and resize to their fields. */
 function prepareForUpdate (pod: Pod, old: Pod, subresource: string, gates: Gates): void {
   if (subresource === 'status' && gates.enabled('PodObservedGenerationTracking')) keepObserved(pod.status, old.status)
+  if (subresource === 'resize') keepAllButResources(pod, old, gates)
   if (subresource === 'ephemeralcontainers') {
     const { ephemeralContainers } = pod.spec
     pod.metadata = { ...clone(old.metadata), managedFields: pod.metadata.managedFields }
@@ -120,6 +122,12 @@ export const pods = resource(Pod, {
     { name: 'log', verbs: ['get'], connects: true },
     { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connects: true },
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions', connects: true },
+    {
+      name: 'resize', verbs: ['get', 'patch', 'update'], gate: 'InPlacePodVerticalScaling',
+      keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => {
+        validatePodResize(pod as Pod, old as Pod, report)
+      }
+    },
     {
       name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: [
         'ownerReferences', 'deletionTimestamp'

@@ -7,9 +7,11 @@ import { isSidecar } from './restarts.js'
 
 type Amounts = Map<string, string>
 type Member = 'requests' | 'limits'
+/** What a container takes. */
+type Taken = (container: Container) => Readonly<Record<string, string>> | undefined
 
-const addTo = (sums: Amounts, { resources }: Container, member: Member): void => {
-  for (const [name, amount] of Object.entries(resources[member] ?? {})) {
+const addTo = (sums: Amounts, amounts: ReturnType<Taken>): void => {
+  for (const [name, amount] of Object.entries(amounts ?? {})) {
     sums.set(name, sumQuantities(sums.get(name) ?? '0', amount))
   }
 }
@@ -18,18 +20,18 @@ const addTo = (sums: Amounts, { resources }: Container, member: Member): void =>
  * What all containers ask for together. Sidecars run beside all that follow; other init containers run alone, so the
  * largest of them counts where it exceeds the rest.
  */
-function aggregate ({ containers = [], initContainers = [] }: PodSpec, member: Member): Amounts {
+function aggregate ({ containers = [], initContainers = [] }: PodSpec, taken: Taken): Amounts {
   const sums: Amounts = new Map()
   const most: Amounts = new Map()
   const sidecars: Amounts = new Map()
-  for (const container of containers) addTo(sums, container, member)
+  for (const container of containers) addTo(sums, taken(container))
   for (const container of initContainers) {
     if (isSidecar(container)) {
-      addTo(sums, container, member)
-      addTo(sidecars, container, member)
+      addTo(sums, taken(container))
+      addTo(sidecars, taken(container))
     } else {
       const there: Amounts = new Map(sidecars)
-      addTo(there, container, member)
+      addTo(there, taken(container))
       raise(most, there)
     }
   }
@@ -44,7 +46,16 @@ function raise (amounts: Amounts, least: Amounts): void {
   }
 }
 
-export const aggregateRequests = (spec: PodSpec): ReadonlyMap<string, string> => aggregate(spec, 'requests')
+const given = (member: Member): Taken => ({ resources }) => resources[member]
+
+export const aggregateRequests = (spec: PodSpec): ReadonlyMap<string, string> => aggregate(spec, given('requests'))
+
+/** What a pod takes, where amounts of the whole pod count in place of those of its containers. */
+export function podAmounts (spec: PodSpec, member: Member, taken = given(member)): ReadonlyMap<string, string> {
+  const sums = aggregate(spec, taken)
+  for (const [name, amount] of Object.entries(spec.resources?.[member] ?? {})) sums.set(name, amount)
+  return sums
+}
 
 /**
  * Defaults of pod-level resources: limits of huge pages are those of the containers, and missing requests are what the
@@ -55,7 +66,7 @@ export function defaultPodResources (spec: PodSpec): void {
   if (resources === undefined) return
   const limits = { ...resources.limits }
   if (resources.limits !== undefined || resources.requests !== undefined) {
-    for (const [name, amount] of aggregate(spec, 'limits')) {
+    for (const [name, amount] of aggregate(spec, given('limits'))) {
       if (isHugePages(name) && limits[name] === undefined && resources.requests?.[name] === undefined) {
         limits[name] = amount
       }

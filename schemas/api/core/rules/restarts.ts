@@ -4,7 +4,8 @@ import type { Report } from '../../../language/declare.js'
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../../rules/findings.js'
 import type { Container } from '../containers.js'
 
-const RESIZED = ['cpu', 'memory']
+/** What may change of a running container. */
+export const RESIZED = ['cpu', 'memory']
 const ON_RESIZE = ['NotRequired', 'RestartContainer']
 
 /** @param ofPod the restart policy of the pod */
