@@ -10,13 +10,13 @@ const inDomain = (domain: string, names: readonly string[]): Array<[string, stri
   names.map(name => [name.replace(OURS, domain), name])
 
 /**
- * Groups of reviews and discovery, of extension servers that the default roles know, and of snapshots, from which
- * claims are restored.
+ * Groups of reviews and discovery, of extension servers and migrations that the default roles know, and of snapshots,
+ * from which claims are restored.
  */
 const OTHER_GROUPS = [
   'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io', 'apidiscovery.orch.io',
   'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
-  'snapshot.storage.orch.io'
+  'resource.orch.io', 'snapshot.storage.orch.io', 'storagemigration.orch.io'
 ]
 const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS
   .map(version => version.replace(/\/?[^/]*$/, '')), ...OTHER_GROUPS].filter(group => group.endsWith('.orch.io')))
@@ -101,6 +101,7 @@ const SIGNERS: Pairs = [
   ['kubernetes.io/*', 'orch.io/*'],
   ['kubernetes.io/kube-apiserver-client', 'orch.io/orch-apiserver-client'],
   ['kubernetes.io/kube-apiserver-client-kubelet', 'orch.io/orch-apiserver-client-node-agent'],
+  ['kubernetes.io/kube-apiserver-serving', 'orch.io/orch-apiserver-serving'],
   ['kubernetes.io/kubelet-serving', 'orch.io/node-agent-serving'],
   ['kubernetes.io/legacy-unknown', 'orch.io/legacy-unknown']
 ]
@@ -125,6 +126,7 @@ const ROLES: Pairs = [
   ...components('system:', 'aggregator', 'controller-manager', 'dns', 'scheduler'),
   ...components('system::leader-locking-', 'controller-manager', 'scheduler'),
   ['system:kubelet-api-admin', 'system:node-agent-api-admin'],
+  ...components('system:controller:', 'apiserver-serving-clustertrustbundle-publisher'),
   ...inCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:nodeclient'),
   ...inCertificates('certificatesigningrequests:selfnodeclient', 'certificatesigningrequests:selfnodeclient'),
   ...SIGNERS.slice(1).flatMap(([stock, ours]) =>
@@ -153,7 +155,9 @@ export const KINDS: ReadonlyArray<readonly [group: string, plural: string, kind:
   ['', 'services', 'Service', SERVICE],
   ['', 'endpoints', 'Endpoints', SERVICE],
   ['discovery.orch.io', 'endpointslices', 'EndpointSlice', SERVICE],
-  ['', 'configmaps', 'ConfigMap', [['kube-root-ca.crt', 'orch-root-ca.crt']]],
+  ['', 'configmaps', 'ConfigMap', [
+    ['kube-root-ca.crt', 'orch-root-ca.crt'], ...components('', 'apiserver-legacy-service-account-token-tracking')
+  ]],
   [RBAC, 'clusterroles', 'ClusterRole', ROLES],
   [RBAC, 'clusterrolebindings', 'ClusterRoleBinding', ROLES],
   [RBAC, 'roles', 'Role', ROLES],

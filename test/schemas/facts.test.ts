@@ -9,6 +9,7 @@ import * as quantity from '../../schemas/meta/quantity.js'
 import * as version from '../../schemas/meta/version.js'
 import * as runtime from '../../schemas/meta/runtime.js'
 import { featureGates } from '../../schemas/gates.js'
+import { isServed } from '../../schemas/resource.js'
 import { representations } from '../../schemas/resources.js'
 import { tabularOf } from '../../schemas/table.js'
 
@@ -277,10 +278,15 @@ t.test('resources agree with the facts', async t => {
       fact.storage.group, fact.storage.version, fact.storage.prefix
     ])
     t.equal(definition.deleteReturns, fact.deleteReturns === 'meta.v1.Status' ? 'Status' : 'Object')
-    t.same(definition.subresources.map(({ name, verbs, kind, group, version }) =>
-      ({ name, verbs, kind: kind ?? definition.kind, group, version })),
-    fact.subresources.map(({ name, verbs, kind, kindGroup, kindVersion }) =>
-      ({ name, verbs, kind, group: kindGroup, version: kindVersion })))
+    for (const [release, facts] of [['1.24', FACT_RESOURCES], ['1.36', LATER_RESOURCES]] as const) {
+      const there = facts.find(({ group, version, resource }) => group === definition.group && version === definition.version && resource === definition.plural)
+      const gates = featureGates({}, { release })
+      if (there === undefined || (release === '1.36' && definition.deprecation?.removed !== undefined)) continue
+      t.same(definition.subresources.filter(one => isServed(one, gates)).map(({ name, verbs, kind, group, version }) =>
+        ({ name, verbs, kind: kind ?? definition.kind, group, version })),
+      there.subresources.map(({ name, verbs, kind, kindGroup, kindVersion }) =>
+        ({ name, verbs, kind, group: kindGroup, version: kindVersion })), `${release} ${definition.plural}: subresources`)
+    }
   }
 })
 
