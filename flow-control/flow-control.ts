@@ -8,6 +8,8 @@ import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Clock } from '../event-loop/clock.js'
 import { CATCH_ALL, MANDATORY_LEVELS, MANDATORY_SCHEMAS } from './defaults.js'
+import { sharesOf } from '../schemas/api/flowcontrol/shares.js'
+import { boundsOf, Demand, divide, type Bounds } from './lending.js'
 import { inOrder, Matcher } from './matching.js'
 import { QueueSet, type QueueObserver, type QueueSettings, type Turns } from './queue-set.js'
 
@@ -18,8 +20,16 @@ export interface Level {
   /** Undefined for exempt levels. */
   readonly queues: QueueSet | undefined
   shares: number
+  /** What it lends and borrows, and asks for; undefined where levels do neither. */
+  lending: Lending | undefined
   /** Removed, but still serving pending requests. */
   quiescing: boolean
+}
+
+interface Lending {
+  readonly percentages: { readonly lends: number | undefined, readonly borrows: number | undefined }
+  readonly demand: Demand
+  bounds: Bounds | undefined
 }
 
 export interface Flow {
@@ -40,19 +50,26 @@ export interface FlowControlOptions {
   readonly observe?: (level: string) => QueueObserver
   /** Receives the seats of a level, 0 on removal. */
   readonly limited?: (level: string, seats: number) => void
+  /** Levels lend each other seats, and may have no share. Default false. */
+  readonly lending?: boolean | undefined
   /** For tests. */
   readonly turns?: Turns
 }
+
+/** Milliseconds after which levels get the seats that they ask for. */
+const PERIOD = 10_000
 
 export class FlowControl {
   readonly #options: FlowControlOptions
   readonly #levels = new Map<string, Level>()
   #matcher = new Matcher<Flow>([])
   #fallback: Flow | undefined
+  #cancel: (() => void) | undefined
 
   constructor (options: FlowControlOptions) {
     this.#options = options
     this.configure([], [])
+    if (options.lending === true) this.#lendLater()
   }
 
   get levels (): Level[] { return [...this.#levels.values()].sort((one, other) => one.name < other.name ? -1 : 1) }
@@ -66,7 +83,7 @@ export class FlowControl {
   configure (levels: readonly PriorityLevelConfiguration[], schemas: readonly FlowSchema[]): void {
     const desired = new Map<string, PriorityLevelConfiguration>()
     for (const level of [...MANDATORY_LEVELS, ...levels]) {
-      if (isValid(level)) desired.set(level.metadata.name ?? '', level)
+      if (isValid(level, this.#options.lending)) desired.set(level.metadata.name ?? '', level)
     }
     for (const level of this.#levels.values()) {
       if (desired.has(level.name)) continue
@@ -87,43 +104,99 @@ export class FlowControl {
   /** Whether the level exists, so that schemas may refer to it. */
   hasLevel (name: string): boolean { return this.#levels.get(name)?.quiescing === false }
 
-  close (): void { for (const { queues } of this.#levels.values()) queues?.close() }
+  close (): void {
+    this.#cancel?.()
+    for (const { queues } of this.#levels.values()) queues?.close()
+  }
 
-  #ensure ({ metadata: { name = '', uid = '' }, spec: { limited } }: PriorityLevelConfiguration): void {
+  #ensure (stored: PriorityLevelConfiguration): void {
+    const { metadata: { name = '', uid = '' }, spec: { limited, exempt } } = stored
+    const { clock, waitLimit, observe, turns, lending: lends } = this.#options
     const level = this.#levels.get(name)
-    const shares = limited?.assuredConcurrencyShares ?? 0
+    const own = limited === undefined ? exempt?.nominalConcurrencyShares ?? 0 : sharesOf(stored)
+    const shares = lends === true ? own : limited?.assuredConcurrencyShares ?? 0
+    const demand = level?.lending?.demand ?? new Demand(clock.elapsed())
+    const { lendablePercent } = limited ?? exempt ?? {}
+    const percentages = { lends: lendablePercent, borrows: limited?.borrowingLimitPercent }
+    const lending = lends === true ? { percentages, demand, bounds: level?.lending?.bounds } : undefined
     if (level !== undefined) {
-      Object.assign(level, { uid, shares, quiescing: false })
+      Object.assign(level, { uid, shares, lending, quiescing: false })
       return
     }
-    const { clock, waitLimit, observe, turns } = this.#options
     const observer = observe?.(name) ?? {}
+    const changed = lends !== true
+      ? observer.changed
+      : (set: QueueSet): void => {
+          observer.changed?.(set)
+          demand.set(set.seatsAsked, set.now)
+        }
     const queues = limited === undefined
       ? undefined
       : new QueueSet(
         clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit },
-        { ...observer, idle: () => { this.#removeIfIdle(name) } }, turns
+        { ...observer, ...(changed === undefined ? {} : { changed }), idle: () => { this.#removeIfIdle(name) } }, turns
       )
-    this.#levels.set(name, { name, uid, queues, shares, quiescing: false })
+    this.#levels.set(name, { name, uid, queues, shares, lending, quiescing: false })
   }
 
-  /** Distributes the seats by shares, rounded up, so that each level has at least one. */
+  /** Distributes the seats by shares, rounded up, so that each level with a share has at least one. */
   #distributeSeats (desired?: ReadonlyMap<string, PriorityLevelConfiguration>): void {
-    const { seats, waitLimit, limited } = this.#options
+    const { seats } = this.#options
     let sum = 0
     for (const { shares } of this.#levels.values()) sum += shares
-    for (const { name, queues, shares } of this.#levels.values()) {
+    const nominal = (shares: number): number => Math.ceil(seats * shares / sum)
+    let all = 0
+    for (const { shares } of this.#levels.values()) all += nominal(shares)
+    for (const level of this.#levels.values()) {
+      const { name, queues, lending, shares } = level
+      let limit = nominal(shares)
+      if (lending !== undefined) {
+        const bounds = boundsOf(limit, all, lending.percentages)
+        // It keeps what it has borrowed or lent, until the end of the period.
+        if (lending.bounds !== undefined && queues !== undefined) {
+          const borrowed = queues.settings.limit - lending.bounds.nominal
+          limit = Math.max(bounds.least, Math.min(bounds.most, limit + borrowed))
+        }
+        lending.bounds = bounds
+      }
       if (queues === undefined) continue
-      const limit = Math.ceil(seats * shares / sum)
       const { queuing } = desired?.get(name)?.spec.limited?.limitResponse ?? {}
-      const settings: Omit<QueueSettings, 'limit' | 'waitLimit'> = desired?.has(name) !== true
-        ? queues.settings
+      this.#limit(level, limit, desired?.has(name) !== true
+        ? {}
         : {
             queues: queuing?.queues ?? 0, handSize: queuing?.handSize ?? 0, lengthLimit: queuing?.queueLengthLimit ?? 0
-          }
-      const { queues: number, handSize, lengthLimit } = settings
-      limited?.(name, limit)
-      queues.configure({ limit, queues: number, handSize, lengthLimit, waitLimit })
+          })
+    }
+  }
+
+  #limit ({ name, queues }: Level, limit: number, settings: Partial<QueueSettings> = {}): void {
+    const { waitLimit, limited } = this.#options
+    limited?.(name, limit)
+    queues?.configure({ ...queues.settings, ...settings, limit, waitLimit })
+  }
+
+  #lendLater (): void {
+    this.#cancel = this.#options.clock.after(PERIOD, () => {
+      this.#lend()
+      this.#lendLater()
+    })
+  }
+
+  /** Gives levels the seats that they ask for, as far as others lend them. What an exempt level reserves stays away. */
+  #lend (): void {
+    const now = this.#options.clock.elapsed()
+    let seats = 0
+    const claims = [...this.#levels.values()].flatMap(level => {
+      const { bounds, demand } = level.lending ?? {}
+      if (bounds === undefined || demand === undefined) return []
+      seats += level.queues === undefined ? bounds.nominal - bounds.least : bounds.nominal
+      if (level.queues === undefined) return []
+      const mostAsked = demand.end(now)
+      return [{ level, bounds, mostAsked, smoothed: demand.smoothed }]
+    })
+    for (const [index, limit] of divide(seats, claims).entries()) {
+      const level = claims[index]?.level
+      if (level !== undefined && level.queues?.settings.limit !== limit) this.#limit(level, limit)
     }
   }
 
@@ -143,11 +216,13 @@ export class FlowControl {
 }
 
 /** Whether a stored level is usable; older servers may have stored it without today's validation. */
-function isValid ({ metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration): boolean {
+function isValid (
+  { metadata: { name = '' }, spec: { type, limited } }: PriorityLevelConfiguration, lends: boolean | undefined
+): boolean {
   if ((type === 'Exempt') !== (limited === undefined) || (type === 'Exempt') !== (name === 'exempt')) return false
   if (limited === undefined) return true
   const { assuredConcurrencyShares: shares = 0, limitResponse: { type: response, queuing } } = limited
-  if (shares <= 0 || (response === 'Reject') !== (queuing === undefined)) return false
+  if ((lends === true ? shares < 0 : shares <= 0) || (response === 'Reject') !== (queuing === undefined)) return false
   return queuing === undefined ||
     ((queuing.queues ?? 0) > 0 && (queuing.handSize ?? 0) > 0 && (queuing.queueLengthLimit ?? 0) > 0)
 }

@@ -62,6 +62,7 @@ export class QueueSet {
   #syncedAt: number
   #executing = 0
   #seatsInUse = 0
+  #seatsWaiting = 0
   /** A dispatch is scheduled. */
   #dispatching = false
 
@@ -78,6 +79,8 @@ export class QueueSet {
   get executing (): number { return this.#executing }
   get waiting (): number { return this.#waitingLine.size }
   get seatsInUse (): number { return this.#seatsInUse }
+  /** Seats of the requests that run or wait. */
+  get seatsAsked (): number { return this.#seatsInUse + this.#seatsWaiting }
   get idle (): boolean { return this.#executing === 0 && this.#waitingLine.size === 0 }
   /** The clock at the last call, in milliseconds. */
   get now (): number { return this.#syncedAt }
@@ -141,6 +144,7 @@ export class QueueSet {
     ticket.state = 'waiting'
     this.#queues.enqueue(ticket, queue)
     this.#waitingLine.add(ticket)
+    this.#seatsWaiting += ticket.seats
     this.#dispatch()
     return 'waiting'
   }
@@ -180,7 +184,7 @@ export class QueueSet {
       this.#observer.dispatched?.(this.#currentR, queue.nextR)
       this.#queues.startExecuting(ticket, queue)
     }
-    if (ticket.state === 'waiting') this.#waitingLine.delete(ticket)
+    if (ticket.state === 'waiting') this.#endWait(ticket)
     ticket.state = 'executing'
     ticket.startedAt = this.#syncedAt
     this.#executing++
@@ -217,9 +221,15 @@ export class QueueSet {
     ticket.released()
   }
 
+  /** It waits no longer. */
+  #endWait (ticket: Ticket): void {
+    this.#waitingLine.delete(ticket)
+    this.#seatsWaiting -= ticket.seats
+  }
+
   #forget (ticket: Ticket): void {
     ticket.state = 'over'
-    this.#waitingLine.delete(ticket)
+    this.#endWait(ticket)
     if (ticket.queue !== undefined) this.#queues.dequeue(ticket, ticket.queue)
   }
 

@@ -30,19 +30,22 @@ export interface FlowControlOptions {
    * one minute.
    */
   requestTimeout?: number | undefined
+  /** Levels lend each other seats. Default false. */
+  lending?: boolean | undefined
 }
 
 const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (
-  fastify: Having<'orchMetrics' | 'orchResources'>, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions
+  fastify: Having<'orchMetrics' | 'orchResources'>,
+  { seats = 600, requestTimeout = 60_000, lending }: FlowControlOptions
 ): Promise<void> {
   const metrics = flowMetrics(fastify.orchMetrics)
   const kinds = requestKinds(fastify.orchMetrics)
   const waitLimit = requestTimeout <= 0 ? MAX_WAIT : Math.min(MAX_WAIT, requestTimeout / 4)
   const control = new FlowControl({
-    clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited
+    clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited, lending
   })
   fastify.decorate('orchFlowControl', control)
   const unsent = new UnsentResponses(fastify.log)

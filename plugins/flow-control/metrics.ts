@@ -156,8 +156,8 @@ export function flowMetrics (metrics: Metrics): FlowMetrics {
           sets.set(level, set)
           const { now, settings: { limit, queues, lengthLimit } } = set
           waits.set(set.waiting, Math.max(1, queues * lengthLimit), now)
-          runs.set(set.executing, limit, now)
-          seats.set(set.seatsInUse, limit, now)
+          runs.set(set.executing, Math.max(1, limit), now)
+          seats.set(set.seatsInUse, Math.max(1, limit), now)
         },
         dispatched: (now, start) => {
           current.set(now)

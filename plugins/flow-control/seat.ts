@@ -142,7 +142,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
     this.#answer(
       tooManyRequests(
         `too many requests, please try again later: flow schema ${name}, priority level ${level.name}: ` +
-          `${explain(reason, this.#set.settings)}`,
+          `${explain(reason, this.#set.settings, level.lending === undefined ? 'assured' : 'nominal')}`,
         RETRY_AFTER_SECONDS
       )
     )
@@ -156,8 +156,10 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
 }
 
 /** Why a level refused a request, and which of its settings would change that. */
-function explain (reason: Refusal, { limit, lengthLimit, waitLimit }: QueueSettings): string {
-  const shares = `raise assuredConcurrencyShares, which give it ${limit} seats now`
+function explain (
+  reason: Refusal, { limit, lengthLimit, waitLimit }: QueueSettings, kind: 'assured' | 'nominal'
+): string {
+  const shares = `raise ${kind}ConcurrencyShares, which give it ${limit} seats now`
   switch (reason) {
     case 'concurrency-limit':
       return `all seats are taken and it does not queue; ${shares}, or set limitResponse to Queue`
