@@ -22,6 +22,7 @@ import { ratiosOf, smaller, worse } from './benchmarks/check.js'
 import { custom } from './benchmarks/custom.js'
 import { hooks } from './benchmarks/hooks.js'
 import { listing } from './benchmarks/lists.js'
+import { informers } from './benchmarks/informers.js'
 import { memoryUse } from './benchmarks/memory.js'
 import { versions } from './benchmarks/nodes.js'
 import { owners } from './benchmarks/owners.js'
@@ -40,7 +41,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, informers, memoryUse, growth, crowd, cores, versions })) {
   t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0

@@ -35,6 +35,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   tenants: async () => (await import('./tenants.js')).tenants,
   documents: async () => (await import('./documents.js')).documents,
   owners: async () => (await import('./owners.js')).owners,
+  informers: async () => (await import('./informers.js')).informers,
   memory: async () => (await import('./memory.js')).memoryUse,
   backup: async () => (await import('./backup.js')).backup,
   growth: async () => (await import('./growth.js')).growth,
