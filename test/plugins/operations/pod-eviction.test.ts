@@ -182,6 +182,20 @@ t.test('under 1.36 a pod says that it is evicted before it goes', async t => {
   }
 })
 
+t.test('under 1.36 pending and finished pods say so too, and need no budget', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await withBudget(server, 'b', {})
+  for (const phase of ['Pending', 'Succeeded', 'Failed']) {
+    const name = phase.toLowerCase()
+    await withPod(server, name, { phase })
+    await server.patch(`${PODS}/${name}`, { metadata: { finalizers: ['example.com/kept'] } })
+    t.equal((await evict(server, name)).code, 201, phase)
+    const { metadata, status } = (await server.get(`${PODS}/${name}`)).json
+    t.ok(metadata.deletionTimestamp, phase)
+    t.match(status, { phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }] }, phase)
+  }
+})
+
 t.test('under 1.36 a budget may let unready pods go whatever is left', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
   await withPod(server, 'unready', { phase: 'Running' })
