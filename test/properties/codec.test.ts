@@ -67,15 +67,19 @@ t.test('an object survives JSON, YAML and protobuf, and its bytes are always the
   }
 })
 
+/** One member of this name is a map; the others are messages, which are never null. */
+const emptyMaps = (json: string): string => json.replaceAll('"resources":{}', '"resources":null')
+
 t.test('lists and maps whose emptiness protobuf cannot encode come back unset; all else equals JSON', async t => {
   for (const message of messages) {
     // The verbs of discovery are a message of their own, whose presence protobuf encodes.
-    const untold = new RegExp(`"(rules|${message === APIResourceList ? '' : 'verbs|'}versions|serverAddressByClientCIDRs|resources|requestMappings|values)":\\[\\]`, 'g')
+    const untold = new RegExp(`"(rules|${message === APIResourceList ? '' : 'verbs|'}versions|serverAddressByClientCIDRs|resources|requestMappings)":\\[\\]`, 'g')
     for (let run = 0; run < RUNS; run++) {
       const { object } = decode(message as Message<object>, value(dice, message))
-      const json = toJson(message as Message<object>, decodeProtobuf(message as Message<object>, encodeProtobuf(message as Message<object>, object)).object)
-      if (json !== toJson(message as Message<object>, object).replaceAll(untold, '"$1":null')) {
-        t.fail(`${message[Facts].name}: ${json}\n${toJson(message as Message<object>, object)}`)
+      const json = emptyMaps(toJson(message as Message<object>, decodeProtobuf(message as Message<object>, encodeProtobuf(message as Message<object>, object)).object))
+      const expected = emptyMaps(toJson(message as Message<object>, object).replaceAll(untold, '"$1":null'))
+      if (json !== expected) {
+        t.equal(json, expected, message[Facts].name)
         break
       }
     }
