@@ -2,7 +2,8 @@
 import { decode } from '../../../schemas/language/decode.js'
 import { applyDefaults } from '../../../schemas/language/defaults.js'
 import type { Representation, ApiObject, Cell, ResourceType } from '../../../schemas/resource.js'
-import { tableRow } from '../../../schemas/table.js'
+import { DEFAULT_GATES } from '../../../schemas/gates.js'
+import { tableRow, tabularOf } from '../../../schemas/table.js'
 
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
 
@@ -21,6 +22,7 @@ export function made (representation: Representation, more: Sent): ApiObject {
 
 export function cellsOf (type: ResourceType | Representation, more: Sent): Record<string, Cell> {
   const representation = 'stored' in type ? type.stored : type
-  const { cells } = tableRow(representation, made(representation, more), NOW)
-  return Object.fromEntries((representation.columns ?? []).map(({ name }, index) => [name, cells[index] ?? null]))
+  const tabular = tabularOf(representation, DEFAULT_GATES)
+  const { cells } = tableRow(tabular, made(representation, more), NOW)
+  return Object.fromEntries((tabular.columns ?? []).map(({ name }, index) => [name, cells[index] ?? null]))
 }

@@ -55,7 +55,7 @@ t.test('an API service says whether it can be reached, and why not', async t => 
   t.hasStrict(service(), { Available: 'Unknown' })
 })
 
-t.test('flow schemas and priority levels, in both versions', async t => {
+t.test('flow schemas and priority levels, in every version', async t => {
   for (const representation of flowSchemas.representations) {
     const spec = { priorityLevelConfiguration: { name: 'workload-low' }, matchingPrecedence: 9000, distinguisherMethod: { type: 'ByUser' } }
     t.same(cellsOf(representation, { spec, status: { conditions: [{ type: 'Dangling', status: 'False' }] } }),
@@ -63,11 +63,14 @@ t.test('flow schemas and priority levels, in both versions', async t => {
     t.hasStrict(cellsOf(representation, { spec: { priorityLevelConfiguration: { name: 'x' } } }), { MatchingPrecedence: 1000, DistinguisherMethod: '<none>', MissingPL: '?' })
   }
   for (const representation of priorityLevelConfigurations.representations) {
-    const limited = { assuredConcurrencyShares: 20, limitResponse: { type: 'Queue', queuing: { queues: 16, handSize: 4, queueLengthLimit: 10 } } }
+    const [field, column] = representation.version === 'v1'
+      ? ['nominalConcurrencyShares', 'NominalConcurrencyShares']
+      : ['assuredConcurrencyShares', 'AssuredConcurrencyShares']
+    const limited = { [field]: 20, limitResponse: { type: 'Queue', queuing: { queues: 16, handSize: 4, queueLengthLimit: 10 } } }
     t.same(cellsOf(representation, { spec: { type: 'Limited', limited } }),
-      { Name: 'web', Type: 'Limited', AssuredConcurrencyShares: 20, Queues: 16, HandSize: 4, QueueLengthLimit: 10, Age: '24h' }, representation.apiVersion)
-    t.hasStrict(cellsOf(representation, { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } }), { AssuredConcurrencyShares: 30, Queues: '<none>', HandSize: '<none>', QueueLengthLimit: '<none>' })
-    t.hasStrict(cellsOf(representation, { spec: { type: 'Exempt' } }), { Type: 'Exempt', AssuredConcurrencyShares: '<none>' })
+      { Name: 'web', Type: 'Limited', [column]: 20, Queues: 16, HandSize: 4, QueueLengthLimit: 10, Age: '24h' }, representation.apiVersion)
+    t.hasStrict(cellsOf(representation, { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } }), { [column]: 30, Queues: '<none>', HandSize: '<none>', QueueLengthLimit: '<none>' })
+    t.hasStrict(cellsOf(representation, { spec: { type: 'Exempt' } }), { Type: 'Exempt', [column]: '<none>' })
   }
 })
 
