@@ -74,8 +74,10 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
 
 /** With the document of all groups, where a server has it. */
 export const discoveryFetch = (exchange: Exchange, naming: Naming): Fetch =>
-  documentFetch((remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }), naming, `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;` +
-    'as=APIGroupDiscoveryList,application/json')
+  documentFetch(
+    (remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }), naming,
+    `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;as=APIGroupDiscoveryList,application/json`
+  )
 
 export const documentFetch = (
   exchange: Exchange, naming: Naming, accept = 'application/json'
