@@ -1,15 +1,22 @@
 /** Every stored resource, in every served version, with a sample of each. Tables of tests iterate over them. */
 import { representations } from '../../schemas/resources.js'
-import type { Representation } from '../../schemas/resource.js'
+import { featureGates } from '../../schemas/gates.js'
+import { isServed, type Representation } from '../../schemas/resource.js'
 import type { Client, Json } from '../build.js'
 import { nameOf, sampleOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
-export const stored = representations.filter(({ type }) => !type.virtual)
 /**
  * Serves every version. StorageObjectInUseProtection would keep deleted volumes until a controller releases them, and ResourceQuota would count
  * objects meanwhile. Kinds of later releases are there too.
  */
 export const ALL = { api: { disabled: [] }, featureGates: { APISelfSubjectReview: true, MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
+
+const gates = featureGates(ALL.featureGates)
+const all = representations.filter(({ type }) => !type.virtual)
+/** Those that a server of the interface's release serves with these options. */
+export const stored = all.filter(one => isServed(one, gates))
+/** Those that it cannot serve. */
+export const later = all.filter(one => !isServed(one, gates))
 
 const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
 export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`

@@ -58,14 +58,15 @@ t.test('an object of every kind is created, read in every form, changed and dele
 t.test('watches of all versions see a change in one', async t => {
   const server = await listen(t, ALL)
   for (const type of new Set(stored.map(({ type }) => type))) {
-    if (type.representations.length === 1) continue
-    const watches = await Promise.all(type.representations.map(one => Watch.open(t, `${server.url}${urlOf(one)}?watch=1&resourceVersion=0`)))
-    const first = type.representations[0]
+    const representations = type.representations.filter(one => stored.includes(one))
+    if (representations.length === 1) continue
+    const watches = await Promise.all(representations.map(one => Watch.open(t, `${server.url}${urlOf(one)}?watch=1&resourceVersion=0`)))
+    const first = representations[0]
     if (first === undefined) throw new Error('a type without a representation')
     await create(server, first)
     const name = nameOf(first.group, first.plural)
     for (const [at, watch] of watches.entries()) {
-      const one = type.representations[at]
+      const one = representations[at]
       const events = await watch.take(1)
       t.strictSame(types(events), [`ADDED ${name}`])
       t.match(events[0]?.object, { kind: one?.kind, apiVersion: one?.apiVersion })
