@@ -120,3 +120,14 @@ t.test('annotations of AppArmor make fields, those of seccomp no longer do', asy
   t.equal(made.json['spec'].securityContext.seccompProfile, undefined)
   t.same(causes(await later.post(PODS, pod('b', {}, { annotations }, { securityContext: { appArmorProfile: { type: 'Unconfined' } } }))), ['Forbidden spec.containers[0].securityContext.appArmorProfile.type'])
 })
+
+t.test('a pod of a later release can be changed by an earlier one', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const first = await build(t, { storage, emulatedVersion: '1.36' })
+  const sidecar = { name: 's', image: 'i', restartPolicy: 'Always' }
+  t.equal((await first.post(PODS, pod('p', { initContainers: [sidecar] }, {}, { restartPolicy: 'Never' }))).code, 201)
+  await first.app.close()
+  const earlier = await build(t, { storage })
+  const changed = await earlier.patch(`${PODS}/p`, { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json')
+  t.equal(changed.code, 200, changed.body)
+})

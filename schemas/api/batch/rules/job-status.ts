@@ -77,7 +77,7 @@ const RULES: readonly Rule[] = [
     tell: noSuch('completionTime', 'completionTime cannot be set before startTime')
   },
   {
-    breaks: ({ ready = 0, active = 0 }) => ready > active,
+    breaks: ({ ready, active = 0 }) => ready !== undefined && ready > active,
     tell: noSuch('ready', 'cannot set more ready pods than active')
   }
 ]

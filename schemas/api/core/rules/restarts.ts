@@ -37,6 +37,8 @@ const MAX_CODES = 255
 export const isSidecar = ({ restartPolicy }: Pick<Container, 'restartPolicy'>): boolean => restartPolicy === 'Always'
 
 export function checkRestarts (container: Container, isInit: boolean, at: string, report: Report): void {
+  // what a later release stored is not for an earlier one to judge
+  if (!isOn(report, 'SidecarContainers')) return
   const { restartPolicy: policy, restartPolicyRules: rules = [] } = container
   const field = `${at}.restartPolicy`
   if (policy === undefined) {
