@@ -1,6 +1,6 @@
 /** Literals that cannot be what a call makes of them. */
 import { functions } from './functions.js'
-import { Meter } from './meter.js'
+import { CostExceeded, Meter } from './meter.js'
 import { matches } from './strings.js'
 import { Unsigned, type Call, type Node } from './syntax.js'
 import { Fault, Uint, type Apply, type Value } from './values.js'
@@ -39,6 +39,11 @@ export function checkLiteral ({ name, target, args }: Call): Finding | undefined
 }
 
 function problemOf (made: () => ReturnType<Apply>): string | undefined {
-  const value = made()
-  return value instanceof Fault ? value.message : undefined
+  try {
+    const value = made()
+    return value instanceof Fault ? value.message : undefined
+  } catch (error) {
+    if (error instanceof CostExceeded) return 'the pattern is too large'
+    throw error
+  }
 }
