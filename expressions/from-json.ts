@@ -1,5 +1,6 @@
 /** JSON values as rules see them. Parts are converted when a rule first reads them. */
 import { parseDuration } from '../schemas/meta/duration.js'
+import { LazyDict } from './lazy-dict.js'
 import { parseInstant, textOfTime } from './times.js'
 import { unescapeName } from './names.js'
 import { DYN, type Type } from './types.js'
@@ -101,32 +102,19 @@ class JsonList extends Items {
   }
 }
 
-/** Caches what was read. */
-abstract class Lazy implements Dict {
+/** JSON whose values are of a declared type. */
+abstract class Typed extends LazyDict {
   protected readonly json: Members
   protected readonly type: Type
-  readonly #read = new Map<Key, Value | undefined>()
-  #keys: readonly string[] | undefined
 
   constructor (json: Members, type: Type) {
+    super()
     this.json = json
     this.type = type
   }
-
-  get size (): number { return this.keys().length }
-  keys (): readonly string[] { return this.#keys ??= this.list() }
-
-  get (key: Key): Value | undefined {
-    if (typeof key !== 'string') return undefined
-    if (!this.#read.has(key)) this.#read.set(key, this.read(key))
-    return this.#read.get(key)
-  }
-
-  protected abstract list (): readonly string[]
-  protected abstract read (key: string): Value | undefined
 }
 
-class JsonMap extends Lazy {
+class JsonMap extends Typed {
   protected list (): readonly string[] { return Object.keys(this.json) }
   protected read (key: string): Value | undefined {
     return Object.hasOwn(this.json, key) && this.type.of !== undefined
@@ -136,7 +124,7 @@ class JsonMap extends Lazy {
 }
 
 /** Fields without schema are not visible. */
-class JsonObject extends Lazy {
+class JsonObject extends Typed {
   protected list (): readonly string[] {
     return [...this.type.fields ?? []].flatMap(([name, { member }]) => isSent(this.json, member) ? [name] : [])
   }

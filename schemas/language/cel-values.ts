@@ -3,8 +3,9 @@
  * two members of a large object. Members are converted when they are first read.
  */
 import { fromJson } from '../../expressions/from-json.js'
+import { LazyDict } from '../../expressions/lazy-dict.js'
 import { DYN } from '../../expressions/types.js'
-import { Items, type Dict, type Key, type Value } from '../../expressions/values.js'
+import { Items, type Value } from '../../expressions/values.js'
 import { elementJson, fieldJson } from '../codec/json/encode.js'
 import { sortedKeys } from '../codec/json/escape.js'
 import { parseLong } from '../codec/json/exact.js'
@@ -17,25 +18,7 @@ const NOTHING: Plain = Object.freeze({})
 export const celValueOf = <T>(message: Message<T>, object: T & object): Value =>
   new Members(planOf(message), object as Plain)
 
-/** Caches what was read. */
-abstract class Lazy implements Dict {
-  readonly #read = new Map<Key, Value | undefined>()
-  #keys: readonly string[] | undefined
-
-  get size (): number { return this.keys().length }
-  keys (): readonly string[] { return this.#keys ??= this.list() }
-
-  get (key: Key): Value | undefined {
-    if (typeof key !== 'string') return undefined
-    if (!this.#read.has(key)) this.#read.set(key, this.read(key))
-    return this.#read.get(key)
-  }
-
-  protected abstract list (): readonly string[]
-  protected abstract read (key: string): Value | undefined
-}
-
-class Members extends Lazy {
+class Members extends LazyDict {
   readonly #plan: Plan
   readonly #object: Plain
 
@@ -68,7 +51,7 @@ class Members extends Lazy {
   }
 }
 
-class MapOf extends Lazy {
+class MapOf extends LazyDict {
   readonly #field: PlannedField
   readonly #map: Plain
 
