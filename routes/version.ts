@@ -17,7 +17,7 @@ export function versionInfo (release: Release): Info {
   }
 }
 
-/** What is stored can be read by the release before. */
+/** The emulated release, and the oldest one that can read what this server stores: the one before it. */
 function emulation ({ major, minor }: { readonly major: string, readonly minor: string }): Partial<Info> {
   return {
     emulationMajor: major, emulationMinor: minor, minCompatibilityMajor: major,

@@ -58,7 +58,8 @@ export function policyOf (
     if (parsed === undefined) finding(`${mode}-version`, version, VERSION_RULE)
     levels[mode] = { ...levels[mode], minor: parsed ?? Infinity }
   }
-  if (warnsAsEnforced && label('warn') === undefined && label('enforce') !== undefined &&
-    LEVELS.indexOf(levels.enforce.level) > LEVELS.indexOf(levels.warn.level)) levels.warn = levels.enforce
+  const isOnlyEnforced = label('warn') === undefined && label('enforce') !== undefined
+  const isStricter = LEVELS.indexOf(levels.enforce.level) > LEVELS.indexOf(levels.warn.level)
+  if (warnsAsEnforced && isOnlyEnforced && isStricter) levels.warn = levels.enforce
   return { policy: levels, findings }
 }

@@ -57,7 +57,7 @@ function checkFailure (
   { action, onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, names: ReadonlySet<string>, perIndex: boolean,
   at: string, report: Report
 ): void {
-  // The type of an action has only known ones; what a client sent may be any text.
+  // the declared type lists the known actions, but a client may have sent any text
   const sent: string = action
   if (sent === '') required(report, `${at}.action`, `valid values: ${ACTIONS.map(name => `"${name}"`).join(', ')}`)
   else if (!ACTIONS.includes(sent)) notSupported(report, `${at}.action`, sent, ACTIONS)
