@@ -133,7 +133,7 @@ for (const program of programs()) {
       t.match(await stored('/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.example.com'), { spec: { versions: [{ schema: { openAPIV3Schema: { 'x-orch-preserve-unknown-fields': true, properties: { spec: { properties: { port: { 'x-orch-int-or-string': true } } } } } } }] } })
 
       await root.ok('apply', '--server-side', '--force-conflicts', `--filename=${file}`)
-      t.match((await root.json('get', 'deployment', 'web', ...program.minor > 20 ? ['--show-managed-fields'] : []))['metadata'].managedFields.find(({ operation }: Json) => operation === 'Apply'), { fieldsV1: { 'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {} } } } })
+      t.match((await root.json('get', 'deployment', 'web', ...program.minor > 20 ? ['--show-managed-fields'] : []))['metadata'].managedFields.find(({ manager, operation }: Json) => manager === 'kubectl' && operation === 'Apply'), { fieldsV1: { 'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {} } } } })
       await root.ok('label', 'deployment', 'web', 'kubernetes.io/os-', 'topology.kubernetes.io/zone=z')
       await root.ok('patch', 'deployment', 'web', '--type=json', '--patch=[{"op":"test","path":"/metadata/labels/topology.kubernetes.io~1zone","value":"z"},{"op":"add","path":"/metadata/labels/kubernetes.io~1arch","value":"a"}]')
       await root.ok('patch', 'deployment', 'web', '--patch={"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":null,"kubernetes.io/arch":"a"}}}}}')
