@@ -48,6 +48,7 @@ import routes from './routes/index.js'
 import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates } from './schemas/gates.js'
 import { OWN_NAMES } from './schemas/naming.js'
+import { usualReader } from './schemas/meta/release.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './event-loop/clock.js'
 
@@ -81,9 +82,11 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
     deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
     connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
     featureGates: gates,
+    reader: options.minCompatibilityVersion ?? usualReader(gates.release),
     flags: options.flags,
     statePaths: pathsOf({ featureGates: gates, flags: options.flags }),
     disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
+    laterApis: new Set(api.later),
     externalHostname: api.externalHostname,
     advertiseAddress: api.advertiseAddress,
     naming
@@ -102,7 +105,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
-  await fastify.register(metrics, { ...options.metrics, release: gates.release })
+  await fastify.register(metrics, { ...options.metrics, gates, reader: options.minCompatibilityVersion })
   await fastify.register(egress, { proxies: options.egress })
   await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
   await fastify.register(health, options.health ?? {})

@@ -2,6 +2,8 @@
 import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
 import { featureGates } from '../schemas/gates.js'
+import { RELEASES } from '../schemas/meta/release.js'
+import { readerProblem } from './emulated-release.js'
 import { gateSettings, settingsProblem } from './feature-gates.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
@@ -102,6 +104,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   }
   const gates = settingsProblem(gateSettings(values['feature-gates']), values['emulated-version'])
   if (gates !== undefined) refuse('feature-gates', gates)
+  checkEmulation(values, refuse)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   }
@@ -110,6 +113,19 @@ export function checkCombinations ({ values, given }: Parsed): void {
       'permit-port-sharing',
       `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`
     )
+  }
+}
+
+/** @see ./later-apis.ts, which refuses later APIs */
+function checkEmulation (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+  const { 'emulated-version': release, 'min-compatibility-version': reader } = values
+  const problem = reader === '' ? undefined : readerProblem(reader, release)
+  if (problem !== undefined) refuse('min-compatibility-version', problem)
+  const newest = RELEASES.at(-1)
+  for (const flag of ['emulation-forward-compatible', 'runtime-config-emulation-forward-compatible'] as const) {
+    if (values[flag] && release === newest) {
+      refuse(flag, `is for --emulated-version of an earlier release than ${newest}; leave it out`)
+    }
   }
 }
 

@@ -25,6 +25,7 @@ import { FlagError } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
 import { readCacheSize } from './flags/storage.js'
 import { parseArguments, type Parsed } from './command-line.js'
+import { laterApis } from './later-apis.js'
 import { withLocalDefaults } from './local.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
 import { disabledApis } from './runtime-config.js'
@@ -134,6 +135,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     api: {
       disabled: disabledApis(values['runtime-config'], given.get('runtime-config')),
+      later: laterApis(parsed),
       advertiseAddress: hostPort(publicAddress(values), values['secure-port']),
       ...(values['external-hostname'] === '' ? {} : { externalHostname: values['external-hostname'] })
     },
@@ -147,6 +149,9 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       allowedLabels: values['allow-metric-labels']
     },
     emulatedVersion: values['emulated-version'],
+    ...(values['min-compatibility-version'] === ''
+      ? {}
+      : { minCompatibilityVersion: values['min-compatibility-version'] }),
     featureGates: gateSettings(values['feature-gates'])
   }
   return {

@@ -9,14 +9,18 @@ import { API_VERSIONS, OFF_BY_DEFAULT, representations } from '../schemas/resour
 import { FlagError } from './flag.js'
 import { apiProblem } from './resource-names.js'
 
+/** A key as the declarations write it: `v1` for `api/v1`. */
+export const keyOf = (key: string): string => key.replace(/^api\/v1(?=$|\/)/, 'v1')
+
+export const isOn = (value: string): boolean => value.toLowerCase() === 'true'
+
 /**
  * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions
  * (`apps/v1/daemonsets`).
  * @throws FlagError for an unknown key
  */
 export function disabledApis (settings: ReadonlyMap<string, string>, text: string | undefined): string[] {
-  const on = new Map([...settings]
-    .map(([key, value]) => [key.replace(/^api\/v1(?=$|\/)/, 'v1'), value.toLowerCase() === 'true']))
+  const on = new Map([...settings].map(([key, value]) => [keyOf(key), isOn(value)]))
   const resources = representations.map(({ apiVersion, plural }) => ({ apiVersion, name: `${apiVersion}/${plural}` }))
   for (const key of on.keys()) {
     if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`)) continue

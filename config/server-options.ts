@@ -60,6 +60,11 @@ export interface ApiOptions {
    * versions.
    */
   readonly disabled?: readonly string[]
+  /**
+   * Versions and resources of later releases than the emulated one that are served all the same, where they are not
+   * disabled; `--emulation-forward-compatible`. Default none.
+   */
+  readonly later?: readonly string[]
   /** Host name in generated URLs. */
   readonly externalHostname?: string
   /** `host:port` or host for discovery. */
@@ -118,6 +123,11 @@ export interface ServerOptions {
   clock?: Clock
   /** `--emulated-version`. Default 1.24, the interface's release. */
   emulatedVersion?: Release
+  /**
+   * `--min-compatibility-version`, the oldest release that has to read what the server stores. Default the one before
+   * the emulated one, or itself if that is 1.24.
+   */
+  minCompatibilityVersion?: string
   /** `--feature-gates`: overrides of defaults by name. */
   featureGates?: Readonly<Record<string, boolean>>
 }

@@ -49,7 +49,7 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
     route(url, (request, reply) => send(request, reply, make(request)))
   }
 
-  get('/version', () => versionInfo(settings.featureGates.release))
+  get('/version', () => versionInfo(settings.featureGates.release, settings.reader))
   const aggregated = new AggregatedDiscovery(fastify)
   /** One document of everything for those who ask for that. */
   const overview = (url: '/api' | '/apis', make: () => object): void => {

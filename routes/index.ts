@@ -18,12 +18,13 @@ const known = (release: string | undefined): string | undefined =>
   release !== undefined && SINCE.includes(release) ? release : undefined
 
 async function routes (fastify: RoutedServer): Promise<void> {
-  const { orchResources: resources, orchSettings: { disabledApis, featureGates } } = fastify
+  const { orchResources: resources, orchSettings: { disabledApis, laterApis, featureGates } } = fastify
   for (const type of types) resources.add(type)
   for (const representation of representations) {
     const { apiVersion, plural, gate, deprecation: { removed } = {} } = representation
-    if (disabledApis.has(apiVersion) || disabledApis.has(`${apiVersion}/${plural}`)) continue
-    if (isServed({ gate, removed: known(removed) }, featureGates)) resources.serve(representation)
+    const isAmong = (apis: ReadonlySet<string>): boolean => apis.has(apiVersion) || apis.has(`${apiVersion}/${plural}`)
+    if (isAmong(disabledApis)) continue
+    if (isAmong(laterApis) || isServed({ gate, removed: known(removed) }, featureGates)) resources.serve(representation)
   }
   apiRoutes(fastify, dispatcher(fastify))
   await discovery(fastify)

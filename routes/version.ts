@@ -2,11 +2,12 @@
 import { COMPILER, PLATFORM, partsOf, RELEASE_NAME, releaseVersion, type Release } from '../schemas/meta/release.js'
 import type { Info } from '../schemas/meta/version.js'
 
-export function versionInfo (release: Release): Info {
+/** @param reader the oldest release that can read what the server stores */
+export function versionInfo (release: Release, reader: string): Info {
   const parts = partsOf(release)
   return {
     ...parts,
-    ...release === RELEASE_NAME ? {} : emulation(parts),
+    ...release === RELEASE_NAME ? {} : emulation(parts, partsOf(reader)),
     gitVersion: releaseVersion(release),
     gitCommit: '',
     gitTreeState: '',
@@ -17,10 +18,9 @@ export function versionInfo (release: Release): Info {
   }
 }
 
-/** The emulated release, and the oldest one that can read what this server stores: the one before it. */
-function emulation ({ major, minor }: { readonly major: string, readonly minor: string }): Partial<Info> {
-  return {
-    emulationMajor: major, emulationMinor: minor, minCompatibilityMajor: major,
-    minCompatibilityMinor: String(Number(minor) - 1)
-  }
-}
+interface Parts { readonly major: string, readonly minor: string }
+
+const emulation = (emulated: Parts, reader: Parts): Partial<Info> => ({
+  emulationMajor: emulated.major, emulationMinor: emulated.minor, minCompatibilityMajor: reader.major,
+  minCompatibilityMinor: reader.minor
+})

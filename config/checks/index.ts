@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { RELEASE_NAME } from '../../schemas/meta/release.js'
+import { readerProblem } from '../emulated-release.js'
 import { gateProblem, settingsProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
 import { cluster, serviceRangeProblem } from '../flags/cluster.js'
@@ -130,7 +131,7 @@ const OPTIONS: Table<ServerOptions> = {
     allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object()
   }),
   api: members<Group<'api'>>({
-    disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem),
+    disabled: each(string(apiProblem)), later: each(string(apiProblem)), externalHostname: string(hostnameProblem),
     advertiseAddress: string(hostnameProblem)
   }),
   compatNames: fromFlag(features['compat-names']),
@@ -148,6 +149,7 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   clock: withMethod<Clock>('after'),
   emulatedVersion: fromFlag(features['emulated-version']),
+  minCompatibilityVersion: fromFlag(features['min-compatibility-version']),
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
@@ -163,7 +165,11 @@ const FASTIFY = {
 /** @throws OptionError for the first unknown name or invalid value */
 export function checkOptions (options: unknown): void {
   checkMembers({ ...OPTIONS, ...FASTIFY }, options, '')
-  const { featureGates = {}, emulatedVersion = RELEASE_NAME } = options as ServerOptions // checked
+  const {
+    featureGates = {}, emulatedVersion = RELEASE_NAME, minCompatibilityVersion
+  } = options as ServerOptions // checked
   const gates = settingsProblem(featureGates, emulatedVersion)
   if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)
+  const reader = minCompatibilityVersion && readerProblem(minCompatibilityVersion, emulatedVersion)
+  if (reader) throw new OptionError('minCompatibilityVersion', minCompatibilityVersion, reader)
 }

@@ -1,6 +1,6 @@
 /** Flags for admission, feature gates and API versions. */
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
-import { emulatedRelease } from '../emulated-release.js'
+import { emulatedRelease, readingRelease } from '../emulated-release.js'
 import { GATE_LINES, gateProblem } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path } from '../flag.js'
 
@@ -15,7 +15,16 @@ export const features = {
     [], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem
   ),
   'admission-control-config-file': path('configuration file of admission plugins'),
-  'emulated-version': emulatedRelease('release whose feature gates the server has'),
+  'emulated-version': emulatedRelease('release whose APIs, feature gates and defaults the server has'),
+  'min-compatibility-version': readingRelease(
+    'oldest release that has to read what the server stores, not above the emulated one; by default the one before it'
+  ),
+  'emulation-forward-compatible': bool(
+    false, 'while an earlier release is emulated, serve more stable versions too that its beta APIs got later'
+  ),
+  'runtime-config-emulation-forward-compatible': bool(
+    false, 'while an earlier release is emulated, let --runtime-config enable APIs that came later'
+  ),
   'feature-gates':
     pairs('feature gates to enable or disable. A gate\'s own setting has precedence over AllAlpha and ' +
       `AllBeta:\n${GATE_LINES.join('\n')}`, {

@@ -8,8 +8,9 @@
 import type { FastifyInstance } from 'fastify'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
-import { RELEASE_NAME, type Release } from '../../schemas/meta/release.js'
-import { buildInfo } from './build-info.js'
+import { usualReader } from '../../schemas/meta/release.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
+import { buildInfo, releaseInfo } from './build-info.js'
 import { processText } from './process.js'
 import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
@@ -43,11 +44,17 @@ const OF_CHECKS: ReadonlySet<string> = new Set(['kubernetes_healthcheck', 'kuber
 
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
 
-/** @param options with the release that the server emulates, by default that of the interface */
-async function metrics (fastify: FastifyInstance, options: MetricsOptions & { release?: Release }): Promise<void> {
+interface OfRelease {
+  /** Default those of the interface's release. */
+  readonly gates?: Gates
+  /** `--min-compatibility-version`. Default that of the emulated release. */
+  readonly reader?: string | undefined
+}
+
+async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRelease): Promise<void> {
   const {
     disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
-    process = '', others
+    process = '', others, gates = DEFAULT_GATES
   } = options
   const hidden = new Set(disabled)
   const families = new Map<string, Family>()
@@ -117,7 +124,9 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
     exposition: async () => await text(() => true)
   }
   fastify.decorate('orchMetrics', own)
-  buildInfo(own, options.release ?? RELEASE_NAME)
+  buildInfo(own, gates.release)
+  const isLater = gates.enabled('1.36')
+  if (isLater) releaseInfo(own, gates, options.reader ?? usualReader(gates.release))
 
   /** Only served paths get labels of their own, to bound the number of series. */
   const resources = later(fastify, 'orchResources')
@@ -140,7 +149,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
     })
   }
   serve('/metrics', name => !OF_CHECKS.has(name))
-  if (options.release !== undefined && options.release !== RELEASE_NAME) {
+  if (isLater) {
     serve('/metrics/slis', name => OF_CHECKS.has(name) || name === 'process_start_time_seconds')
   }
   fastify.addHook('onClose', (_instance, done) => {
@@ -149,6 +158,6 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & { re
   })
 }
 
-export default plugin<MetricsOptions & { release?: Release }>()(metrics, {
+export default plugin<MetricsOptions & OfRelease>()(metrics, {
   name: 'orch/metrics', fastify: '5.x', decorators: { request: ['orch'] }
 })

@@ -102,12 +102,16 @@ export interface Settings {
     readonly knows: (name: string) => boolean
     readonly release: Release
   }
+  /** `--min-compatibility-version`: the oldest release that can read what the server stores. */
+  readonly reader: string
   /** Of the command line, for `/flagz`; undefined if a host has none. */
   readonly flags: Readonly<Record<string, string>> | undefined
   /** Served paths of the server's state. */
   readonly statePaths: readonly string[]
   /** `group/version` pairs that are disabled. */
   readonly disabledApis: ReadonlySet<string>
+  /** Versions and resources (`apps/v1/daemonsets`) that are served although the emulated release lacks them. */
+  readonly laterApis: ReadonlySet<string>
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined

@@ -12,6 +12,16 @@ export type Release = typeof RELEASES[number]
 /** Releases after the interface's, up to the newest that can be emulated. */
 export const SINCE = Array.from({ length: 12 }, (_, index) => `${RELEASE.major}.${25 + index}`)
 
+/**
+ * The releases that may have to read what a server stores, by the one that it emulates, oldest first. Before 1.34
+ * expressions lacked functions that the server accepts, so it cannot promise that.
+ */
+export const READERS: Readonly<Record<Release, readonly string[]>> =
+  { [RELEASE_NAME]: [RELEASE_NAME], 1.36: ['1.34', '1.35', '1.36'] }
+
+/** The one before the emulated release, if that may be named. */
+export const usualReader = (release: Release): string => READERS[release].at(-2) ?? release
+
 let own: string | undefined
 
 /** The version in package.json, which is one or two levels further up, depending on whether the code is bundled. */
@@ -33,7 +43,7 @@ export function packageVersion (): string {
 export const releaseVersion = (release: Release = RELEASE_NAME): string => `v${release}.0+orch-${packageVersion()}`
 
 /** Major and minor version of a release. */
-export function partsOf (release: Release): { readonly major: string, readonly minor: string } {
+export function partsOf (release: string): { readonly major: string, readonly minor: string } {
   const [major = '', minor = ''] = release.split('.')
   return { major, minor }
 }

@@ -28,7 +28,7 @@ t.test('without flags the options are the defaults of the interface', async t =>
     audit: undefined,
     limits: { requestTimeout: 60_000, minRequestTimeoutSeconds: 1800, priorityAndFairness: true, maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, deleteCollectionWorkers: 1 },
     securityHeaders: { allowedOrigins: [], strictTransportSecurity: [] },
-    api: { disabled: ['admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], externalHostname: undefined },
+    api: { disabled: ['admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], later: [], externalHostname: undefined },
     health: { livezGracePeriod: 0 },
     shutdown: { delay: 0, sendRetryAfter: false },
     metrics: { countInterval: 60_000, sizeInterval: 30_000, disabled: [] },

@@ -3,12 +3,14 @@ import { checkCombinations } from '../../config/combinations.js'
 import { gateWarnings } from '../../config/feature-gates.js'
 import { FLAGS, type FlagName } from '../../config/flags/index.js'
 import { parseArguments } from '../../config/command-line.js'
+import { laterApis } from '../../config/later-apis.js'
 import { disabledApis } from '../../config/runtime-config.js'
 
 function check (...args: string[]): void {
   const parsed = parseArguments(args)
   checkCombinations(parsed)
   disabledApis(parsed.values['runtime-config'], parsed.given.get('runtime-config'))
+  laterApis(parsed)
 }
 
 /** Arguments, and the expected line. */
@@ -99,6 +101,15 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--emulated-version==1.36', /"" is no component/],
   ['--emulated-version=', /must be one of/],
   ['--emulated-version=v1.36.0-rc.1', /must be one of/],
+  ['--min-compatibility-version=1.36', /--min-compatibility-version=1.36: must be 1.24 where that release is emulated/],
+  ['--emulated-version=1.36 --min-compatibility-version=1.33', /must be between 1.34 and the emulated release 1.36/],
+  ['--emulated-version=1.36 --min-compatibility-version=1.37', /must be a release between 1.24 and 1.36/],
+  ['--min-compatibility-version=1.24.1', /a release, without a patch: 1.24/],
+  ['--min-compatibility-version=etcd=1.24', /"etcd" is no component of this server/],
+  ['--emulated-version=1.36 --emulation-forward-compatible', /--emulation-forward-compatible=true: is for --emulated-version of an earlier release than 1.36/],
+  ['--emulated-version=1.36 --runtime-config-emulation-forward-compatible', /is for --emulated-version of an earlier/],
+  ['--runtime-config=flowcontrol.apiserver.orch.io/v1=true', /flowcontrol.apiserver.orch.io\/v1 came after release 1.24; leave it out, or add --runtime-config-emulation-forward-compatible/],
+  ['--runtime-config=storage.orch.io/v1/volumeattributesclasses=true', /volumeattributesclasses came after release 1.24/],
   ['--emulated-version=1.36 --feature-gates=CustomResourceValidationExpressions=false', /CustomResourceValidationExpressions went with release 1.31; leave it out, what it brought is always on/],
   ['--feature-gates=Nope=true', /"Nope" is not a feature gate/],
   ['--feature-gates=__proto__=true', /not a feature gate/],
@@ -136,7 +147,7 @@ t.test('values that ask for nothing, or for the existing behaviour, are accepted
     '', '--vmodule=request*=8,tracing=4', '--feature-gates=APIServerTracing=true --tracing-config-file=/t', '--feature-gates=APIServerTracing=true', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--enable-priority-and-fairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--max-requests-inflight=0 --max-mutating-requests-inflight=0', '--feature-gates=APIPriorityAndFairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
     '--storage-media-type=application/yaml', '--cloud-provider=external --cloud-config=c', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8', '--azure-container-registry-config=c', '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     '--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit', '--disable-admission-plugins=ServiceAccount,NamespaceLifecycle',
-    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true', '--emulated-version=1.36', '--emulated-version=v1.36', '--emulated-version=1.36.0', '--emulated-version=kube=1.36', '--emulated-version=orch=v1.24.0', '--emulated-version=1.36 --feature-gates=AllAlpha=true,AllBeta=false', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
+    '--feature-gates=AppArmor=true,AnyVolumeDataSource=False', '--feature-gates=AllBeta=true', '--feature-gates=AllBeta=false', '--feature-gates=AllAlpha=true', '--emulated-version=1.36', '--emulated-version=v1.36', '--emulated-version=1.36.0', '--emulated-version=kube=1.36', '--emulated-version=orch=v1.24.0', '--min-compatibility-version=kube=1.24', '--emulated-version=1.36 --min-compatibility-version=v1.34', '--emulated-version=1.36 --min-compatibility-version=1.36.0', '--emulated-version=1.36 --emulation-forward-compatible=false', '--emulation-forward-compatible', '--runtime-config-emulation-forward-compatible --runtime-config=storage.orch.io/v1/volumeattributesclasses=true', '--runtime-config=storage.orch.io/v1=true,flowcontrol.apiserver.orch.io/v1=false', '--emulated-version=1.36 --feature-gates=AllAlpha=true,AllBeta=false', '--feature-gates=AllAlpha=true,StorageVersionAPI=false,AllBeta=False', '--feature-gates=APIPriorityAndFairness=false', '--feature-gates=AllAlpha=false', '--feature-gates=ServerSideApply=true',
     '--runtime-config=batch/v1=false', '--runtime-config=api/beta=false', '--runtime-config=api/all=true,api/alpha=false',
     '--etcd-servers=https://a:2379,https://[::1]:2379 --etcd-servers-overrides=/events#http://h:1;http://i:1,apps/deployments#http://j:1', '--storage-backend=etcd3 --etcd-servers=http://a:1',
     '--etcd-servers=http://a:1 --etcd-servers-overrides=/secrets#https://h:1 --etcd-cafile=c', '--tls-min-version=VersionTLS13 --tls-cipher-suites=TLS_AES_128_GCM_SHA256'

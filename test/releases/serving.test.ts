@@ -1,6 +1,7 @@
 /** What is served, and what the server says of itself, where either release is emulated. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { checkedFlags, configuration } from '../../config/options.js'
 import { build, type Json } from '../build.js'
 import { create, later, title, urlOf } from '../conformance/collections.js'
 
@@ -39,6 +40,42 @@ t.test('a server says which release it emulates', async t => {
   const earlier = (await (await build(t)).get('/version')).json
   t.match(earlier, { major: '1', minor: '24', gitVersion: /^v1\.24\.0\+/ })
   t.notOk('emulationMajor' in earlier)
+})
+
+t.test('a server says which releases can read what it stores', async t => {
+  const server = await build(t, { emulatedVersion: '1.36', minCompatibilityVersion: '1.34' })
+  t.match((await server.get('/version')).json, { emulationMinor: '36', minCompatibilityMajor: '1', minCompatibilityMinor: '34' })
+  const text = (await server.get('/metrics')).body
+  t.match(text, /^version_info\{binary="1\.36",component="orch",emulation="1\.36",min_compat="1\.34"\} 1$/m)
+  t.match(text, /^kubernetes_feature_enabled\{name="WatchList",stage="BETA"\} 1$/m)
+  t.match(text, /^kubernetes_feature_enabled\{name="SidecarContainers",stage=""\} 1$/m)
+  t.match(text, /^kubernetes_feature_enabled\{name="KMSv1",stage="DEPRECATED"\} 0$/m)
+  t.notMatch((await (await build(t)).get('/metrics')).body, /^(version_info|kubernetes_feature_enabled)/m)
+  await t.rejects(build(t, { minCompatibilityVersion: '1.36' }), { message: /^minCompatibilityVersion: .*must be 1\.24/ })
+})
+
+const fromFlags = async (...flags: string[]) => {
+  const { options: { api = {}, emulatedVersion } } = await configuration(checkedFlags([`--data-dir=${t.testdir()}/data`, ...flags]))
+  return await build(t, { api, ...(emulatedVersion === undefined ? {} : { emulatedVersion }) })
+}
+
+t.test('more stable versions of later releases are served where that is asked for', async t => {
+  const path = '/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations'
+  t.equal((await (await fromFlags()).get(path)).code, 404)
+  t.equal((await (await fromFlags('--emulation-forward-compatible', '--runtime-config=flowcontrol.apiserver.orch.io/v1=false')).get(path)).code, 404)
+  const server = await fromFlags('--emulation-forward-compatible')
+  const level = { metadata: { name: 'later' }, spec: { type: 'Limited', limited: { nominalConcurrencyShares: 7, limitResponse: { type: 'Reject' } } } }
+  t.match((await server.post(path, level)).json, { apiVersion: 'flowcontrol.apiserver.orch.io/v1', spec: level.spec })
+  t.match((await server.get(`${path.replace('v1/', 'v1beta2/')}/later`)).json, { spec: { limited: { assuredConcurrencyShares: 7 } } })
+})
+
+t.test('APIs of later releases are served where they are named', async t => {
+  const path = '/apis/storage.orch.io/v1/volumeattributesclasses'
+  const server = await fromFlags('--runtime-config-emulation-forward-compatible', '--runtime-config=storage.orch.io/v1/volumeattributesclasses=true')
+  const made = { metadata: { name: 'fast' }, driverName: 'csi.example', parameters: { iops: '5' } }
+  t.match((await server.post(path, made)).json, made)
+  t.match((await server.get(`${path}/fast`)).json, made)
+  t.equal((await server.get('/apis/flowcontrol.apiserver.orch.io/v1')).code, 404)
 })
 
 t.test('Endpoints are deprecated where that is known', async t => {
