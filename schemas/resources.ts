@@ -47,7 +47,9 @@ import { priorityLevelConfigurations } from './api/flowcontrol/prioritylevelconf
 import { storageVersions } from './api/internal/storageversions.js'
 import { ingressClasses } from './api/networking/ingressclasses.js'
 import { ingresses } from './api/networking/ingresses.js'
+import { ipAddresses } from './api/networking/ipaddresses.js'
 import { networkPolicies } from './api/networking/networkpolicies.js'
+import { serviceCIDRs } from './api/networking/servicecidrs.js'
 import { runtimeClasses } from './api/node/runtimeclasses.js'
 import { podDisruptionBudgets } from './api/policy/poddisruptionbudgets.js'
 import { podSecurityPolicies } from './api/policy/podsecuritypolicies.js'
@@ -75,7 +77,7 @@ export const types: readonly ResourceType[] = [
   horizontalPodAutoscalers,
   cronJobs, jobs,
   certificateSigningRequests,
-  ingressClasses, ingresses, networkPolicies,
+  ingressClasses, ingresses, ipAddresses, networkPolicies, serviceCIDRs,
   podDisruptionBudgets, podSecurityPolicies,
   clusterRoleBindings, clusterRoles, roleBindings, roles,
   csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments, volumeAttributesClasses,

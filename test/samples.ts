@@ -75,6 +75,8 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'internal.apiserver.orch.io/storageversions': { spec: {}, status: {} },
   'networking.orch.io/ingressclasses': { spec: { controller: 'example.com/ingress' } },
   'networking.orch.io/ingresses': { spec: { rules: [{ host: 'web.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } }] } }] } },
+  'networking.orch.io/ipaddresses': { spec: { parentRef: { resource: 'services', namespace: 'default', name: 'web' } } },
+  'networking.orch.io/servicecidrs': { spec: { cidrs: ['192.0.2.0/24'] } },
   'networking.orch.io/networkpolicies': { spec: { podSelector: selector, ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80 }] }] } },
   'node.orch.io/runtimeclasses': { handler: 'runc' },
   'policy/poddisruptionbudgets': { spec: { minAvailable: 1, selector } },
@@ -117,6 +119,7 @@ export const WRITTEN_IN: Readonly<Record<string, string>> = { horizontalpodautos
 export function nameOf (group: string, plural: string, index = 0): string {
   const letter = String.fromCharCode(97 + index)
   if (plural === 'customresourcedefinitions') return 'widgets.example.com'
+  if (plural === 'ipaddresses') return `192.0.2.${index + 1}`
   if (plural === 'apiservices') return 'v1.metrics.example.com'
   if (plural === 'storageversions') return `example.com.${letter}things`
   return `sample-${letter}`

@@ -60,6 +60,7 @@ const KEYS = [
     'endpoints.orch.io/last-change-trigger-time', 'endpoints.orch.io/over-capacity', 'endpointslice.orch.io/managed-by',
     'endpointslice.orch.io/skip-mirror',
     'failure-domain.beta.orch.io/region', 'failure-domain.beta.orch.io/zone', 'ingressclass.orch.io/is-default-class',
+    'ipaddress.orch.io/ip-family', 'ipaddress.orch.io/managed-by',
     'kube-aggregator.orch.io/automanaged',
     'node.alpha.orch.io/ttl', 'node.orch.io/disk-pressure', 'node.orch.io/exclude-from-external-load-balancers',
     'node.orch.io/instance-type', 'node.orch.io/memory-pressure', 'node.orch.io/network-unavailable',
@@ -87,8 +88,8 @@ const KEYS = [
   ]),
   ...inDomain('k8s.io', [
     'alpha.image-policy.orch.io/failed-open', 'authentication.orch.io/legacy-token',
-    'authentication.orch.io/stale-token', 'customresourcecleanup.apiextensions.orch.io', 'orch.io/component',
-    'orch.io/initial-events-end',
+    'authentication.orch.io/stale-token', 'customresourcecleanup.apiextensions.orch.io',
+    'networking.orch.io/service-cidr-finalizer', 'orch.io/component', 'orch.io/initial-events-end',
     'rbac.authorization.orch.io/aggregate-to-admin', 'rbac.authorization.orch.io/aggregate-to-edit',
     'rbac.authorization.orch.io/aggregate-to-view', 'validation.policy.admission.orch.io/validation_failure'
   ])
@@ -155,6 +156,7 @@ export const KINDS: ReadonlyArray<readonly [group: string, plural: string, kind:
   ['', 'services', 'Service', SERVICE],
   ['', 'endpoints', 'Endpoints', SERVICE],
   ['discovery.orch.io', 'endpointslices', 'EndpointSlice', SERVICE],
+  ['networking.orch.io', 'servicecidrs', 'ServiceCIDR', SERVICE],
   ['', 'configmaps', 'ConfigMap', [
     ['kube-root-ca.crt', 'orch-root-ca.crt'], ...components('', 'apiserver-legacy-service-account-token-tracking')
   ]],
@@ -203,6 +205,8 @@ export const MOUNT_PATHS = bothWays([
 ])
 /** Values of the label that says what a server is. */
 export const COMPONENTS = bothWays(components('', 'apiserver'))
+/** Values of the label that says who took an address. */
+export const ALLOCATORS = bothWays([['ipallocator.k8s.io', 'ipallocator.orch.io']])
 
 /** Annotations that hold a selector of labels, and those that hold tolerations or taints as JSON. */
 export const SELECTOR_ANNOTATIONS = ['scheduler.alpha.orch.io/node-selector']

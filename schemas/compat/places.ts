@@ -56,7 +56,7 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
     commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL,
     group: [
       'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource',
-      'ResourceAttributes', 'StatusDetails'
+      'ParentReference', 'ResourceAttributes', 'StatusDetails'
     ]
   }],
   [translateNamespace, {
@@ -114,6 +114,7 @@ const BY_KEY: Beside = ['values', value => valueOfKey(text(value, 'key'))]
 const BESIDE: ReadonlyMap<string, Beside> = new Map(Object.entries<Beside>({
   OwnerReference: ['name', value => namesOf(groupOf(text(value, 'apiVersion')), text(value, 'kind'))],
   StatusDetails: ['name', value => namesOf(text(value, 'group'), text(value, 'kind'))],
+  ParentReference: ['name', value => namesOf(text(value, 'group'), text(value, 'resource'))],
   ResourceAttributes: ['name', value => namesOfRule([text(value, 'group')], [text(value, 'resource')])],
   NamedRuleWithOperations: ['resourceNames', byRule],
   PolicyRule: ['resourceNames', byRule],

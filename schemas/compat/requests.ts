@@ -2,7 +2,8 @@
 import { placesIn } from '../path-places.js'
 import { isOwnGroup, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from './names.js'
 import {
-  bounded, hasSign, namesOf, translateComponent, translateGroup, translateKey, translateNamespace, type Translation
+  bounded, hasSign, namesOf, translateAllocator, translateComponent, translateGroup, translateKey, translateNamespace,
+  type Translation
 } from './text.js'
 
 const service = namesOf('', 'services')
@@ -10,7 +11,10 @@ const service = namesOf('', 'services')
 const VALUES: ReadonlyMap<string, Translation> = new Map<string, Translation>([
   ['metadata.name', translateNamespace], ['service-name', service ?? (name => name)]
 ].flatMap(([name, of]) => [[`kubernetes.io/${name}`, of], [`orch.io/${name}`, of]] as Array<[string, Translation]>)
-  .concat([['k8s.io/component', translateComponent], ['orch.io/component', translateComponent]]))
+  .concat(
+    ['k8s.io/component', 'orch.io/component'].map(key => [key, translateComponent]),
+    ['ipaddress.kubernetes.io/managed-by', 'ipaddress.orch.io/managed-by'].map(key => [key, translateAllocator])
+  ))
 
 /** In linear time: clients choose the text. */
 const REQUIREMENT = /^(\s*(?:!\s*)?)([^\s!=<>()]+)([^]*)$/

@@ -1,7 +1,7 @@
 /** Names in the public project's spelling and ours. Every function is its own inverse. */
 import {
-  bothWays, COMPONENTS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, KEY_NAMES, KINDS, type KindNames, MOUNT_PATHS,
-  NAMESPACE_FINALIZERS, NAMESPACE_NAMES, SYSTEM_USERS, USER_NAMES, VOLUMES
+  ALLOCATORS, bothWays, COMPONENTS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, KEY_NAMES, KINDS, type KindNames,
+  MOUNT_PATHS, NAMESPACE_FINALIZERS, NAMESPACE_NAMES, SYSTEM_USERS, USER_NAMES, VOLUMES
 } from './names.js'
 
 export type Translation = (text: string) => string
@@ -45,6 +45,7 @@ export const translateNamespace = listed(NAMESPACE_NAMES)
 export const translateNamespaceFinalizer = listed(NAMESPACE_FINALIZERS)
 export const translateMountPath = listed(MOUNT_PATHS)
 export const translateComponent = listed(COMPONENTS)
+export const translateAllocator = listed(ALLOCATORS)
 
 /** A user, or a group of users. Those of service accounts follow the namespace. */
 export const translateUser = translation(text => {

@@ -29,6 +29,8 @@ export function declare<S extends Fields> (
   version: 'v1' | 'v1beta2' | 'v1beta1', shares: S, later: { readonly since?: string }
 ) {
   const { kind, message } = apiPackage('flowcontrol.apiserver.orch.io', version, `io.orch.api.flowcontrol.${version}`)
+  // Strategic merge patches of conditions came with v1.
+  const MERGED = version === 'v1' ? { patchStrategy: 'merge', patchMergeKey: 'type' } : {}
 
   const FlowDistinguisherMethod =
     message('FlowDistinguisherMethod', 'How requests of a schema are divided into flows.', {
@@ -113,7 +115,7 @@ export function declare<S extends Fields> (
 
   const FlowSchemaStatus = message('FlowSchemaStatus', 'What is observed of a flow schema.', {
     conditions: list(1, 'What was found about the schema.', FlowSchemaCondition, {
-      listType: 'map', listMapKeys: ['type']
+      listType: 'map', listMapKeys: ['type'], ...MERGED
     })
   }, {
     validate: ({ conditions = [] }, at, report) => {
@@ -188,7 +190,7 @@ export function declare<S extends Fields> (
   const PriorityLevelConfigurationStatus =
     message('PriorityLevelConfigurationStatus', 'What is observed of a priority level.', {
       conditions: list(1, 'What was found about the priority level.', PriorityLevelConfigurationCondition, {
-        listType: 'map', listMapKeys: ['type']
+        listType: 'map', listMapKeys: ['type'], ...MERGED
       })
     }, {
       validate: ({ conditions = [] }, at, report) => {

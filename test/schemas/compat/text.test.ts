@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import names from '../../facts/names.json' with { type: 'json' }
 import bootstrap from '../../facts/rbac-bootstrap.json' with { type: 'json' }
 import resources from '../../facts/resources.json' with { type: 'json' }
+import later from '../../facts/1.36/resources.json' with { type: 'json' }
 import { PAIRS } from '../../../schemas/compat/names.js'
 import { translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, usesPublicNames } from '../../../schemas/compat/requests.js'
 import { publicWords } from '../../../schemas/compat/sentences.js'
@@ -32,7 +33,7 @@ t.test('long text is no name, and what would become too long stays', async t => 
 t.test('every name has one partner', async t => {
   const by: Record<string, Translation> = { groups: translateGroup, keys: translateKey, namespaces: translateNamespace, users: translateUser, signers: named('certificates.orch.io', 'signers') }
   for (const [what, pairs] of Object.entries(PAIRS)) {
-    const group = resources.resources.find(({ kind }) => kind === what)?.group
+    const group = [...resources.resources, ...later.resources].find(({ kind }) => kind === what)?.group
     const translate = by[what] ?? named(group ?? '?', what)
     const all = pairs.flat()
     t.ok(all.length > 0)
