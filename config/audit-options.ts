@@ -7,6 +7,7 @@ import { makeFolder } from '../files/folders.js'
 import { readDocument, sourceOf } from './documents.js'
 import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
+import { isOn } from './gates-of.js'
 import type { Values } from './flags/index.js'
 
 type Sink = 'audit-log' | 'audit-webhook'
@@ -43,13 +44,16 @@ function checkWritable (path: string): void {
   }
 }
 
+/** Megabytes of a log that is never rotated. */
+const UNLIMITED = 2 ** 30
+
 const logOptions = (values: Values): Omit<AuditOptions, 'policy' | 'webhook'> => ({
   path: values['audit-log-path'],
   format: values['audit-log-format'],
   mode: values['audit-log-mode'],
   maxAgeDays: values['audit-log-maxage'],
   maxBackups: values['audit-log-maxbackup'],
-  maxSizeMegabytes: values['audit-log-maxsize'],
+  maxSizeMegabytes: values['audit-log-maxsize'] || (isOn(values, '1.36') ? UNLIMITED : 0),
   compress: values['audit-log-compress'],
   ...delivery('audit-log', values)
 })

@@ -1,10 +1,10 @@
 /** Validates combinations of flags. */
 import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
-import { featureGates } from '../schemas/gates.js'
 import { RELEASES } from '../schemas/meta/release.js'
 import { readerProblem } from './emulated-release.js'
 import { gateSettings, settingsProblem } from './feature-gates.js'
+import { isOn } from './gates-of.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
@@ -33,6 +33,7 @@ const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['requestheader-username-headers', 'requestheader-client-ca-file'],
   ['requestheader-group-headers', 'requestheader-client-ca-file'],
   ['requestheader-extra-headers-prefix', 'requestheader-client-ca-file'],
+  ['requestheader-uid-headers', 'requestheader-client-ca-file'],
   ['requestheader-allowed-names', 'requestheader-client-ca-file'],
   ['service-account-signing-key-file', 'service-account-key-file'],
   ['service-account-signing-key-file', 'service-account-issuer'],
@@ -108,6 +109,9 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   }
+  if (isSet(values['requestheader-uid-headers']) && values['feature-gates'].get('RemoteRequestHeaderUID') === 'false') {
+    refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
+  }
   if (values['permit-port-sharing'] && !canSharePorts()) {
     refuse(
       'permit-port-sharing',
@@ -141,9 +145,6 @@ function checkModes (values: Values, refuse: (name: FlagName, problem: string) =
     if (!modes.includes(mode) && isSet(values[file])) refuse(file, `needs ${mode} in --authorization-mode`)
   }
 }
-
-const isOn = (values: Values, gate: string): boolean =>
-  featureGates(gateSettings(values['feature-gates']), { release: values['emulated-version'] }).enabled(gate)
 
 /** Refuses flags that do not work with several processes. */
 function checkProcesses (values: Values, refuse: (name: FlagName, problem: string) => never): void {

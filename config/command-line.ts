@@ -151,7 +151,13 @@ const emptiness = ({ default: value, emptyText }: Flag<unknown>): string =>
 function option (name: string, flag: Flag<unknown>, args: readonly string[], onFlag: OnFlag): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
   const initial = flag.defaultText === '' ? emptiness(flag) : flag.defaultText
-  const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
+  const { later, removed } = flag
+  const made = new Option(
+    `${short}--${name} <value>`,
+    flag.help + (removed === undefined ? '' : ` (until release ${removed})`) +
+      (later === undefined ? '' : ` (from release ${later.since} on ${later.defaultText})`) +
+      (initial === '' ? '' : ` (default ${initial})`)
+  )
   made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
   return made.argParser<unknown>((text, before) => {
     if (text.startsWith('--') && !args.includes(`--${name}=${text}`)) {

@@ -24,6 +24,10 @@ export interface Flag<T> {
   readonly accept: (value: unknown) => void
   /** The default as on the command line; empty for none, and for empty lists and maps. */
   readonly defaultText: string
+  /** The first release without the flag. */
+  readonly removed?: string
+  /** The default from a release on. */
+  readonly later?: { readonly since: string, readonly default: T, readonly defaultText: string }
   /** How help displays the empty default. Default `[]` for lists and `{}` for maps. */
   readonly emptyText?: string
 }
@@ -307,6 +311,13 @@ export const cidrs = (initial: readonly string[], help: string): Flag<readonly s
 
 /** Adds a one-letter alias. */
 export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...flag, short })
+
+/** A flag that went with a release. */
+export const until = <T>(removed: string, flag: Flag<T>): Flag<T> => ({ ...flag, removed })
+
+/** A flag of another default from a release on. */
+export const withLater = <T extends string | number | boolean>(since: string, initial: T, flag: Flag<T>): Flag<T> =>
+  ({ ...flag, later: { since, default: initial, defaultText: String(initial) } })
 
 /** Rejects list values outside a closed set. */
 export const oneOf = (values: readonly string[]): Check => value =>

@@ -3,13 +3,13 @@
  * (`--emulation-forward-compatible`), and those that `--runtime-config` names
  * (`--runtime-config-emulation-forward-compatible`).
  */
-import { featureGates, type Gates } from '../schemas/gates.js'
+import type { Gates } from '../schemas/gates.js'
 import { compareVersions, stageOf } from '../schemas/groups.js'
 import { isServed, type Representation } from '../schemas/resource.js'
 import { representations } from '../schemas/resources.js'
 import type { Parsed } from './command-line.js'
-import { gateSettings } from './feature-gates.js'
 import { FlagError } from './flag.js'
+import { gatesOf } from './gates-of.js'
 import { disabledApis, isOn, keyOf } from './runtime-config.js'
 
 const nameOf = ({ apiVersion, plural }: Representation): string => `${apiVersion}/${plural}`
@@ -20,7 +20,7 @@ const isLater = ({ gate }: Representation, { enabled, knows }: Gates): boolean =
 
 /** @throws FlagError for one that is named, without the flag that allows that */
 export function laterApis ({ values, given }: Parsed): string[] {
-  const gates = featureGates(gateSettings(values['feature-gates']), { release: values['emulated-version'] })
+  const gates = gatesOf(values)
   const later = representations.filter(representation => isLater(representation, gates))
   const settings = new Map([...values['runtime-config']].map(([key, value]) => [keyOf(key), isOn(value)]))
   const named = later.filter(one => settings.get(nameOf(one)) ??

@@ -21,6 +21,7 @@ import { ownLines, sourceOf } from './documents.js'
 import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile } from './files.js'
+import { withReleaseDefaults } from './flags-of-release.js'
 import { FlagError } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
 import { readCacheSize } from './flags/storage.js'
@@ -40,7 +41,8 @@ import { idleRules } from './verbosity.js'
 export function checkedFlags (args: readonly string[]): Parsed {
   const given = parseArguments(args)
   if (given.values.help || given.values.version) return given
-  const parsed = given.values.local ? withLocalDefaults(given) : given
+  const ofRelease = withReleaseDefaults(given)
+  const parsed = ofRelease.values.local ? withLocalDefaults(ofRelease) : ofRelease
   checkCombinations(parsed)
   return parsed
 }
@@ -258,7 +260,8 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   allowedNames: values['requestheader-allowed-names'],
   usernameHeaders: values['requestheader-username-headers'],
   groupHeaders: values['requestheader-group-headers'],
-  extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
+  extraHeaderPrefixes: values['requestheader-extra-headers-prefix'],
+  uidHeaders: values['requestheader-uid-headers']
 })
 
 interface Encryption { readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }

@@ -1,4 +1,5 @@
 /** The flags as `/flagz` shows them: the values that apply, by name. */
+import { defaultTextOf, isThere } from './flags-of-release.js'
 import { FLAGS } from './flags/index.js'
 import type { Flag } from './flag.js'
 import type { Parsed } from './command-line.js'
@@ -10,8 +11,10 @@ const CREDENTIALS = /\/\/[^/@\s]*@/
 
 export function shownFlags ({ values, given }: Parsed): Record<string, string> {
   const all = Object.entries(FLAGS) as Array<[keyof typeof FLAGS, Flag<unknown>]> // flags differ in their value types
-  return Object.fromEntries(all.sort(([one], [other]) => one < other ? -1 : 1).map(([name, flag]) => {
-    const text = textOf(values[name], given.get(name) ?? flag.defaultText)
+  const { 'emulated-version': release } = values
+  const there = all.filter(([name]) => isThere(name, release))
+  return Object.fromEntries(there.sort(([one], [other]) => one < other ? -1 : 1).map(([name, flag]) => {
+    const text = textOf(values[name], given.get(name) ?? defaultTextOf(flag, release))
     return [name, CREDENTIALS.test(text) || loggable(text) !== text ? CLASSIFIED : text]
   }))
 }

@@ -22,6 +22,8 @@ export interface PublishedAuthentication {
     readonly usernameHeaders: readonly string[]
     readonly groupHeaders: readonly string[]
     readonly extraHeaderPrefixes: readonly string[]
+    /** Default not published. */
+    readonly uidHeaders?: readonly string[]
   } | undefined
 }
 
@@ -75,7 +77,8 @@ export function published (
           ...list('allowed-names', proxy.allowedNames),
           ...list('username-headers', proxy.usernameHeaders),
           ...list('group-headers', proxy.groupHeaders),
-          ...list('extra-headers-prefix', proxy.extraHeaderPrefixes)
+          ...list('extra-headers-prefix', proxy.extraHeaderPrefixes),
+          ...(proxy.uidHeaders === undefined ? {} : list('uid-headers', proxy.uidHeaders))
         })
   }
 }

@@ -8,6 +8,7 @@ import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
+import { isOn } from '../config/gates-of.js'
 import { shownFlags } from '../config/shown-flags.js'
 import { dividedOptions } from '../config/divided-options.js'
 import { configuration } from '../config/options.js'
@@ -87,7 +88,7 @@ export async function start (
     serverFactory: handler => {
       listener = createListener(handler, {
         tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
-        maxStreams: values['http2-max-streams-per-connection'],
+        maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, '1.29') ? 100 : 0),
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],
         onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),

@@ -50,7 +50,8 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
     allowedNames: fromFlag(flags['requestheader-allowed-names']),
     usernameHeaders: required(fromFlag(flags['requestheader-username-headers'])),
     groupHeaders: fromFlag(flags['requestheader-group-headers']),
-    extraHeaderPrefixes: fromFlag(flags['requestheader-extra-headers-prefix'])
+    extraHeaderPrefixes: fromFlag(flags['requestheader-extra-headers-prefix']),
+    uidHeaders: fromFlag(flags['requestheader-uid-headers'])
   }),
   serviceAccounts: members<NonNullable<AuthenticationOptions['serviceAccounts']>>({
     issuers: fromFlag(flags['service-account-issuer']),

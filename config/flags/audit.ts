@@ -1,5 +1,5 @@
 /** Audit flags. */
-import { bool, choice, duration, float, int, path } from '../flag.js'
+import { bool, choice, duration, float, int, path, withLater } from '../flag.js'
 
 const MODES = ['batch', 'blocking', 'blocking-strict'] as const
 const VERSIONS = ['audit.orch.io/v1'] as const
@@ -12,11 +12,16 @@ export const audit = {
   ),
   'audit-log-mode': choice(MODES, 'blocking', 'whether requests wait until their audit events are written'),
   'audit-log-version': choice(VERSIONS, 'audit.orch.io/v1', 'API group and version of audit events'),
-  'audit-log-maxage': int(0, 'maximum days to keep rotated audit logs; 0 keeps them regardless of age', { min: 0 }),
-  'audit-log-maxbackup': int(0, 'maximum number of rotated audit logs to keep; 0 keeps all', { min: 0 }),
-  'audit-log-maxsize': int(
-    0, 'size in megabytes at which the audit log is rotated; 0 is 100', { min: 0, max: 1_000_000 }
-  ),
+  'audit-log-maxage': withLater('1.36', 366, int(
+    0, 'maximum days to keep rotated audit logs; 0 keeps them regardless of age', { min: 0 }
+  )),
+  'audit-log-maxbackup': withLater('1.36', 100, int(
+    0, 'maximum number of rotated audit logs to keep; 0 keeps all', { min: 0 }
+  )),
+  'audit-log-maxsize': withLater('1.36', 100, int(
+    0, 'size in megabytes at which the audit log is rotated; 0 is 100, and no rotation from release 1.36 on',
+    { min: 0, max: 1_000_000 }
+  )),
   'audit-log-compress': bool(false, 'compress rotated audit logs with gzip'),
   'audit-log-batch-buffer-size': int(10_000, 'number of audit events buffered in batch mode', { min: 1 }),
   'audit-log-batch-max-size': int(1, 'maximum number of audit events in a batch', { min: 1 }),

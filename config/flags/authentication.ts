@@ -78,6 +78,7 @@ export const authentication = {
   'requestheader-extra-headers-prefix': list(
     [], 'prefixes of headers with extra user info, set by an authenticating proxy', header
   ),
+  'requestheader-uid-headers': list([], 'headers with the UID, set by an authenticating proxy', header),
   'requestheader-client-ca-file': path('CA bundle for verifying client certificates of authenticating proxies'),
   'requestheader-allowed-names': list(
     [],

@@ -1,6 +1,8 @@
 /** Flags about the cluster. */
 import { rangeProblem } from '../../registry/services/value-range.js'
-import { oneOf, bool, cidrProblem, cidrs, duration, int, list, path, portRange, printable, text } from '../flag.js'
+import {
+  bool, cidrProblem, cidrs, duration, int, list, oneOf, path, portRange, printable, text, until
+} from '../flag.js'
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
@@ -38,7 +40,9 @@ export const cluster = {
   'orch-service-node-port': int(
     0, 'node port of the orch service; 0 makes it a ClusterIP service', { min: 0, max: 65535 }
   ),
-  'master-service-namespace': text('default', 'deprecated: namespace of the services injected into pods', namespace),
+  'master-service-namespace': until('1.27', text(
+    'default', 'deprecated: namespace of the services injected into pods', namespace
+  )),
   'allow-privileged': bool(false, 'allow privileged containers'),
   'default-not-ready-toleration-seconds': int(
     300, 'default tolerationSeconds for not-ready:NoExecute of pods without that toleration'
@@ -53,16 +57,17 @@ export const cluster = {
     ADDRESS_TYPES, 'preferred node address types for connections to node agents, in order', oneOf(ADDRESS_TYPES)
   ),
   'node-agent-timeout': duration(5000, 'timeout of calls to node agents', { min: 1 }),
-  'cloud-provider': text(
+  'cloud-provider': until('1.33', text(
     '', 'cloud provider: external, or blank for none; this server depends on neither', cloudProblem
-  ),
-  'cloud-config': path('configuration file of the cloud provider; without effect on this server'),
-  'cloud-provider-gce-l7lb-src-cidrs': cidrs(
+  )),
+  'cloud-config': until('1.33', path('configuration file of the cloud provider; without effect on this server')),
+  'cloud-provider-gce-l7lb-src-cidrs': until('1.31', cidrs(
     ['130.211.0.0/22', '35.191.0.0/16'],
     'source CIDRs of load balancer traffic and health checks to open in the cloud firewall; without effect on this ' +
       'server'
-  ),
-  'azure-container-registry-config':
-    path('configuration file of the container registry; without effect on this server'),
+  )),
+  'azure-container-registry-config': until('1.30', path(
+    'configuration file of the container registry; without effect on this server'
+  )),
   'egress-selector-config-file': path('egress selector configuration file')
 }

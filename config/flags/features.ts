@@ -2,7 +2,7 @@
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
 import { emulatedRelease, readingRelease } from '../emulated-release.js'
 import { GATE_LINES, gateProblem } from '../feature-gates.js'
-import { bool, choice, int, list, pairs, path } from '../flag.js'
+import { bool, choice, int, list, pairs, path, until } from '../flag.js'
 
 const boolean = (key: string, value: string): string | undefined =>
   /^(?:true|false)$/i.test(value) ? undefined : `${key} must be true or false`
@@ -47,8 +47,10 @@ export const features = {
     ['lease', 'master-count', 'none'], 'lease', 'endpoint reconciler of the orch service'
   ),
   'apiserver-count': int(1, 'number of API servers in the cluster, for the master-count reconciler', { min: 1 }),
-  'identity-lease-duration-seconds': int(3600, 'duration of the identity lease of this server in seconds', { min: 1 }),
-  'identity-lease-renew-interval-seconds': int(
+  'identity-lease-duration-seconds': until('1.26', int(
+    3600, 'duration of the identity lease of this server in seconds', { min: 1 }
+  )),
+  'identity-lease-renew-interval-seconds': until('1.26', int(
     10, 'interval between renewals of the identity lease in seconds', { min: 1 }
-  )
+  ))
 }

@@ -1,5 +1,5 @@
 /** Flags for logs, metrics, traces and profiles. */
-import { bool, choice, duration, int, list, path, text, withShort } from '../flag.js'
+import { bool, choice, duration, int, list, path, text, until, withShort } from '../flag.js'
 import { RELEASE } from '../../schemas/meta/release.js'
 import { ruleProblem } from '../verbosity.js'
 import { labelValues } from './label-values.js'
@@ -30,7 +30,9 @@ export const observability = {
     ...list([], 'log level verbosity by module, a source file without its extension: request-log=8, *=4', ruleProblem),
     type: 'pattern=N,...'
   },
-  'experimental-logging-sanitization': bool(false, 'redact sensitive fields in logs, as is always done'),
+  'experimental-logging-sanitization': until('1.26', bool(
+    false, 'redact sensitive fields in logs, as is always done'
+  )),
   'allow-metric-labels': labelValues('values that labels of metrics may have; others are counted as unexpected'),
   'disabled-metrics': list([], 'names of metrics to disable', metricName),
   'show-hidden-metrics-for-version': text(

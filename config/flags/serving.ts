@@ -54,7 +54,8 @@ export const serving = {
   'serving-processes': text(
     '1', 'processes that serve, behind one port: a number or auto, the cores of the machine less one', processesProblem
   ),
-  'http2-max-streams-per-connection': int(0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250', {
-    min: 0, max: 2 ** 31 - 1
-  })
+  'http2-max-streams-per-connection': int(
+    0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250, and 100 from release 1.29 on',
+    { min: 0, max: 2 ** 31 - 1 }
+  )
 }

@@ -61,7 +61,7 @@ const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoints = false }) => {
   const {
     orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
-    orchSettings: { naming }
+    orchSettings: { naming, featureGates }
   } = fastify
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, naming }
@@ -98,7 +98,8 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
       return service === undefined || AMBIGUOUS.test(path) ? undefined : service
     },
     proxy: remoteProxy({
-      ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics)
+      ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics),
+      sendsUid: featureGates.enabled('RemoteRequestHeaderUID')
     }),
     groups: () => {
       const current = `${resources.generation} ${services.generation}`

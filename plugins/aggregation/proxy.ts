@@ -27,6 +27,8 @@ export interface RemoteProxyTools extends Routing {
   /** This server's entry in Via headers. */
   readonly via: string
   readonly certificates: Pick<OutgoingRequest, 'missingName' | 'weakSignature'>
+  /** Whether extension servers learn the UID of the user. */
+  readonly sendsUid: boolean
 }
 
 export type RemoteProxy =
@@ -48,7 +50,7 @@ const notSwitched = (answer: IncomingMessage) =>
 const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
 
 export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
-  const { ending, via, certificates, naming } = tools
+  const { ending, via, certificates, naming, sendsUid } = tools
   return async ({ name, remote, available }, request) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
@@ -68,7 +70,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       ...certificates,
       method: request.method,
       path: query === '' ? uri : `${uri}?${query}`,
-      headers: headersFor(request, { host: target.authority, uri, via, naming }),
+      headers: headersFor(request, { host: target.authority, uri, via, naming, sendsUid }),
       secureContext: pool.secureContext,
       verify: !remote.insecure,
       connectTimeout: discovery ? DISCOVERY_TIMEOUT : CONNECT_TIMEOUT,
@@ -120,12 +122,13 @@ async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Paramet
 }
 
 function headersFor (
-  { orch, raw }: ServedRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>
+  { orch, raw }: ServedRequest,
+  { sendsUid, ...passing }: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'> & Pick<RemoteProxyTools, 'sendsUid'>
 ): string[] {
+  const user = orch.user ?? { username: '', groups: [], uid: '', extra: {} }
   try {
     return passedHeaders(raw, {
-      ...passing, user: orch.user ?? { username: '', groups: [], uid: '', extra: {} }, auditId: orch.auditId,
-      client: raw.socket.remoteAddress
+      ...passing, user: sendsUid ? user : { ...user, uid: '' }, auditId: orch.auditId, client: raw.socket.remoteAddress
     })
   } catch (error) {
     throw error instanceof UnsendableUser ? unavailable(`error trying to reach service: ${error.message}`) : error

@@ -9,6 +9,7 @@ import { requestHeaders, type Forwarding } from '../shared/forwarding/headers.js
 import { claimsIdentity } from './identity-headers.js'
 
 const USER = 'X-Remote-User'
+const UID = 'X-Remote-Uid'
 const GROUP = 'X-Remote-Group'
 const EXTRA_PREFIX = 'X-Remote-Extra-'
 
@@ -41,10 +42,12 @@ function header (name: string, value: string): [string, string] {
 
 /** @throws UnsendableUser */
 export function userHeaders (
-  { username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, { user, key }: Naming
+  { username, uid = '', groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>,
+  { user, key }: Naming
 ): string[] {
   return [
     ...header(USER, user(username)),
+    ...(uid === '' ? [] : header(UID, uid)),
     ...groups.flatMap(group => header(GROUP, user(group))),
     ...Object.entries(extra ?? {}).flatMap(([name, values]) =>
       values.flatMap(value => header(EXTRA_PREFIX + escapedKey(key(name)), value)))

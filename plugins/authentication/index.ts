@@ -68,20 +68,27 @@ const external = (authenticator: Authenticator, naming: Naming): Authenticator =
 /** Undefined if no certificate authorities are configured. */
 function publication (
   clientAuthorities: Authorities | undefined, authorities: Authorities | undefined,
-  header: RequestHeaderOptions | undefined
+  header: RequestHeaderOptions | undefined, publishesUid: boolean
 ): PublishedAuthentication | undefined {
   if (clientAuthorities === undefined && authorities === undefined) return undefined
-  const { allowedNames = [], usernameHeaders = [], groupHeaders = [], extraHeaderPrefixes = [] } = header ?? {}
+  const {
+    allowedNames = [], usernameHeaders = [], groupHeaders = [], extraHeaderPrefixes = [], uidHeaders = []
+  } = header ?? {}
   return {
     clientAuthorities, proxy: authorities === undefined
       ? undefined
-      : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes }
+      : {
+          authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes,
+          ...(publishesUid ? { uidHeaders } : {})
+        }
   }
 }
 
 export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const { anonymous = true, clientCertificates = false, requestHeader } = options
-  const { orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming } } = fastify
+  const {
+    orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming, featureGates }
+  } = fastify
   const accounts = serviceAccounts({
     ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall
   })
@@ -105,7 +112,7 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
   fastify.decorate('orchAuthentication', {
     authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens,
-    published: publication(clients, proxies, requestHeader)
+    published: publication(clients, proxies, requestHeader, featureGates.enabled('RemoteRequestHeaderUID'))
   })
   const trust = currentTrust(clients, proxies)
   const certificates = clientCertificates || requestHeader !== undefined

@@ -19,14 +19,17 @@ export interface RequestHeaderOptions {
   readonly groupHeaders?: readonly string[]
   /** The rest of the name, percent-decoded, is a key of extra. */
   readonly extraHeaderPrefixes?: readonly string[]
+  /** The first of these present in a request has the UID. */
+  readonly uidHeaders?: readonly string[]
 }
 
 const lower = (names: readonly string[] = []): string[] => names.map(name => name.toLowerCase())
 
 export function requestHeaderAuthenticator (options: RequestHeaderOptions): Authenticator {
   const { allowedNames = [] } = options
-  const [userNames, groupNames, prefixes] = [
-    lower(options.usernameHeaders), lower(options.groupHeaders), lower(options.extraHeaderPrefixes)
+  const [userNames, groupNames, prefixes, uidNames] = [
+    lower(options.usernameHeaders), lower(options.groupHeaders), lower(options.extraHeaderPrefixes),
+    lower(options.uidHeaders)
   ]
   const allowed = new Set(allowedNames)
   return {
@@ -42,10 +45,12 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
         if (certificate.verified) return undefined
         throw new Error('the common name of the client certificate is not in --requestheader-allowed-names')
       }
-      const username = usernameOf(rawHeaders, userNames)
+      const username = valueOf(rawHeaders, userNames)
       if (username === undefined) return undefined
       return {
-        username, uid: '', groups: groupNames.flatMap(name => valuesOf(rawHeaders, name)),
+        username,
+        uid: valueOf(rawHeaders, uidNames) ?? '',
+        groups: groupNames.flatMap(name => valuesOf(rawHeaders, name)),
         extra: extraOf(rawHeaders, prefixes)
       }
     }
@@ -53,7 +58,7 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
 }
 
 /** @throws Error for a repeated header: the proxy may have appended its own to a client's */
-function usernameOf (rawHeaders: readonly string[], names: readonly string[]): string | undefined {
+function valueOf (rawHeaders: readonly string[], names: readonly string[]): string | undefined {
   for (const name of names) {
     const values = valuesOf(rawHeaders, name)
     if (values.length > 1) throw new Error(`the header ${name} occurs more than once`)
@@ -76,10 +81,10 @@ function extraOf (rawHeaders: readonly string[], prefixes: readonly string[]): R
 
 /** Matches proxy headers, treating - and _ as equal, as some servers do. */
 export function isProxyHeader (
-  { usernameHeaders, groupHeaders = [], extraHeaderPrefixes = [] }: RequestHeaderOptions
+  { usernameHeaders, groupHeaders = [], extraHeaderPrefixes = [], uidHeaders = [] }: RequestHeaderOptions
 ): (name: string) => boolean {
   const plain = (name: string): string => name.toLowerCase().replaceAll('_', '-')
-  const names = new Set([...usernameHeaders, ...groupHeaders].map(plain))
+  const names = new Set([...usernameHeaders, ...groupHeaders, ...uidHeaders].map(plain))
   const prefixes = extraHeaderPrefixes.map(plain)
   return sent => {
     const name = plain(sent)

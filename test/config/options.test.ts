@@ -1,5 +1,6 @@
 import t from 'tap'
 import { statSync } from 'node:fs'
+import { shownFlags } from '../../config/shown-flags.js'
 import { hostPort } from '../../config/addresses.js'
 import { checkedFlags, configuration } from '../../config/options.js'
 import type { ServerOptions } from '../../config/server-options.js'
@@ -34,6 +35,18 @@ t.test('without flags the options are the defaults of the interface', async t =>
     metrics: { countInterval: 60_000, sizeInterval: 30_000, disabled: [] },
     featureGates: {}
   })
+})
+
+t.test('defaults that changed are those of the emulated release', async t => {
+  const folder = t.testdir()
+  const audit = async (...flags: string[]) => (await load(`--data-dir=${folder}/data`, `--audit-log-path=${folder}/audit.log`, ...flags)).audit
+  t.match(await audit(), { maxAgeDays: 0, maxBackups: 0, maxSizeMegabytes: 0 })
+  t.match(await audit('--emulated-version=1.36'), { maxAgeDays: 366, maxBackups: 100, maxSizeMegabytes: 100 })
+  t.match(await audit('--emulated-version=1.36', '--audit-log-maxage=0', '--audit-log-maxbackup=0', '--audit-log-maxsize=0'), { maxAgeDays: 0, maxBackups: 0, maxSizeMegabytes: 2 ** 30 }, 'and 0 means that it is not rotated')
+  const shown = (...flags: string[]) => shownFlags(checkedFlags([`--data-dir=${folder}/data`, ...flags]))
+  t.match(shown(), { 'audit-log-maxage': '0', 'cloud-provider': '' })
+  t.match(shown('--emulated-version=1.36'), { 'audit-log-maxage': '366' })
+  t.notOk('cloud-provider' in shown('--emulated-version=1.36'))
 })
 
 t.test('flags and the files they name become options', async t => {

@@ -3,11 +3,12 @@ import { checkCombinations } from '../../config/combinations.js'
 import { gateWarnings } from '../../config/feature-gates.js'
 import { FLAGS, type FlagName } from '../../config/flags/index.js'
 import { parseArguments } from '../../config/command-line.js'
+import { withReleaseDefaults } from '../../config/flags-of-release.js'
 import { laterApis } from '../../config/later-apis.js'
 import { disabledApis } from '../../config/runtime-config.js'
 
 function check (...args: string[]): void {
-  const parsed = parseArguments(args)
+  const parsed = withReleaseDefaults(parseArguments(args))
   checkCombinations(parsed)
   disabledApis(parsed.values['runtime-config'], parsed.given.get('runtime-config'))
   laterApis(parsed)
@@ -101,6 +102,11 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--emulated-version==1.36', /"" is no component/],
   ['--emulated-version=', /must be one of/],
   ['--emulated-version=v1.36.0-rc.1', /must be one of/],
+  ['--emulated-version=1.36 --cloud-provider=external', /--cloud-provider=external: went with release 1.33; leave it out/],
+  ['--emulated-version=1.36 --identity-lease-duration-seconds=3600', /--identity-lease-duration-seconds=3600: went with release 1.26/],
+  ['--emulated-version=1.36 --master-service-namespace=default', /went with release 1.27/],
+  ['--requestheader-uid-headers=X-Remote-Uid', /needs --requestheader-client-ca-file/],
+  ['--emulated-version=1.36 --feature-gates=RemoteRequestHeaderUID=false --requestheader-client-ca-file=a --requestheader-username-headers=u --requestheader-uid-headers=X-Remote-Uid', /needs the feature gate RemoteRequestHeaderUID/],
   ['--min-compatibility-version=1.36', /--min-compatibility-version=1.36: must be 1.24 where that release is emulated/],
   ['--emulated-version=1.36 --min-compatibility-version=1.33', /must be between 1.34 and the emulated release 1.36/],
   ['--emulated-version=1.36 --min-compatibility-version=1.37', /must be a release between 1.24 and 1.36/],

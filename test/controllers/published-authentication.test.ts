@@ -31,6 +31,13 @@ t.test('the config map has the authorities, and the headers as lists in JSON; it
   t.equal((await server.get('/readyz/poststarthook/start-cluster-authentication-info-controller')).code, 200)
 })
 
+t.test('where extension servers learn the UID, they learn its headers too', async t => {
+  const folder = t.testdir({ ...SERVER_FILES, proxies })
+  const flags = [`--requestheader-client-ca-file=${folder}/proxies`, '--requestheader-username-headers=X-Remote-User', '--requestheader-uid-headers=X-Remote-Uid']
+  t.match((await (await flagged(t, folder, [...flags, '--emulated-version=1.36'])).get(MAP)).json.data, { 'requestheader-uid-headers': '["X-Remote-Uid"]' })
+  t.notOk('requestheader-uid-headers' in (await (await flagged(t, folder, flags)).get(MAP)).json.data)
+})
+
 t.test('without client authorities there is no config map', async t => {
   const server = await build(t)
   t.equal((await server.get(MAP)).code, 404)
@@ -44,4 +51,5 @@ t.test('valid entries of another server stay', async t => {
   t.match(published(own, { other: 'kept', 'requestheader-allowed-names': '["b","a"]', 'requestheader-username-headers': 'nonsense', 'client-ca-file': more }, Date.now()), {
     other: 'kept', 'requestheader-allowed-names': '["b","a"]', 'requestheader-username-headers': '["U"]', 'client-ca-file': more, 'requestheader-group-headers': '[]'
   })
+  t.match(published({ ...own, proxy: { ...own.proxy, uidHeaders: ['I'] } }, {}, Date.now()), { 'requestheader-uid-headers': '["I"]' })
 })

@@ -41,6 +41,18 @@ t.test('a proxy names the user, each of his groups, and extra under keys that no
   t.same(seen[0]?.groups, ['dev', 'ops', 'system:authenticated'], 'over HTTP/2 too')
 })
 
+t.test('a proxy names the UID where the server is given a header for it', async t => {
+  const { code, seen, headers } = await serve(t, '--requestheader-uid-headers=X-Remote-Uid,X-Other-Uid')
+  t.equal(await code(proxy, { ...BOB, 'X-Remote-Uid': '7' }), 200)
+  t.match(seen[0], { username: 'bob', uid: '7' })
+  t.equal(await code(proxy, { ...BOB, 'X-Other-Uid': '8' }), 200)
+  t.match(seen[0], { uid: '8' })
+  t.equal(await code(proxy, { ...BOB, 'X-Remote-Uid': ['7', '8'] }), 401)
+  t.equal(await code(ann, { ...BOB, x_remote_uid: '7' }), 200)
+  t.match(seen[0], { username: 'ann', uid: '' })
+  t.notMatch(headers.join(), /remote.uid/i)
+})
+
 t.test('the headers have no effect unless a trusted proxy sends them', async t => {
   const { code, seen } = await serve(t)
   t.equal(await code(undefined, BOB), 200)

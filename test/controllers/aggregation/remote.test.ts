@@ -40,6 +40,16 @@ const ZOE: Authenticator = {
   authenticate: ({ headers }) => headers.authorization === undefined ? undefined : { username: 'zoé', uid: '7', groups: ['crew', 'staff'], extra: { 'example.com/team%': ['a', 'b'] } }
 }
 
+t.test('requests carry the UID from the release on that knows that', async t => {
+  const shop = await extensionServer(t)
+  for (const [emulatedVersion, uid] of [['1.24', undefined], ['1.36', '7']] as const) {
+    const server = await build(t, { emulatedVersion, outbound, authentication: { authenticators: [ZOE] } })
+    await register(server, shop.port)
+    await server.get(GADGETS, { authorization: 'Bearer secret', 'x-remote-uid': '1' })
+    t.equal(shop.asked.findLast(({ url }) => url === GADGETS)?.headers['x-remote-uid'], uid, emulatedVersion)
+  }
+})
+
 t.test('requests carry the user and none of the client\'s credentials', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound, authentication: { authenticators: [ZOE] } })
