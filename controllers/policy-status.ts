@@ -3,7 +3,6 @@
  * controller manager leads, which does the same.
  */
 import type { ValidatingAdmissionPolicy } from '../schemas/api/admissionregistration/validating-policies.js'
-import type { Lease } from '../schemas/api/coordination/leases.js'
 import type { Naming } from '../schemas/naming.js'
 import { expressionWarnings } from '../admission/policies/type-checking.js'
 import { isStorageError } from '../storage/errors.js'
@@ -12,6 +11,7 @@ import { change } from '../registry/verbs/change.js'
 import { serverContext, type WriteContext } from '../registry/write-context.js'
 import { isStatusError } from '../schemas/status.js'
 import type { Controller, ControllerOptions } from './controller.js'
+import { isLed } from './controller-manager.js'
 import { Informer } from './informer.js'
 import { WorkQueue, type Verdict } from './work-queue.js'
 
@@ -19,7 +19,6 @@ import { WorkQueue, type Verdict } from './work-queue.js'
 const SETTLE_MS = 250
 /** Milliseconds until policies that a controller manager should have checked are looked at again. */
 const LED_MS = 30_000
-const LEADERS = ['orch-controller-manager', 'kube-controller-manager']
 
 export interface PolicyStatusOptions extends ControllerOptions { readonly naming: Naming }
 
@@ -65,7 +64,7 @@ export class PolicyStatus implements Controller {
     if (store === undefined || entry === undefined) return 'done'
     const { metadata: { generation = 0 }, spec = {}, status } = store.readStored(entry) as ValidatingAdmissionPolicy
     if (generation <= Number(status?.observedGeneration ?? 0)) return 'done'
-    if (await this.#isLed()) {
+    if (await isLed(this.#options)) {
       this.#queue.addAfter(name, LED_MS)
       return 'done'
     }
@@ -86,18 +85,5 @@ export class PolicyStatus implements Controller {
       if (isStatusError(error, 'Conflict')) return 'later'
       throw error
     }
-  }
-
-  /** Whether a controller manager holds its lease. */
-  async #isLed (): Promise<boolean> {
-    const { resources, clock = resources.clock } = this.#options
-    const store = resources.find('coordination.orch.io', 'leases')
-    for (const name of store === undefined ? [] : LEADERS) {
-      const lease = await store?.reader.get('coordination.orch.io', 'leases', 'orch-system', name)
-      const { holderIdentity = '', leaseDurationSeconds = 0, renewTime = '' } = (lease as Lease | undefined)?.spec ?? {}
-      const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
-      if (holderIdentity !== '' && until > clock.wall()) return true
-    }
-    return false
   }
 }

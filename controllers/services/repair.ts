@@ -4,15 +4,13 @@
  * value that is just being allocated looks leaked as well, so it must be seen several times. Nothing waits for the
  * first run, because the key of a value is its lock.
  */
-import { NO_FIELDS } from '../../schemas/selectors/fields.js'
-import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import type { KeyValue, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { type Clock, systemClock } from '../../event-loop/clock.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { isStorageError } from '../../storage/errors.js'
-import { list } from '../../registry/verbs/list.js'
+import { EVERYTHING, list } from '../../registry/verbs/list.js'
 import { current } from '../../registry/current.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
@@ -35,10 +33,6 @@ const TIME_DIVISOR = 100
 const MIN_SIGHTINGS = 3
 /** Names per log line. */
 const MAX_NAMED = 10
-const EVERYTHING = {
-  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
-  resourceVersionMatch: ''
-}
 
 /** An address or node port. */
 interface Value { readonly pool: Pool, readonly name: string }
@@ -94,7 +88,7 @@ export class ServiceRepair implements Controller {
     // List services before the pools: their values were allocated earlier.
     const { entries } = await list(store, EVERYTHING)
     const suspects = new Map<string, Suspect>()
-    const pools = new Set<Pool>([...allocation.addresses.values(), allocation.nodePorts])
+    const pools = new Set<Pool>([...allocation.pools.all, allocation.nodePorts])
     const taken = new Map<Pool, Bitmap>()
     for (const pool of pools) taken.set(pool, await this.#checkPool(store, pool, suspects))
     this.#suspects = suspects
@@ -157,7 +151,7 @@ export class ServiceRepair implements Controller {
       // stores of services contain services
       const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service
       const held = [
-        ...addressesOf(spec).map(address => ({ pool: allocation.addresses.get(address.family), name: address.name })),
+        ...addressesOf(spec).map(address => ({ pool: allocation.pools.holding(address.name), name: address.name })),
         ...[...nodePortsOf(spec)].map(port => ({ pool: allocation.nodePorts, name: String(port) }))
       ]
       for (const { pool, name: what } of held) {

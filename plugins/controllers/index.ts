@@ -169,11 +169,16 @@ export default plugin<ControllersOptions>()(async (
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
-    const warn = (text: string): void => { fastify.log.warn(text) }
+    const note = (text: string): void => { fastify.log.warn(text) }
     all.push({
       task: 'the addresses and node ports of services could not be checked',
-      controllers: [new ServiceRepair({ ...options, allocation, note: warn })]
+      controllers: [new ServiceRepair({ ...options, allocation, note })]
     })
+    if (featureGates.enabled('MultiCIDRServiceAllocator')) {
+      all.push(...(await import('./service-ranges.js')).serviceRanges({
+        ...options, allocation, note, clock: fastify.orchClock
+      }))
+    }
   }
   const closing = new AbortController()
 

@@ -14,7 +14,7 @@ export function observeAddresses ({ counter }: Metrics): (range: string) => Pool
   }
 }
 
-export function observeRanges ({ gauge, beforeScrape }: Metrics, { addresses }: ServiceAllocation): void {
+export function observeRanges ({ gauge, beforeScrape }: Metrics, { pools }: ServiceAllocation): void {
   const allocated = gauge(
     `${NAME}_allocated_ips`, 'Addresses of services that are taken, as far as this server has seen.', ['cidr']
   )
@@ -22,7 +22,7 @@ export function observeRanges ({ gauge, beforeScrape }: Metrics, { addresses }: 
     `${NAME}_available_ips`, 'Addresses of services that are free, as far as this server has seen.', ['cidr']
   )
   beforeScrape(() => {
-    for (const { slots: { range, size }, taken } of addresses.values()) {
+    for (const { slots: { range, size }, taken } of pools.all) {
       allocated.with(range).set(taken)
       available.with(range).set(size - taken)
     }

@@ -60,7 +60,10 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
       backend: backends.unencrypted('', 'services'),
       prefix,
       log,
-      observe: observeAddresses(metrics)
+      observe: observeAddresses(metrics),
+      ...gates.enabled('MultiCIDRServiceAllocator')
+        ? { objects: () => resources.find('networking.orch.io', 'ipaddresses') }
+        : {}
     })
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: backends.of,

@@ -8,10 +8,14 @@ import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
 import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'
 import type { Allocated, Allocation } from '../allocation.js'
+import type { ResourceStore } from '../resource-store.js'
+import { EVERYTHING, list } from '../verbs/list.js'
 import { newAddresses, isHeadless, settleFamilies, type Family } from './families.js'
+import { AddressKeys } from './address-keys.js'
+import { AddressPools } from './address-pools.js'
 import { addressesOf, allocatesNodePorts, nodePortsOf } from './service-values.js'
 import { Pool, type PoolObserver } from './pool.js'
-import { addressValues, canonicalAddress, portValues } from './value-range.js'
+import { addressValues, canonicalAddress, portValues, type AddressValues } from './value-range.js'
 import { AllocationAttempt, type ValueNames } from './value-allocation.js'
 import { hasAddresses, hasNodePorts, needsHealthCheckPort } from '../../schemas/api/core/service-types.js'
 
@@ -31,6 +35,10 @@ export interface ServiceAllocationOptions extends ServiceRanges {
   readonly log: (message: string, error: unknown) => void
   /** Observes the addresses of a range. Default none. */
   readonly observe?: (range: string) => PoolObserver
+  /**
+   * The IPAddresses, where addresses are objects too; undefined while they are not served. Default: addresses are none.
+   */
+  readonly objects?: () => ResourceStore | undefined
 }
 
 const ADDRESS: ValueNames = { one: 'IP', many: 'IPs', provided: name => `the provided IP (${name})` }
@@ -42,32 +50,49 @@ const [FEWEST_KEPT, MOST_KEPT] = [16, 256]
 const kept = (size: number): number =>
   size < FEWEST_KEPT ? 0 : Math.min(MOST_KEPT, Math.max(FEWEST_KEPT, Math.floor(size / FEWEST_KEPT)))
 
+/** The names of all IPAddresses. */
+async function namesOf (store: ResourceStore | undefined): Promise<string[]> {
+  if (store === undefined) return []
+  const scope = store.keys.scope('')
+  return (await list(store, EVERYTHING)).entries.map(({ key }) => key.slice(scope.length))
+}
+
 export class ServiceAllocation implements Allocation {
-  /** By family; the first is the default. */
+  /** Of the ranges that the server was started with, by family; the first is the default. */
   readonly addresses: ReadonlyMap<Family, Pool>
+  /** Of the ranges that are in use. */
+  readonly pools: AddressPools
   readonly nodePorts: Pool
   readonly #options: ServiceAllocationOptions
 
   /** @throws TypeError for an invalid range */
   constructor (options: ServiceAllocationOptions) {
-    const {
-      backend, prefix, clusterIPRanges, observe, keepsFirst = false, nodePorts: { from, to } = {
-        from: 30_000, to: 32_767
-      }
-    } = options
+    const { backend, prefix, clusterIPRanges, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
     this.#options = options
-    const ranges = clusterIPRanges.map(addressValues)
+    const ranges = clusterIPRanges.map(text => addressValues(text))
     // The first address is reserved for the server's own service.
-    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({
-      backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range),
-      last: keepsFirst ? kept(slots.size) : 0, ...(slots === ranges[0] ? { reserved: 0 } : {})
-    })]))
+    this.addresses = new Map(ranges.map(slots =>
+      [slots.family, this.#poolOf(slots, slots === ranges[0] ? { reserved: 0 } : {})]))
+    this.pools = new AddressPools(
+      new Map([...this.addresses.values()].map(pool => [pool.slots.range, pool])), slots => this.#poolOf(slots, {})
+    )
     if (ranges.length === 0 || this.addresses.size < ranges.length) {
       throw new TypeError(
         `${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`
       )
     }
     this.nodePorts = new Pool({ backend, slots: portValues(from, to), scope: `${prefix}/ranges/servicenodeports/` })
+  }
+
+  #poolOf (slots: AddressValues, more: { readonly reserved?: number }): Pool {
+    const { backend, prefix, observe, objects, keepsFirst = false } = this.#options
+    const scope = `${prefix}/ranges/serviceips/`
+    return new Pool({
+      slots, scope, observer: observe?.(slots.range), last: keepsFirst ? kept(slots.size) : 0, ...more,
+      ...objects === undefined
+        ? { backend }
+        : { backend: new AddressKeys(backend, scope, objects), others: async () => await namesOf(objects()) }
+    })
   }
 
   /** For example `/registry`. */
@@ -116,15 +141,18 @@ export class ServiceAllocation implements Allocation {
     const addresses = [...spec.clusterIPs ?? []]
     for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
       if (!isNew(index)) continue
-      const pool = this.addresses.get(family as Family)
-      if (pool === undefined) continue // the family had a range when the address was allocated
+      const first = this.addresses.get(family as Family)
+      if (first === undefined) continue // the family had a range when the address was allocated
       const wanted = addresses[index] ?? ''
-      if (wanted === '') addresses[index] = await attempt.any(pool, 'serviceIP')
+      if (wanted === '') addresses[index] = await attempt.any(this.pools.of(family as Family), 'serviceIP')
       else {
-        await attempt.named(pool, canonicalAddress(wanted) ?? wanted, why =>
-          ({
-            field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}`
-          }), ADDRESS)
+        const explain = (why: string): { field: string, value: unknown, detail: string } => ({
+          field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}`
+        })
+        const name = canonicalAddress(wanted) ?? wanted
+        const pool = this.pools.holding(name) ?? (this.#options.objects === undefined ? first : undefined)
+        if (pool === undefined) attempt.refuse(explain('the provided network does not match the current range'))
+        await attempt.named(pool, name, explain, ADDRESS)
       }
     }
     if (addresses.length === 0) return
@@ -147,7 +175,7 @@ export class ServiceAllocation implements Allocation {
         : shared ?? (before === undefined
           ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0
           : 0)
-      if (requested === 0) port.nodePort = Number(await attempt.any(this.nodePorts, 'nodePort'))
+      if (requested === 0) port.nodePort = Number(await attempt.any([this.nodePorts], 'nodePort'))
       else {
         if (requested !== shared && !held.has(requested)) {
           await attempt.named(this.nodePorts, String(requested), why =>
@@ -165,7 +193,7 @@ export class ServiceAllocation implements Allocation {
   ): Promise<void> {
     if (!needsHealthCheckPort(spec)) return
     const wanted = spec.healthCheckNodePort ?? 0
-    if (wanted === 0) spec.healthCheckNodePort = Number(await attempt.any(this.nodePorts, 'HealthCheck NodePort'))
+    if (wanted === 0) spec.healthCheckNodePort = Number(await attempt.any([this.nodePorts], 'HealthCheck NodePort'))
     else if (before === undefined || !needsHealthCheckPort(before)) { // otherwise immutable, which validation checks
       await attempt.named(this.nodePorts, String(wanted), why =>
         ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
@@ -177,7 +205,7 @@ export class ServiceAllocation implements Allocation {
     const keptAddresses = new Set(now === undefined ? [] : addressesOf(now).map(({ name }) => name))
     const keptPorts = now === undefined ? new Set<number>() : nodePortsOf(now)
     for (const { family, name } of addressesOf(spec)) {
-      const pool = this.addresses.get(family)
+      const pool = this.pools.holding(name) ?? this.addresses.get(family)
       if (pool !== undefined && !keptAddresses.has(name)) await this.#quietly(() => pool.releaseOwned(name, uid))
     }
     for (const port of nodePortsOf(spec)) {

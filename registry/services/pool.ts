@@ -26,6 +26,8 @@ export interface PoolOptions {
   readonly last?: number
   /** Minimum milliseconds between two reads of the store while the pool is full. Default 100. */
   readonly refresh?: number
+  /** Values that are taken without a key. Default none. */
+  readonly others?: () => Promise<Iterable<string>>
   /** For metrics. Default none. */
   readonly observer?: PoolObserver | undefined
 }
@@ -214,6 +216,10 @@ export class Pool {
   #readTaken = async (_again: boolean): Promise<Bitmap> => {
     const taken = this.bitmap()
     for await (const kvs of this.all()) for (const kv of kvs) this.#addTo(taken, kv)
+    for (const name of await this.#options.others?.() ?? []) {
+      const slot = this.slots.slotOf(name)
+      if (slot !== undefined) taken.add(slot)
+    }
     return taken
   }
 

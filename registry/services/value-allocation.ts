@@ -23,12 +23,15 @@ export class AllocationAttempt {
     this.#dryRun = dryRun
   }
 
-  /** Takes any free value. @param what for the error. @throws StatusError 500 if none is free */
-  async any (pool: Pool, what: string): Promise<string> {
-    const used = this.#used(pool)
-    const name = this.#keep(used, await used.takeAny(this.#owner))
-    if (name === undefined) throw new StatusError('InternalError', `failed to allocate a ${what}: range is full`)
-    return name
+  /** Takes any free value of the first pool that has one. @param what for the error. @throws StatusError 500 */
+  async any (pools: readonly Pool[], what: string): Promise<string> {
+    for (const pool of pools) {
+      const used = this.#used(pool)
+      const name = this.#keep(used, await used.takeAny(this.#owner))
+      if (name !== undefined) return name
+    }
+    const why = pools.length === 0 ? 'no range is ready' : 'range is full'
+    throw new StatusError('InternalError', `failed to allocate a ${what}: ${why}`)
   }
 
   /**
@@ -40,10 +43,8 @@ export class AllocationAttempt {
     pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string },
     names: ValueNames
   ): Promise<void> {
-    const refuse = (why: string): never => {
-      throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }])
-    }
-    if (pool.slots.slotOf(name) === undefined) {
+    const refuse = (why: string): never => this.refuse(explain(why))
+    if (!pool.slots.has(name)) {
       refuse(
         `${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`
       )
@@ -51,6 +52,11 @@ export class AllocationAttempt {
     const used = this.#used(pool)
     const taken = this.#keep(used, await used.take(name, this.#owner))
     if (taken === undefined) refuse(`provided ${names.one} is already allocated`)
+  }
+
+  /** @throws StatusError 422 */
+  refuse (cause: { field: string, value: unknown, detail: string }): never {
+    throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...cause }])
   }
 
   /** Releases all values that this write took. @throws the first failure */

@@ -2,8 +2,8 @@
  * LIST: chooses the state to read from the interface's table, then reads pages from a cache snapshot or, without one,
  * from the back end's history. (Interface: List paging, Resource version semantics.)
  */
-import type { FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
-import type { LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
+import { NO_FIELDS, type FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
+import { NO_LABELS, type LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
 import { badRequest, expired, StatusError } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -28,6 +28,12 @@ export interface ListRequest {
   readonly resourceVersion: string
   readonly resourceVersionMatch: string
   readonly signal?: AbortSignal
+}
+
+/** All objects of a type, of the newest state. */
+export const EVERYTHING: ListRequest = {
+  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
+  resourceVersionMatch: ''
 }
 
 export interface ListResult {

@@ -1,0 +1,131 @@
+/**
+ * Maintains `orch`, the ServiceCIDR with the ranges that the server was started with: made anew within a minute when
+ * it is deleted, and given a second range where the server has one. Other ranges than its own change nothing, since
+ * services have addresses of it.
+ */
+import type { ServiceCIDR } from '../../schemas/api/networking/v1.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import { canonicalForm } from '../../schemas/rules/address-forms.js'
+import { create } from '../../registry/verbs/create.js'
+import { change, changeUnowned } from '../../registry/verbs/change.js'
+import { current } from '../../registry/current.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import { now, serverContext, type WriteContext } from '../../registry/write-context.js'
+import { type Clock, systemClock } from '../../event-loop/clock.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { Controller, ControllerOptions } from '../controller.js'
+import { ignoring } from '../races.js'
+
+export interface DefaultRangesOptions extends ControllerOptions {
+  /** One, or one of each IP family. */
+  readonly ranges: readonly string[]
+  /** Receives notes for the operator. */
+  readonly note: (text: string) => void
+}
+
+const DEFAULT_NAME = 'orch'
+const INTERVAL_MS = 60_000
+const TARGET = { namespace: '', name: DEFAULT_NAME }
+const isReady = ({ status: { conditions = [] } }: ServiceCIDR): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+
+/** The object with the condition Ready as it should be. */
+export function withReady (
+  object: ServiceCIDR, ready: { readonly status: 'True' | 'False', readonly reason: string, readonly message: string },
+  store: ResourceStore
+): ServiceCIDR {
+  const conditions = (object.status.conditions ?? []).filter(({ type }) => type !== 'Ready')
+  const condition = { type: 'Ready', ...ready, lastTransitionTime: now(store) }
+  return { ...object, status: { conditions: [...conditions, condition] } }
+}
+
+export class DefaultRanges implements Controller {
+  readonly #options: DefaultRangesOptions
+  readonly #ranges: readonly string[]
+  readonly #clock: Clock
+  readonly #closing = new AbortController()
+  readonly #context: WriteContext
+  #cancel: (() => void) | undefined
+  #running: Promise<void> = Promise.resolve()
+  #lastNote = ''
+
+  constructor (options: DefaultRangesOptions) {
+    this.#options = options
+    this.#ranges = options.ranges.map(range => canonicalForm(range, 'cidr') ?? range)
+    this.#clock = options.clock ?? systemClock
+    this.#context = serverContext(this.#closing.signal)
+  }
+
+  /** Resolves when the object exists. */
+  async start (): Promise<void> {
+    await this.#run()
+    this.#schedule()
+  }
+
+  async close (): Promise<void> {
+    this.#closing.abort()
+    this.#cancel?.()
+    await this.#running.catch(() => {}) // reported to the caller of #run
+  }
+
+  #run (): Promise<void> { return this.#running = this.#reconcile() }
+
+  #schedule (): void {
+    if (this.#closing.signal.aborted) return
+    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
+      this.#run().catch((error: unknown) => {
+        if (!isStorageError(error, 'Closed')) {
+          this.#options.log('the default ranges of services are not as they should be', error)
+        }
+      }).finally(() => { this.#schedule() })
+    })
+  }
+
+  async #reconcile (): Promise<void> {
+    const store = this.#options.resources.find('networking.orch.io', 'servicecidrs')
+    if (store === undefined) return
+    const found = await this.#current(store) ?? await this.#make(store)
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return
+    const { spec: { cidrs = [] } } = found
+    const [first, second] = this.#ranges
+    if (first === cidrs[0] && second !== undefined && cidrs.length === 1) await this.#widen(store)
+    else if (first !== cidrs[0] || (second !== undefined && second !== cidrs[1])) {
+      this.#note(
+        `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ranges ` +
+          `that the server was started with (${this.#ranges.join(', ')})`
+      )
+    }
+    if (isReady(found)) return
+    await change(store, { ...TARGET, subresource: 'status' }, this.#context, base => withReady(
+      base.copy() as ServiceCIDR, // stores of ranges contain those
+      { status: 'True', reason: '', message: 'The default ranges of service addresses are ready' }, store
+    )).catch(ignoring('NotFound', 'Conflict'))
+  }
+
+  async #current (store: ResourceStore): Promise<ServiceCIDR | undefined> {
+    const entry = await current(store, store.keys.of('', DEFAULT_NAME))
+    return entry === undefined ? undefined : store.readStored(entry) as ServiceCIDR // stores of ranges contain those
+  }
+
+  /** Another server may be faster. */
+  async #make (store: ResourceStore): Promise<ServiceCIDR | undefined> {
+    const object = {
+      kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', metadata: { name: DEFAULT_NAME },
+      spec: { cidrs: [...this.#ranges] }, status: {}
+    } as ApiObject
+    await create(store, object, { namespace: '', name: '' }, this.#context).catch(ignoring('AlreadyExists'))
+    return await this.#current(store)
+  }
+
+  async #widen (store: ResourceStore): Promise<void> {
+    await changeUnowned(store, TARGET, this.#context, base => {
+      const object = base.copy() as ServiceCIDR // stores of ranges contain those
+      return { ...object, spec: { cidrs: [...this.#ranges] } }
+    }).catch(ignoring('NotFound', 'Conflict', 'Invalid'))
+  }
+
+  #note (text: string): void {
+    if (text !== this.#lastNote) this.#options.note(text)
+    this.#lastNote = text
+  }
+}
