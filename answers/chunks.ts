@@ -10,13 +10,18 @@ const MAX_SPARE = 32
 const spare: ArrayBufferLike[] = []
 const made = new WeakSet<ArrayBufferLike>()
 
-/** Its own memory until `ChunkWriter` has sent a piece of it: bytes that are being sent belong to one response. */
+/** Its own memory until a piece of it is sent (`reuseChunk`): bytes that are being sent belong to one response. */
 export function makeChunk (): Buffer {
   const memory = spare.pop()
   if (memory !== undefined) return Buffer.from(memory)
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   made.add(chunk.buffer)
   return chunk
+}
+
+/** Its piece of a chunk is sent; called once for each chunk. */
+export function reuseChunk ({ buffer }: Uint8Array): void {
+  if (spare.length < MAX_SPARE && made.has(buffer)) spare.push(buffer)
 }
 
 /**
@@ -52,7 +57,7 @@ export class ChunkWriter {
     return this.#out.write(bytes, error => {
       this.#pendingWrites--
       this.unsent -= length
-      if (!error && spare.length < MAX_SPARE && made.has(bytes.buffer)) spare.push(bytes.buffer)
+      if (!error) reuseChunk(bytes)
       if (this.#pendingWrites === 0) this.#proceed?.()
     })
   }

@@ -6,9 +6,10 @@ import { JSON_TYPE } from '../../schemas/media-types.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
-import type { Items } from '../../storage/cache/leaf-bytes.js'
+import { joinedLeaf, leafBytes, type Items } from '../../storage/cache/leaf-bytes.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { CHUNK_BYTES, makeChunk } from '../chunks.js'
 import type { RequestContext } from '../request-context.js'
 import type { Events } from '../formats/format.js'
 import { jsonEvents } from '../formats/json.js'
@@ -18,14 +19,17 @@ import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/
 import { formsOf } from '../large-forms.js'
 import { viewOf } from '../view.js'
 import { chunk, chunkContent, chunkEnds } from './framing.js'
+import type { Part } from './initial.js'
 
 export interface WatchEncoder {
   /** Maximum number of objects to encode in one call, if each takes long. */
   readonly most?: number
   /** Forms of large objects that are made before these are encoded; undefined if nothing is missing. */
   forms: (entries: readonly Entry[]) => Promise<void> | undefined
-  /** Encodes objects of the initial state, for one watch. */
-  added: (entries: readonly Entry[]) => Buffer
+  /** The joined bytes of a leaf of the initial state, which all watches share; undefined if they are not kept. */
+  leaf: (entries: readonly Entry[]) => Buffer | undefined
+  /** Encodes a part of the initial state, for one watch. */
+  added: (parts: readonly Part[]) => Buffer
   /** Encodes unchanged events; equal ids mean equal events. */
   batch: (events: readonly CacheEvent[], id: string) => Buffer
   /** Encodes events as one watch sees them, leaving out those it does not select. */
@@ -42,6 +46,8 @@ export interface WatchForm {
   readonly encoder: (chunked: boolean) => WatchEncoder
 }
 
+/** What has more bytes is made in memory that is used again. */
+const SMALL = 16 * 1024
 /** Each row of a Table may take a millisecond. */
 const MOST_ROWS = 8
 
@@ -75,7 +81,10 @@ export function watchForm (
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
       if (encoder === undefined) {
-        byName.set(key, encoder = { ...sharedEncoder(store, name, makeEvents(), chunked), forms })
+        const events = makeEvents()
+        const areReady = (entries: readonly Entry[]): boolean => entries.every(entry => view.isReady(entry, shape))
+        const leaf = leavesOf(events, areReady, chunked)
+        byName.set(key, encoder = { ...sharedEncoder(store, name, events, chunked), forms, leaf })
       }
       return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
     }
@@ -89,7 +98,7 @@ const MAX_CACHED_RUNS = 4
 
 function sharedEncoder (
   store: ResourceStore, encoding: string, { event: one, added, bookmark, failure }: Events, chunked: boolean
-): Omit<WatchEncoder, 'forms'> {
+): Omit<WatchEncoder, 'forms' | 'leaf'> {
   const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
   // use.
@@ -112,8 +121,8 @@ function sharedEncoder (
   const mark = lastOf(revision => framed(bookmark(revision, true)))
   return {
     added: added === undefined
-      ? entries => framed(Buffer.concat(entries.map(entry => one('ADDED', entry))))
-      : entries => joined(added, entries, chunked),
+      ? parts => framed(Buffer.concat(parts.flatMap(part => rowsOf(part, one))))
+      : parts => joined(added, parts, chunked),
     bookmark: (revision, isMark = false) => isMark ? mark(revision) : plainBookmark(revision),
     failure: status => framed(failure(status)),
     batch (events, id) {
@@ -138,16 +147,49 @@ function sharedEncoder (
   }
 }
 
-/** Many objects in one chunk. */
-function joined ({ body, size, write }: Items, entries: readonly Entry[], chunked: boolean): Buffer {
-  const bodies = entries.map(body)
-  let length = 0
-  for (const bytes of bodies) length += size(bytes)
-  const [head, tail] = chunked ? chunkEnds(length) : ['', '']
-  const bytes = Buffer.allocUnsafe(head.length + length + tail.length)
-  let at = bytes.write(head, 0, 'latin1')
-  for (const made of bodies) at = write(bytes, at, made)
-  bytes.write(tail, at, 'latin1')
+/** Leaves are kept with the framing of a chunk; without it they are a view of that, as both protocols are in use. */
+function leavesOf (
+  { added }: Events, areReady: (entries: readonly Entry[]) => boolean, chunked: boolean
+): WatchEncoder['leaf'] {
+  if (added === undefined) return () => undefined
+  const items = { ...added, around: chunkEnds }
+  return entries => {
+    const bytes = joinedLeaf(entries, items) ?? (areReady(entries) ? leafBytes(entries, items) : undefined)
+    return bytes === undefined || chunked ? bytes : chunkContent(bytes)
+  }
+}
+
+const rowsOf = (part: Part, one: Events['event']): Buffer[] =>
+  Buffer.isBuffer(part) ? [part] : part.map(entry => one('ADDED', entry))
+
+/** Parts in a row: a leaf alone is not copied. */
+function joined ({ body, size, write }: Items, parts: readonly Part[], chunked: boolean): Buffer {
+  const [only] = parts
+  if (parts.length === 1 && Buffer.isBuffer(only)) return only
+  let total = 0
+  const made = parts.map(part => {
+    if (Buffer.isBuffer(part)) {
+      total += part.length
+      return part
+    }
+    const bodies = part.map(body)
+    let length = 0
+    for (const bytes of bodies) length += size(bytes)
+    const [head, tail] = chunked ? chunkEnds(length) : ['', '']
+    total += head.length + length + tail.length
+    return { bodies, head, tail }
+  })
+  const bytes = total > SMALL && total <= CHUNK_BYTES ? makeChunk().subarray(0, total) : Buffer.allocUnsafe(total)
+  let at = 0
+  for (const part of made) {
+    if (Buffer.isBuffer(part)) {
+      at += part.copy(bytes, at)
+      continue
+    }
+    at += bytes.write(part.head, at, 'latin1')
+    for (const body of part.bodies) at = write(bytes, at, body)
+    at += bytes.write(part.tail, at, 'latin1')
+  }
   return bytes
 }
 
@@ -170,7 +212,7 @@ function withColumns (shared: WatchEncoder, { tabular }: ResourceStore, chunked:
   }
   return {
     ...shared,
-    added: entries => once(shared.added(entries)),
+    added: parts => once(shared.added(parts)),
     bookmark (revision, isMark) {
       const bytes = shared.bookmark(revision, isMark)
       return isMark === true ? once(bytes) : bytes

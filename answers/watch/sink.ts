@@ -15,6 +15,8 @@ import { endRawChunks, startRawChunks } from '../../serving/wire/raw-bodies.js'
 const STALLED_MS = 60_000
 const NO_BYTES = new Uint8Array(0)
 
+const unlessFailed = (sent?: () => void) => (error?: Error | null): void => { if (!error) sent?.() }
+
 export interface SinkListener {
   /** The client has caught up. */
   drained: () => void
@@ -63,11 +65,14 @@ export class Sink {
     })
   }
 
-  /** Returns false if the client is behind. */
-  write (chunk: Uint8Array): boolean {
+  /**
+   * Returns false if the client is behind.
+   * @param sent called once the bytes are no longer needed, unless the rate is limited or the connection ends
+   */
+  write (chunk: Uint8Array, sent?: () => void): boolean {
     // The client has closed its side and the connection is closing.
     if (!this.#out.writable) return true
-    if (this.#rate === undefined) return this.#send(chunk)
+    if (this.#rate === undefined) return this.#send(chunk, sent)
     this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
     if (!this.blocked) this.#pace(this.#rate)
     return !this.blocked
@@ -89,9 +94,9 @@ export class Sink {
     this.#held = NO_BYTES
   }
 
-  #send (chunk: Uint8Array): boolean {
-    if (this.#out === this.#raw as Writable) return this.#writeToResponse(chunk)
-    if (this.#out.write(chunk)) return true
+  #send (chunk: Uint8Array, sent?: () => void): boolean {
+    if (this.#out === this.#raw as Writable) return this.#writeToResponse(chunk, sent)
+    if (sent === undefined ? this.#out.write(chunk) : this.#out.write(chunk, unlessFailed(sent))) return true
     if (this.blocked) return false
     this.blocked = true
     this.#arm()
@@ -103,9 +108,16 @@ export class Sink {
    * Uses write callbacks, because Node also emits a response's 'drain' when a later one on the connection buffers
    * bytes.
    */
-  #writeToResponse (chunk: Uint8Array): boolean {
+  #writeToResponse (chunk: Uint8Array, sent?: () => void): boolean {
     this.#unsent++
-    if (this.#raw.write(chunk, this.#sent)) return true
+    const called = unlessFailed(sent)
+    const done = sent === undefined
+      ? this.#sent
+      : (error?: Error | null) => {
+          called(error)
+          this.#sent()
+        }
+    if (this.#raw.write(chunk, done)) return true
     this.blocked = true
     this.#arm()
     return false

@@ -10,11 +10,12 @@ import { expired, internalError, isStatusError } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Feed, FeedBatch } from '../../storage/cache/feed.js'
-import type { Snapshot } from '../../storage/cache/pins.js'
 import { isStorageError } from '../../storage/errors.js'
 import { TOO_OLD, type ObjectWatch } from '../../registry/verbs/watch.js'
-import { isLarge, turnIsOver } from '../../event-loop/turns.js'
+import { isLarge } from '../../event-loop/turns.js'
+import { reuseChunk } from '../chunks.js'
 import type { WatchEncoder } from './encoder.js'
+import { InitialState, type Part } from './initial.js'
 import type { WatchObserver } from './metrics.js'
 import { Sink } from './sink.js'
 import type { OpenWatch, OpenWatches } from './turns.js'
@@ -27,7 +28,6 @@ const BEFORE_END_MS = 2000
 /** A chunk has this many bytes, or one event more; a stalled client costs one chunk. */
 const CHUNK_BYTES = 64 * 1024
 const EVENTS_PER_CHUNK = 500
-const ENTRIES_PER_CHECK = 64
 
 export interface StreamOptions {
   readonly raw: ServerResponse
@@ -69,9 +69,7 @@ export class WatchStream implements OpenWatch {
   /** When the watch times out. */
   readonly #until: number
   /** The initial state; released once sent, because it retains replaced objects. */
-  #initial: Pick<ObjectWatch, 'range' | 'matches'> & { readonly map: Snapshot['map'] } | undefined
-  /** The next key of the initial state. */
-  #from: string
+  #initial: InitialState | undefined
   /** The version of the initial state, until the bookmark that marks its end. */
   #unmarked: Revision | undefined
   #begun: StreamOptions['begun'] | undefined
@@ -85,7 +83,7 @@ export class WatchStream implements OpenWatch {
   /** The head has been sent; `pump` starts the stream. */
   constructor (options: StreamOptions) {
     const { raw, watch, seconds, open } = options
-    const { initial, range, matches } = watch
+    const { initial } = watch
     this.#open = open
     this.#feed = watch.feed
     this.#unfiltered = watch.everything
@@ -96,8 +94,7 @@ export class WatchStream implements OpenWatch {
     this.#auditId = options.auditId
     this.#observer = options.observer
     this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
-    this.#initial = initial === undefined ? undefined : { range, matches, map: initial.map }
-    this.#from = range.start
+    this.#initial = initial === undefined ? undefined : new InitialState(initial, watch)
     this.#unmarked = options.marked ? initial?.revision : undefined
     this.#begun = options.begun
     const listener = { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }
@@ -154,29 +151,21 @@ export class WatchStream implements OpenWatch {
   /** Sends a part of the initial state; true if it is complete and the client is not behind. */
   #sendInitial (): boolean {
     if (this.#initial === undefined) return true
-    const { map, range, matches } = this.#initial
-    let next: string | undefined
-    let seen = 0
-    let bytes = 0
-    const entries: Entry[] = []
-    const { most = Infinity } = this.#encoder
-    map.forEach(this.#from, range.end, (entry: Entry, key) => {
-      if (matches(entry)) {
-        entries.push(entry)
-        bytes += entry.json.length
-      }
-      const hasRoom = bytes < this.#chunkBytes && entries.length < most
-      if (hasRoom && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
-      next = `${key}\0`
-      return false
-    })
-    if (next === undefined) this.#initial = undefined
-    else this.#from = next
+    const { most = Infinity, leaf } = this.#encoder
+    const { parts, count, entries, bytes, isLast } = this.#initial.next({ bytes: this.#chunkBytes, most, leaf })
+    if (isLast) this.#initial = undefined
     if (isLarge(bytes) || most !== Infinity) this.#open.tookLong()
-    const write = (): boolean => this.#write(this.#encoder.added(entries), entries.length, true)
-    if (entries.length > 0 && !this.#withForms(entries, write)) return false
-    if (next !== undefined) this.#open.later(this)
-    return next === undefined
+    const write = (): boolean => this.#writeInitial(parts, count)
+    if (count > 0 && !this.#withForms(entries, write)) return false
+    if (!isLast) this.#open.later(this)
+    return isLast
+  }
+
+  #writeInitial (parts: readonly Part[], count: number): boolean {
+    const bytes = this.#encoder.added(parts)
+    this.#open.wrote(bytes.length)
+    this.#observer.sent(count, bytes.length, true)
+    return this.#sink.write(bytes, () => { reuseChunk(bytes) })
   }
 
   /** Says that the initial state is complete; true if the client is not behind. */
@@ -225,9 +214,9 @@ export class WatchStream implements OpenWatch {
     return false
   }
 
-  #write (chunk: Buffer, events: number, initial = false): boolean {
+  #write (chunk: Buffer, events: number): boolean {
     this.#open.wrote(chunk.length)
-    this.#observer.sent(events, chunk.length, initial)
+    this.#observer.sent(events, chunk.length, false)
     return this.#sink.write(chunk)
   }
 

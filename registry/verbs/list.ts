@@ -166,6 +166,18 @@ interface Page {
   readonly leaves: Array<{ at: number, entries: readonly Entry[] }>
 }
 
+/** The keys that an index finds for fields that are selected, if they are few: all that match are among them. */
+export function fewKeys (
+  cache: WatchCache, snapshot: Snapshot, { required }: FieldSelectorMatcher
+): ReadonlySet<string> | undefined {
+  const keys = cache.keysWith(snapshot, required)
+  return keys !== undefined && keys.size <= Math.min(MAX_FOUND, snapshot.map.size / FEW) ? keys : undefined
+}
+
+/** In order. */
+export const keysWithin = (keys: ReadonlySet<string>, start: string, end: string): string[] =>
+  [...keys].filter(key => key >= start && key < end).sort()
+
 interface CachedList { readonly store: ResourceStore, readonly cache: WatchCache, readonly request: ListRequest }
 
 async function page (
@@ -187,15 +199,14 @@ async function page (
     return { revision, entries, continue: '', remaining: undefined }
   }
   const page = { end, limit, matches, entries, leaves }
-  const keys = everything ? undefined : cache.keysWith(snapshot, request.fields.required)
-  const few = keys !== undefined && keys.size <= Math.min(MAX_FOUND, map.size / FEW)
+  const few = everything ? undefined : fewKeys(cache, snapshot, request.fields)
   while (next !== undefined) {
-    if (few) next = collectFound(map, [...keys].filter(key => key >= first && key < end).sort(), page)
+    if (few !== undefined) next = collectFound(map, keysWithin(few, first, end), page)
     else next = everything ? collectAll(map, next, page) : collect(map, next, page)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
-  const examined = everything ? entries.length : few ? keys.size : map.count(first, next ?? end)
+  const examined = everything ? entries.length : few?.size ?? map.count(first, next ?? end)
   store.observer?.listedFromCache(examined, entries.length)
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, leaves, continue: '', remaining: undefined }

@@ -14,11 +14,12 @@ import { OrderedMap } from '../../storage/cache/ordered-map.js'
 import type { Subscriber } from '../../storage/cache/subscribers.js'
 import type { Snapshot } from '../../storage/cache/pins.js'
 import { isStorageError } from '../../storage/errors.js'
+import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { rangeOf } from '../../storage/key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision } from './get.js'
 import type { MayReadFrom } from './former-namespace.js'
-import { exactKey, list } from './list.js'
+import { exactKey, fewKeys, keysWithin, list } from './list.js'
 
 export interface WatchRequest {
   /** '' for all namespaces. */
@@ -106,7 +107,21 @@ async function beginning (
   if (!cache.loaded) await cache.ready()
   if (sendInitialEvents && partial !== true) cache.refuseDamage(range.start, range.end)
   const { snapshot } = cache
-  return { after: snapshot.revision, initial: sendInitialEvents ? snapshot : undefined }
+  const initial = sendInitialEvents ? selected(cache, snapshot, request, range) : undefined
+  return { after: snapshot.revision, initial }
+}
+
+/** A state of the objects alone that an index finds, if they are few. */
+function selected (
+  cache: WatchCache, snapshot: Snapshot, { fields }: WatchRequest, { start, end }: ObjectWatch['range']
+): Snapshot {
+  const keys = fields.empty ? undefined : fewKeys(cache, snapshot, fields)
+  if (keys === undefined) return snapshot
+  const pairs = keysWithin(keys, start, end).flatMap(key => {
+    const entry = snapshot.map.get(key)
+    return entry === undefined ? [] : [[key, entry] as const]
+  })
+  return { revision: snapshot.revision, map: OrderedMap.fromSorted(pairs) }
 }
 
 function feedAfter (store: ResourceStore, after: Revision, scope: string, subscriber: Subscriber): Feed {

@@ -72,5 +72,5 @@ async function both (t: Test, read: (bytes: Buffer) => ReturnType<typeof parsed>
   t.same(columnsOf(watch.batch(events, 'x')), [[null, '"columnDefinitions":null'], [null, 'b'], [null, 'c']])
   const other = open('Object', chunked)
   t.equal(other.encodeVersioned(events, () => undefined).length, 0)
-  t.same(columnsOf(other.added([entryOf('d', 4), entryOf('e', 5)])), [[1, 'd'], [null, 'e']])
+  t.same(columnsOf(other.added([[entryOf('d', 4), entryOf('e', 5)]])), [[1, 'd'], [null, 'e']])
 }

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { build, type Json } from '../../build.js'
+import orch from '../../../app.js'
+import { watch } from '../../../registry/verbs/watch.js'
+import type { ResourceRegistry } from '../../../registry/resource-registry.js'
+import { parseFieldSelector } from '../../../schemas/selectors/fields.js'
+import { NO_LABELS } from '../../../schemas/selectors/labels.js'
+import { build, client, type Json } from '../../build.js'
+import Fastify from '../../fastify.js'
 
 const NODES = 40
 const PODS = 200
@@ -57,4 +63,39 @@ t.test('pages of a list by an indexed field join to the whole', async t => {
     await post('/api/v1/namespaces/two/pods', pod(NODES * (joined.length + 10) + 7)) // after the list began
   }
   t.same(joined, whole)
+})
+
+t.test('a watch that begins with what an indexed field selects holds these objects alone', async t => {
+  const app = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  let resources: ResourceRegistry | undefined
+  await app.register(async scope => {
+    await orch(scope, { admission: { disabled: ['ServiceAccount'] } })
+    resources = scope.orchResources
+  })
+  await app.ready()
+  const { get, post } = client(app)
+  while ((await get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  for (const name of ['one', 'two']) await post('/api/v1/namespaces', { metadata: { name } })
+  for (let at = 0; at < PODS; at++) await post(`/api/v1/namespaces/${namespaceOf(at)}/pods`, pod(at))
+  const store = resources?.find('', 'pods')
+  if (store === undefined) throw new Error('there are no pods')
+  const initial = async (selector: string, namespace = ''): Promise<string[]> => {
+    const fields = parseFieldSelector(selector, store.representation)
+    const { initial, range, matches, feed } = await watch(
+      store, { namespace, labels: NO_LABELS, fields, resourceVersion: '', sendInitialEvents: true },
+      { wake: () => {}, end: () => {} }
+    )
+    feed.close()
+    const names: string[] = []
+    initial?.map.forEach('', '\uffff', (entry, key) => {
+      if (key < range.start || key >= range.end || !matches(entry)) t.fail(key)
+      names.push(entry.name)
+      return true
+    })
+    return names.sort()
+  }
+  t.same(await initial('spec.nodeName=node-7'), ['pod-127', 'pod-167', 'pod-47', 'pod-7', 'pod-87'])
+  t.same(await initial('spec.nodeName=node-7', 'one'), ['pod-87'])
+  t.same(await initial('spec.nodeName=node-none'), [])
 })
