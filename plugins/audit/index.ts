@@ -12,6 +12,7 @@ import { attempted } from './attempted-credentials.js'
 import { CLOSED_EARLY, eventOf, type EventDetails, type Outcome } from './event.js'
 import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
+import { latencies } from './latency.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
 import { READ_ONLY } from '../../auth/request-info.js'
@@ -92,6 +93,9 @@ async function audit (
   }
   const complete = (request: ServedRequest, reply: FastifyReply, recording: Recording): void => {
     request.orch.onClosed(() => {
+      const { orch } = request
+      const slow = isLongRunning(orch.info) ? undefined : latencies(orch, performance.now())
+      if (slow !== undefined) orch.annotations = { ...orch.annotations, ...slow }
       void write(
         request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)
       )

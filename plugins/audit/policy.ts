@@ -12,6 +12,9 @@ export interface RequestAuditConfig {
 
 export type PolicyRuleEvaluator = (user: UserInfo | undefined, info: RequestInfo) => RequestAuditConfig
 
+/** In a rule, since release 1.36. */
+const EVERY_GROUP = '*'
+
 const NO_STAGES: ReadonlySet<Stage> = new Set()
 const NOTHING: RequestAuditConfig = { level: 'None', omitStages: NO_STAGES, omitManagedFields: false }
 const EVERYTHING: RequestAuditConfig = { level: 'Metadata', omitStages: NO_STAGES, omitManagedFields: false }
@@ -72,7 +75,7 @@ function compileResources (
   const names = new Set(resourceNames)
   const whole = new Set(resources)
   return (_user, { group, resource, subresource, name }) => {
-    if (group !== ruleGroup) return false
+    if (group !== ruleGroup && ruleGroup !== EVERY_GROUP) return false
     if (resources.length === 0) return true
     if (names.size > 0 && !names.has(name)) return false
     if (whole.has('*')) return true

@@ -18,7 +18,7 @@ export type Stage = (typeof STAGES)[number]
 const { message, kind } = apiPackage('audit.orch.io', 'v1', 'io.orch.apiserver.audit.v1')
 
 const GroupResources = message('GroupResources', 'Resources of one API group.', {
-  group: string(1, 'The group; empty for the core group.'),
+  group: string(1, 'The group; empty for the core group, * for every group.'),
   resources: list(2, 'Resources, resource/subresource, resource/* or */subresource; * is all of the group.', 'string'),
   resourceNames: list(3, 'Names of objects; empty for all.', 'string')
 })
@@ -65,7 +65,7 @@ function validateRule (
   for (const [index, { group = '', resources: names = [], resourceNames = [] }] of resources.entries()) {
     const field = `${at}.resources[${index}]`
     if (group.includes('/')) invalid(report, `${field}.group`, group, 'is the name of a group without a version')
-    else if (group !== '') checkName(report, `${field}.group`, group, dnsSubdomain)
+    else if (group !== '' && group !== '*') checkName(report, `${field}.group`, group, dnsSubdomain)
     if (resourceNames.length > 0 && names.length === 0) {
       required(report, `${field}.resources`, 'names of objects need at least one resource')
     }

@@ -13,6 +13,13 @@ const user = (username: string, ...groups: string[]) => ({ username, uid: '', gr
 const resource = (more: Partial<RequestInfo> = {}): RequestInfo => ({ path: '', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'default', name: 'x', ...more })
 const path = (path: string, verb = 'get'): RequestInfo => ({ path, isResourceRequest: false, verb, group: '', version: '', resource: '', subresource: '', namespace: '', name: '' })
 
+t.test('a star as the group is every group', async t => {
+  const rule = compilePolicy(policy({ level: 'Request', resources: [{ group: '*', resources: ['deployments', '*/scale'] }] }))
+  t.equal(rule(user('ann'), resource({ group: 'apps', resource: 'deployments' })).level, 'Request')
+  t.equal(rule(user('ann'), resource({ resource: 'replicationcontrollers', subresource: 'scale' })).level, 'Request')
+  t.equal(rule(user('ann'), resource({ group: 'apps', resource: 'statefulsets' })).level, 'None')
+})
+
 t.test('the first rule that everything of a request matches decides', async t => {
   const rule = compilePolicy({
     ...policy(
@@ -64,7 +71,7 @@ t.test('an invalid policy ends the start, naming the flag, the file and the fiel
     [`${head}rules: [{ level: None, omitStages: [Never] }]`, /rules\[0\]\.omitStages\[0\].*RequestReceived/],
     [`${head}rules: [{ level: None, resources: [{ resourceNames: [a] }] }]`, /rules\[0\]\.resources\[0\]\.resources/],
     [`${head}rules: [{ level: None, resources: [{ group: apps/v1 }] }]`, /without a version/],
-    [`${head}rules: [{ level: None, resources: [{ group: '*' }] }]`, /rules\[0\]\.resources\[0\]\.group.*RFC 1123 subdomain/],
+    [`${head}rules: [{ level: None, resources: [{ group: '*.io' }] }]`, /rules\[0\]\.resources\[0\]\.group.*RFC 1123 subdomain/],
     [`${head}rules: 5`, /rules/],
     ['apiVersion: audit.orch.io/v2\nkind: Policy\nrules: [{ level: None }]', /not Policy of audit\.orch\.io\/v1/],
     ['[]', /not an object/],
