@@ -95,7 +95,9 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   if (options.requestLog !== undefined) {
     await fastify.register(requestLog, {
       ...options.requestLog,
-      encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
+      encrypted: options.storage?.encryptionFile === undefined
+        ? options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
+        : ['*.*'] // which they are changes
     })
   }
   await fastify.register(errors)

@@ -112,6 +112,9 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (isSet(values['requestheader-uid-headers']) && values['feature-gates'].get('RemoteRequestHeaderUID') === 'false') {
     refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
   }
+  if (values['encryption-provider-config-automatic-reload'] && values['encryption-provider-config'] === '') {
+    refuse('encryption-provider-config-automatic-reload', 'needs --encryption-provider-config beside it')
+  }
   if (values['permit-port-sharing'] && !canSharePorts()) {
     refuse(
       'permit-port-sharing',

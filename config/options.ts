@@ -23,6 +23,7 @@ import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile } from './files.js'
 import { withReleaseDefaults } from './flags-of-release.js'
 import { FlagError } from './flag.js'
+import { gatesOf } from './gates-of.js'
 import type { FlagName, Values } from './flags/index.js'
 import { readCacheSize } from './flags/storage.js'
 import { parseArguments, type Parsed } from './command-line.js'
@@ -82,7 +83,10 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       eventTtl: values['event-ttl'],
       leaseReuseSeconds: values['lease-reuse-duration-seconds'],
       garbageCollection: values['enable-garbage-collector'],
-      ...(encryption === undefined ? {} : { encryption: encryption.options })
+      ...(encryption === undefined ? {} : { encryption: encryption.options }),
+      ...(encryption === undefined || !values['encryption-provider-config-automatic-reload']
+        ? {}
+        : { encryptionFile: encryption.file })
     },
     watchCache: values['watch-cache']
       ? {
@@ -264,11 +268,21 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   uidHeaders: values['requestheader-uid-headers']
 })
 
-interface Encryption { readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }
+interface Encryption {
+  readonly options: EncryptionConfiguration
+  readonly warnings: readonly string[]
+  readonly file: { readonly path: string, readonly read: () => Promise<EncryptionConfiguration> }
+}
+
 async function encryptionOf (values: Values): Promise<Encryption> {
   const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
-  const options = encryptionOptions(sourceOf(values, 'encryption-provider-config'))
-  return { options, warnings: encryptionWarnings(options) }
+  const source = sourceOf(values, 'encryption-provider-config')
+  const gates = gatesOf(values)
+  const options = encryptionOptions(source, gates)
+  return {
+    options, warnings: encryptionWarnings(options),
+    file: { path: source.path, read: async () => encryptionOptions(source, gates) }
+  }
 }
 
 /** Sizes by `group/plural`. */

@@ -18,7 +18,7 @@ export interface RequestLogOptions {
 }
 
 interface Withheld {
-  /** Further resources whose objects are not logged, PLURAL or PLURAL.GROUP: those that are encrypted at rest. */
+  /** Further resources whose objects are not logged, PLURAL or PLURAL.GROUP, *.GROUP for all: the encrypted ones. */
   readonly encrypted?: readonly string[]
 }
 
@@ -37,6 +37,7 @@ export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosit
   const verbosity = typeof given === 'number' ? () => given : given
   // in every group, because several may serve one resource
   const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, '')))
+  const isWithheld = (resource: string): boolean => withheld.has('*') || withheld.has(resource)
   const bodies = new WeakMap<FastifyRequest, LoggedObjects>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -67,7 +68,7 @@ export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosit
   fastify.addHook('preHandler', (arrived, _reply, done) => {
     const request = served(arrived)
     const longest = MAX_LENGTHS[verbosity()]
-    if (longest !== undefined && !withheld.has(request.orch.info.resource) && !isSecret(request.orch)) {
+    if (longest !== undefined && !isWithheld(request.orch.info.resource) && !isSecret(request.orch)) {
       request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
     }
     done()

@@ -3,7 +3,9 @@ import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
+import { featureGates as featureGatesOf } from '../../schemas/gates.js'
 import { RELEASE_NAME } from '../../schemas/meta/release.js'
+import { keyServiceProblem } from '../encryption.js'
 import { readerProblem } from '../emulated-release.js'
 import { gateProblem, settingsProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
@@ -170,6 +172,9 @@ export function checkOptions (options: unknown): void {
   } = options as ServerOptions // checked
   const gates = settingsProblem(featureGates, emulatedVersion)
   if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)
+  const resolved = featureGatesOf(featureGates, { release: emulatedVersion })
+  const service = keyServiceProblem((options as ServerOptions).storage?.encryption ?? {}, resolved) // checked
+  if (service !== undefined) throw new OptionError('storage.encryption', undefined, service)
   const reader = minCompatibilityVersion && readerProblem(minCompatibilityVersion, emulatedVersion)
   if (reader) throw new OptionError('minCompatibilityVersion', minCompatibilityVersion, reader)
 }

@@ -32,7 +32,10 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
       const problem = encryptionProblem(value as object)
       if (problem !== undefined) throw new OptionError(path, undefined, problem)
     }
-  }
+  },
+  encryptionFile: members<NonNullable<StorageOptions['encryptionFile']>>({
+    path: required(string()), read: required(callback())
+  })
 }
 
 /** An object with one of two members. */

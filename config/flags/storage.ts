@@ -97,6 +97,9 @@ export const storage = {
     STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'
   ),
   'encryption-provider-config': path('configuration file for encryption at rest'),
+  'encryption-provider-config-automatic-reload': bool(
+    false, 'follow --encryption-provider-config: use a new content when it is valid'
+  ),
   'lease-reuse-duration-seconds': int(60, 'seconds for which keys with a TTL share a lease', { min: 1 }),
   'watch-cache': bool(true, 'serve reads and watches from the watch cache in memory'),
   'default-watch-cache-size': int(

@@ -10,8 +10,8 @@ import type { Metrics } from './metric-series.js'
 
 export interface FollowedConfiguration {
   readonly path: string
-  /** `authentication` or `authorization`, in the names of metrics. */
-  readonly of: 'authentication' | 'authorization'
+  /** In the names of metrics. */
+  readonly of: 'authentication' | 'authorization' | 'encryption'
   /** What it configures, for the log: `authorizers`. */
   readonly what: string
   /** Uses the file as it is now. Rejects with an Error that says what is wrong; then nothing has changed. */

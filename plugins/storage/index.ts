@@ -1,16 +1,31 @@
 /** Opens the back ends and their encryption, and compacts their history periodically. */
+import type { Encryption } from '../../storage/encryption/index.js'
 import { startCompaction } from '../../storage/compaction.js'
 import { failureFields } from '../../storage/errors.js'
 import { openStores } from '../../storage/open.js'
+import { followConfiguration } from '../shared/followed-configuration.js'
 import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeEncryption } from './encryption-metrics.js'
 import { throughProxy } from './etcd-proxy.js'
 import { refuseNewerFormat } from './format.js'
 import type { StorageOptions } from './options.js'
 import { reportOn } from './reports.js'
-import { plugin } from '../../answers/server.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 export type { StorageOptions } from './options.js'
+
+/** @returns a function that ends it */
+async function followed (
+  fastify: Having<'orchClock' | 'orchMetrics'>, encryption: Encryption | undefined,
+  file: StorageOptions['encryptionFile']
+): Promise<(() => void) | undefined> {
+  if (encryption === undefined || file === undefined) return undefined
+  const { log, orchMetrics: metrics, orchClock: clock } = fastify
+  return await followConfiguration({
+    path: file.path, of: 'encryption', what: 'providers of encryption',
+    replace: async () => { await encryption.replace(await file.read()) }
+  }, { log, metrics, clock })
+}
 
 const COMPACTION_INTERVAL = 5 * 60_000
 
@@ -26,7 +41,9 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
   const observed = observeEncryption(metrics)
   const encryption = storage.encryption === undefined
     ? undefined
-    : await (await import('../../storage/encryption/index.js')).openEncryption(storage.encryption, observed)
+    : await (await import('../../storage/encryption/index.js'))
+      .openEncryption(storage.encryption, observed, storage.encryptionFile !== undefined)
+  const unfollow = await followed(fastify, encryption, storage.encryptionFile)
   fastify.decorate('orchBackends', {
     prefix,
     of: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
@@ -42,6 +59,7 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
   fastify.addHook('onClose', async () => {
     for (const stop of compactions) stop()
     await stores.close()
+    unfollow?.()
     encryption?.close()
   })
 }, {

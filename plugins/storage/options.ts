@@ -25,6 +25,12 @@ export type StorageOptions = (BackendOptions | Backend) & {
   readonly garbageCollection?: boolean
   /** Encryption at rest, `--encryption-provider-config`. Default none. */
   readonly encryption?: EncryptionOptions
+  /** The file of `encryption`, to follow it; `--encryption-provider-config-automatic-reload`. Default it stays. */
+  readonly encryptionFile?: {
+    readonly path: string
+    /** What its content says now. Rejects with an Error that says what is wrong. */
+    readonly read: () => Promise<EncryptionOptions>
+  }
 }
 
 /** The back ends of a server. */

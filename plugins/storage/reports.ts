@@ -37,7 +37,7 @@ export function reportOn (
     }
     metrics.trackStore(name, () => backend.status(), endpoint)
   })
-  encryption?.checks.forEach((check, at) => { health.add(`kms-provider-${at}`, check) })
+  encryption?.checks.forEach(({ name, check }) => { health.add(name, check) })
   observeSpace({ health, metrics }, stores)
 }
 

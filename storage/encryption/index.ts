@@ -8,20 +8,62 @@ import { formsOf, type StoredForm, type KeyServiceConfiguration } from './forms.
 import { cachedCheck } from './health.js'
 import type { KeyService } from './key-service.js'
 import { UNOBSERVED, type TransformationObserver } from './observer.js'
-import { providers } from './providers.js'
+import { providers, type Providers } from './providers.js'
 
 export interface Encryption {
   /** The back end of a resource, with its encryption if it has any. */
   readonly of: (group: string, plural: string, backend: Backend) => Backend
-  /** Health checks of key services, in order of configuration. */
+  /** Health checks of key services, in order of configuration; one for all where the configuration changes. */
+  readonly checks: ReadonlyArray<{ readonly name: string, readonly check: () => Promise<void> }>
+  /** Uses another configuration, which is validated. Rejects where it cannot be opened; then nothing has changed. */
+  readonly replace: (given: EncryptionOptions) => Promise<void>
+  readonly close: () => void
+}
+
+/** @param given validated options @param changes whether `replace` will be called */
+export async function openEncryption (
+  given: EncryptionOptions, observer: TransformationObserver = UNOBSERVED, changes = false
+): Promise<Encryption> {
+  let current = await opened(given, observer)
+  /** Calls of its key services may be under way until the next change. */
+  let before: Opened | undefined
+  const plain = providers(await formsOf({ identity: {} }, unused), observer)
+  const one = (): Promise<unknown> => Promise.all(current.checks.map(check => check()))
+  return {
+    of: (group, plural, backend) => {
+      if (!changes) {
+        const own = current.of(group, plural)
+        return own === undefined ? backend : encryptedBackend(backend, own)
+      }
+      const own = (): Providers => current.of(group, plural) ?? plain
+      return encryptedBackend(backend, {
+        toStorage: (key, value) => own().toStorage(key, value),
+        fromStorage: (key, stored) => own().fromStorage(key, stored)
+      })
+    },
+    checks: changes
+      ? [{ name: 'kms-providers', check: async () => { await one() } }]
+      : current.checks.map((check, at) => ({ name: `kms-provider-${at}`, check })),
+    replace: async next => {
+      const replacing = await opened(next, observer)
+      before?.close()
+      before = current
+      current = replacing
+    },
+    close: () => {
+      before?.close()
+      current.close()
+    }
+  }
+}
+
+interface Opened {
+  readonly of: (group: string, plural: string) => Providers | undefined
   readonly checks: ReadonlyArray<() => Promise<void>>
   readonly close: () => void
 }
 
-/** @param given validated options */
-export async function openEncryption (
-  given: EncryptionOptions, observer: TransformationObserver = UNOBSERVED
-): Promise<Encryption> {
+async function opened (given: EncryptionOptions, observer: TransformationObserver): Promise<Opened> {
   const configuration = structuredClone(given) as EncryptionConfiguration
   applyDefaults(EncryptionConfiguration, configuration)
   const services: KeyService[] = []
@@ -39,10 +81,9 @@ export async function openEncryption (
   }
   const byResource = new Map([...formsByResource].map(([resource, forms]) => [resource, providers(forms, observer)]))
   return {
-    of: (group, plural, backend) => {
-      const own = byResource.get(group === '' ? plural : `${plural}.${group}`)
-      return own === undefined ? backend : encryptedBackend(backend, own)
-    },
+    // A wildcard before a name would take all of it, and is refused.
+    of: (group, plural) => byResource.get(group === '' ? plural : `${plural}.${group}`) ??
+      byResource.get(`*.${group}`) ?? byResource.get('*.*'),
     checks: services.map(({ check }) => cachedCheck(check)),
     close: () => { for (const { close } of services) close() }
   }
@@ -50,3 +91,5 @@ export async function openEncryption (
 
 /** The path of `unix:///path`. */
 const socketOf = (endpoint: string): string => endpoint.slice('unix://'.length)
+
+const unused = (): never => { throw new Error('no key service is configured') }

@@ -30,7 +30,7 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
   [`${of('identity: {}')}more: 1`, 'unknown field "more"'],
   [aesgcm(`{name: a, secret: ${SECRET}, secrt: ${SECRET}}`), `unknown field "${AT}.aesgcm.keys[0].secrt"`],
   [aesgcm(`{name: a, secret: ${SECRET}, secret: ${SECRET}}`), `duplicate field "${AT}.aesgcm.keys[0].secret"`],
-  [kms('name: a, endpoint: "unix:///a", apiVersion: v2'), `unknown field "${AT}.kms.apiVersion"`],
+  [kms('name: a, endpoint: "unix:///a", apiVersion: v2'), `${AT}.kms.apiVersion: Unsupported value: "v2": supported values: "v1"`],
   [HEAD, 'resources: Required value: at least one entry is required'],
   [of('identity: {}').replace('[secrets]', '[]'), 'resources[0].resources: Required value: at least one resource is required'],
   [`${HEAD}resources: [{resources: [secrets], providers: []}]`, 'resources[0].providers: Required value: at least one provider is required'],
@@ -66,7 +66,12 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
   [of('identity: {}').replace('secrets', 'secret'), 'resources[0].resources[0]: secret is no resource of this version; did you mean secrets?'],
   [of('identity: {}').replace('secrets', 'deployments.app'), /^resources\[0\]\.resources\[0\]: deployments\.app is no resource of this version/],
   [of('identity: {}').replace('secrets', 'events.events.orch.io'), 'resources[0].resources[0]: events.events.orch.io is stored as events; name that'],
-  [of('identity: {}').replace('secrets', '"*.*"'), 'resources[0].resources[0]: Invalid value: "*.*": must be the name of one resource, PLURAL or PLURAL.GROUP'],
+  [of('identity: {}').replace('secrets', '"*"'), 'resources[0].resources[0]: Invalid value: "*": must be the name of one resource, PLURAL or PLURAL.GROUP, or all of a group, *. or *.GROUP, or *.*'],
+  [of('identity: {}').replace('secrets', '"*.*", secrets'), 'resources[0].resources[1]: secrets and *.* of the same entry overlap; leave one out'],
+  [of('identity: {}').replace('secrets', 'secrets, secrets'), 'resources[0].resources[1]: secrets and secrets of the same entry overlap; leave one out'],
+  [of('identity: {}').replace('secrets', 'deployments.apps, "*.apps"'), 'resources[0].resources[1]: *.apps and deployments.apps of the same entry overlap; leave one out'],
+  [of('identity: {}').replace('secrets', '"*.app"'), 'resources[0].resources[0]: *.app: app is no group of this version'],
+  [`${of('identity: {}').replace('secrets', '"*."')}- resources: [secrets]\n  providers:\n  - identity: {}\n`, 'resources[1].resources[0]: secrets is never used: *. of an earlier entry comes first'],
   [of('identity: {}').replace('[secrets]', SECRET), /resources: expected a list, got a string$/]
 ]
 
@@ -97,6 +102,8 @@ t.test('upstream\'s valid forms are accepted: identity alone or first, custom re
     of('identity: {}'),
     of('identity: {}', `aescbc: {keys: [{name: a, secret: ${SECRET}}, {name: b, secret: "${Buffer.alloc(16).toString('base64')}"}, {name: c, secret: ${Buffer.alloc(24).toString('base64')}}]}`),
     of(`aesgcm: {keys: [{name: a, secret: ${SECRET}}]}`, `aesgcm: {keys: [{name: a, secret: ${SECRET}}]}`),
+    `${of('identity: {}')}- resources: ["*.apps", "*.example.com", "*."]\n  providers:\n  - identity: {}\n- resources: ["*.*"]\n  providers:\n  - identity: {}\n`,
+    of('kms: {name: a, endpoint: "unix:///a", apiVersion: v1}'),
     of('identity: {}').replace('secrets', 'secrets, things.example.com, deployments.apps'),
     `${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n  - kms: {name: a, endpoint: "unix:///a"}\n`,
     JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers: [{ identity: {} }] }] })
@@ -105,6 +112,16 @@ t.test('upstream\'s valid forms are accepted: identity alone or first, custom re
     await writeFile(file, text)
     t.ok((await start()).options.storage?.encryption?.resources?.length, text)
   }
+})
+
+t.test('key services of version 1 need their gate from release 1.29 on', async t => {
+  await writeFile(file, kms('name: a, endpoint: "unix:///a"'))
+  const later = (...flags: string[]) => configuration(checkedFlags([`--data-dir=${folder}/data`, `--encryption-provider-config=${file}`, '--emulated-version=1.36', ...flags]))
+  await t.rejects(later(), /the key service a speaks version 1 of the protocol/)
+  t.ok((await later('--feature-gates=KMSv1=true')).options.storage?.encryption)
+  const encryption = { resources: [{ resources: ['secrets'], providers: [{ kms: { name: 'a', endpoint: 'unix:///a' } }] }] }
+  t.throws(() => { checkOptions({ emulatedVersion: '1.36', storage: { encryption } }) }, /storage.encryption: the key service a/)
+  checkOptions({ storage: { encryption } })
 })
 
 t.test('a missing socket gives a warning, as the service may start later', async t => {

@@ -48,7 +48,7 @@ const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects
 
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `
-  authentication-config authorization-config emulated-version emulation-forward-compatible min-compatibility-version
+  authentication-config authorization-config encryption-provider-config-automatic-reload emulated-version emulation-forward-compatible min-compatibility-version
   requestheader-uid-headers runtime-config-emulation-forward-compatible`
 
 t.test('every flag of the interface is declared, and no others but those of later releases and our own', async t => {

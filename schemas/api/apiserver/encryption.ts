@@ -8,7 +8,7 @@ import { apiPackage, int32, list, one, string, type Report, type Static } from '
 import { MAX_SOCKET_PATH } from '../../limits.js'
 import { parseDuration } from '../../meta/duration.js'
 import { Duration } from '../../meta/scalars.js'
-import { duplicate, invalid, required, tooLong } from '../../rules/findings.js'
+import { duplicate, invalid, notSupported, required, tooLong } from '../../rules/findings.js'
 
 const { message, kind } = apiPackage('apiserver.config.orch.io', 'v1', 'io.orch.apiserver.config.v1')
 
@@ -22,6 +22,7 @@ const KeyList = message('AESConfiguration', 'The first key encrypts, and all dec
 })
 
 const KeyService = message('KMSConfiguration', 'A key service at a local socket: it encrypts the key of each value.', {
+  apiVersion: string(null, 'Version of the protocol, v1.', { since: '1.25' }),
   name: string(null, 'Name of the provider, which is stored with each value.', { required: true }),
   cachesize: int32(null, 'Number of decrypted keys to keep in memory, none if negative.', {
     pointer: true, default: 1000
@@ -39,7 +40,10 @@ const ProviderConfiguration = message('ProviderConfiguration', 'Exactly one prov
 })
 
 const ResourceConfiguration = message('ResourceConfiguration', 'Providers of some resources.', {
-  resources: list(null, 'Resources: secrets, or PLURAL.GROUP outside the core group.', 'string', { required: true }),
+  resources: list(
+    null, 'Resources: secrets, or PLURAL.GROUP outside the core group; *., *.GROUP and *.* stand for all.',
+    'string', { required: true }
+  ),
   providers: list(null, 'Providers.', ProviderConfiguration, { required: true })
 })
 
@@ -63,6 +67,9 @@ export type ProviderConfiguration = Static<typeof ProviderConfiguration>
 /** Milliseconds of a KMSConfiguration's timeout, at least one. */
 export const timeoutMs = (timeout: string): number => Math.max(1, Number((parseDuration(timeout) ?? 0n) / 1_000_000n))
 
+/** All of the core group, of another one, and everything. */
+const WILDCARD = /^\*\.(?:\*|[^*]*)$/
+
 const NAMES = ['kms', 'aesgcm', 'aescbc', 'secretbox', 'identity'] as const
 const AES_BYTES = [16, 24, 32]
 const SECRETBOX_BYTES = [32]
@@ -76,9 +83,10 @@ function validateResources (
     const path = `${at}[${index}]`
     if (resources.length === 0) required(report, `${path}.resources`, 'at least one resource is required')
     for (const [number, resource] of resources.entries()) {
-      if (resource === '' || resource.includes('*')) {
+      if (resource === '' || (resource.includes('*') && !WILDCARD.test(resource))) {
         invalid(
-          report, `${path}.resources[${number}]`, resource, 'must be the name of one resource, PLURAL or PLURAL.GROUP'
+          report, `${path}.resources[${number}]`, resource,
+          'must be the name of one resource, PLURAL or PLURAL.GROUP, or all of a group, *. or *.GROUP, or *.*'
         )
       }
     }
@@ -145,8 +153,9 @@ function validateName (
 }
 
 function validateKeyService (
-  { endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report
+  { apiVersion = '', endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report
 ): void {
+  if (apiVersion !== '' && apiVersion !== 'v1') notSupported(report, `${at}.apiVersion`, apiVersion, ['v1'])
   if (endpoint !== '' && !/^unix:\/\/\/[^/@]/
     .test(endpoint)) invalid(report, `${at}.endpoint`, endpoint, 'must be the path of a socket: unix:///PATH')
   else if (Buffer.byteLength(endpoint) - 'unix://'.length > MAX_SOCKET_PATH) {

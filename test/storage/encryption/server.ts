@@ -2,6 +2,7 @@
 import Fastify from '../../fastify.js'
 import orch, { type ServerOptions } from '../../../app.js'
 import type { EncryptionOptions } from '../../../schemas/api/apiserver/encryption.js'
+import type { StorageOptions } from '../../../plugins/storage/index.js'
 import type { Backend } from '../../../storage/backend.js'
 import { client, type Client, type Test } from '../../build.js'
 
@@ -16,7 +17,7 @@ export interface Served extends Client {
 }
 
 /** A server on a store that outlives it. The server may be unready. */
-export async function serve (t: Test, store: Backend, encryption: EncryptionOptions | undefined, options: Omit<ServerOptions, 'storage'> = {}, more: { readonly eventTtl?: number } = {}): Promise<Served> {
+export async function serve (t: Test, store: Backend, encryption: EncryptionOptions | undefined, options: Omit<ServerOptions, 'storage'> = {}, more: Pick<StorageOptions, 'eventTtl' | 'encryptionFile'> = {}): Promise<Served> {
   const log: string[] = []
   const app = Fastify({ forceCloseConnections: true, logger: { level: 'trace', stream: { write: (line: string) => { log.push(line) } } } })
   await app.register(orch, { ...options, storage: { ...viewOf(store), ...(encryption === undefined ? {} : { encryption }), ...more } })
