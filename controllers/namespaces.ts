@@ -1,7 +1,8 @@
 /**
  * Empties terminating namespaces and removes their finalizer, so that no controller manager is required. Beside one it
- * is harmless: each step uses the current state and treats conflicts as another's success. See `namespace-defaults.ts`
- * for other namespaces.
+ * is harmless: each step uses the current state and treats conflicts as another's success. Pods go first, and the rest
+ * when none is left: a pod that is still shutting down keeps its network policies, secrets and services. See
+ * `namespace-defaults.ts` for other namespaces.
  */
 import type { ApiObject } from '../schemas/resource.js'
 import { NO_FIELDS } from '../schemas/selectors/fields.js'
@@ -101,11 +102,17 @@ export class NamespaceController implements Controller {
     const isCurrent = async (): Promise<boolean> =>
       isTerminating((await current(store, store.keys.of('', name)))?.object, uid)
     const contents = { namespace: name, uid, counts, isCurrent, context }
+    const pods = await this.#deletePods(contents)
+    if (pods.remaining > 0) {
+      await this.#writeConditions(store, contents)
+      return 'later'
+    }
     const own = await this.#deleteContents(contents)
     const { remote } = this.#options
     if (remote?.ready() === false) return 'later'
     const others = await remote?.empty(name, counts, isCurrent, signal)
-    const [seen, remaining] = [own.seen + (others?.seen ?? 0), own.remaining + (others?.remaining ?? 0)]
+    const seen = pods.seen + own.seen + (others?.seen ?? 0)
+    const remaining = own.remaining + (others?.remaining ?? 0)
     // The remaining objects are held by finalizers, or by extension servers.
     if (remaining > 0) {
       await this.#writeConditions(store, contents)
@@ -115,6 +122,11 @@ export class NamespaceController implements Controller {
     if (seen > 0) return 'again'
     await this.#release(store, name, uid, context)
     return 'done'
+  }
+
+  async #deletePods (contents: Contents): Promise<DeletionResult> {
+    const pods = this.#resources.find('', 'pods')
+    return pods === undefined ? { seen: 0, remaining: 0 } : await this.#deleteResource(pods, contents)
   }
 
   /**

@@ -169,6 +169,6 @@ export class DefinitionSet<K = Plain> {
 }
 
 const typeProperties: Plain = {
-  apiVersion: { description: 'Group and version of this form of the object.', type: 'string' },
-  kind: { description: 'What the object is.', type: 'string' }
+  apiVersion: { description: 'APIVersion defines the group and version of this form of the object.', type: 'string' },
+  kind: { description: 'Kind is a string that says what the object is.', type: 'string' }
 }

@@ -87,6 +87,29 @@ t.test('the conditions of a terminating namespace say what is left in it', async
   await gone(server, '/api/v1/namespaces/team')
 })
 
+for (const emulatedVersion of ['1.24', '1.36'] as const) {
+  t.test(`pods go first, the rest when none is left, ${emulatedVersion}`, async t => {
+    const server = await build(t, { emulatedVersion })
+    await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
+    await there(server, '/api/v1/namespaces/team/serviceaccounts/default')
+    await server.post(CONFIGS, { metadata: { name: 'needed' } })
+    const pod = { metadata: { name: 'last', finalizers: ['example.com/hold'] }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    t.equal((await server.post('/api/v1/namespaces/team/pods', pod)).code, 201)
+    await server.delete('/api/v1/namespaces/team')
+    const told = async (): Promise<Json[]> => (await server.get('/api/v1/namespaces/team')).json.status.conditions ?? []
+    while ((await told()).length === 0) await new Promise(resolve => { setTimeout(resolve, 5) })
+    t.match(await told(), [
+      {}, {}, { type: 'NamespaceDeletionContentFailure', status: 'False' },
+      { type: 'NamespaceContentRemaining', status: 'True', message: 'pods. has 1 resource instances' },
+      { type: 'NamespaceFinalizersRemaining', status: 'True', message: 'example.com/hold in 1 resource instances' }
+    ])
+    t.notMatch((await told())[3]?.['message'], 'configmaps')
+    t.equal((await server.get(`${CONFIGS}/needed`)).code, 200)
+    await server.patch('/api/v1/namespaces/team/pods/last', { metadata: { finalizers: null } })
+    await gone(server, '/api/v1/namespaces/team')
+  })
+}
+
 t.test('nothing is created in a missing or terminating namespace', async t => {
   const server = await build(t)
   t.match(await server.post(CONFIGS, { metadata: { name: 'a' } }), { code: 404, json: { reason: 'NotFound', details: { kind: 'namespaces', name: 'team' } } })
