@@ -1,7 +1,7 @@
 /**
- * OpenAPI: `/openapi/v2` is one document, in JSON or the protobuf form that upstream clients prefer; `/openapi/v3`
- * lists the document of each group version under an address with its hash, so that clients can cache it. Those of
- * extension servers are merged and listed.
+ * OpenAPI: `/openapi/v2` is one document; `/openapi/v3` lists the document of each group version under an address with
+ * its hash, so that clients can cache it. Those of extension servers are merged and listed. Documents are JSON, or the
+ * protobuf form that upstream clients prefer.
  */
 import type { FastifyReply } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
@@ -10,7 +10,7 @@ import type { Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/resource.js'
-import { OpenApi3 } from '../schemas/openapi/v3.js'
+import { documentJson, OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
 import { runStepsWithinBudget } from '../event-loop/turns.js'
@@ -24,8 +24,11 @@ const V2_FORMATS: ReadonlyMap<string, Format> = new Map([
   [PROTOBUF_V2, 'protobuf'], ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'protobuf'],
   [JSON_TYPE, 'json']
 ])
-/** No protobuf: clients that prefer it accept JSON too. */
-const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
+const PROTOBUF_V3 = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
+const V3_FORMATS: ReadonlyMap<string, Format> = new Map([
+  [JSON_TYPE, 'json'], [PROTOBUF_V3, 'protobuf'],
+  ['application/com.github.proto-openapi.spec.v3@v1.0+protobuf', 'protobuf']
+])
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** Of extension servers; a new value when they have changed. */
@@ -52,6 +55,7 @@ class Generation {
   readonly #naming: Naming
   readonly #v2 = new Map<Format, Promise<CachedDocument>>()
   readonly #v3 = new Map<string, CachedDocument>()
+  readonly #v3Protobuf = new Map<string, Promise<CachedDocument>>()
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
@@ -82,9 +86,23 @@ class Generation {
 
   v3 (name: string): CachedDocument | undefined {
     let made = this.#v3.get(name)
-    const bytes = made === undefined ? this.documents.json(name) : undefined
-    if (bytes !== undefined) this.#v3.set(name, made = new CachedDocument(bytes))
+    const parts = made === undefined ? this.documents.parts(name) : undefined
+    if (parts !== undefined) this.#v3.set(name, made = new CachedDocument(documentJson(parts)))
     return made
+  }
+
+  /** Its hash is that of its JSON. */
+  v3Protobuf (name: string, { hash }: CachedDocument): Promise<CachedDocument> {
+    let made = this.#v3Protobuf.get(name)
+    if (made === undefined) this.#v3Protobuf.set(name, made = this.#makeV3(name, hash))
+    return made
+  }
+
+  async #makeV3 (name: string, hash: string): Promise<CachedDocument> {
+    const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
+    const parts = this.documents.parts(name)
+    if (parts === undefined) throw new TypeError(`there is no document ${name}`)
+    return new CachedDocument(await runStepsWithinBudget(documentProtobuf(parts)), hash)
   }
 
   /** Builds all documents, because their addresses contain their hashes. */
@@ -157,13 +175,15 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
   })
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
-    const document = (await currentGeneration(request)).v3(renamed(name, request.orch.naming))
+    const generated = await currentGeneration(request)
+    const own = renamed(name, request.orch.naming)
+    const document = generated.v3(own)
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()
       return sendLater(request, reply, aggregation.proxy(service, request))
     }
-    formatOf(request, V3_FORMATS)
+    const format = formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')
     if (hash !== null) {
       if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
@@ -171,6 +191,7 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
         'cache-control': 'public, immutable', expires: new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString()
       })
     }
-    return document.send(request, reply, JSON_TYPE)
+    if (format === 'json') return document.send(request, reply, JSON_TYPE)
+    return (await generated.v3Protobuf(own, document)).send(request, reply, PROTOBUF_V3)
   })
 }

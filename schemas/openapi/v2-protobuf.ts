@@ -1,15 +1,16 @@
 /**
  * The Swagger document in protobuf (gnostic's openapi.v2, `v2.proto`), which kubectl requests. The build generates
- * encoders from that file. This module converts the JSON form: maps become lists of pairs, alternatives are wrapped in
- * messages, and extensions, defaults and enum values become YAML text. Other members are copied.
+ * encoders from that file. This module converts the JSON form: alternatives are wrapped in messages, and defaults
+ * become YAML text; `gnostic.ts` has what both versions of OpenAPI share.
  */
 import protobuf from 'protobufjs/minimal.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
+import { any, flag, messagesWith, pairs, requirement, writeEntries, type Forms } from './gnostic.js'
 import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
 import type { RemoteSpec } from './remote.js'
 import type { Steps } from '../steps.js'
-import { swaggerParts, type Entries, type OpenApiInfo } from './v2.js'
+import { swaggerParts, type OpenApiInfo } from './v2.js'
 
 export function * swaggerProtobuf (
   resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []
@@ -29,46 +30,7 @@ export function * swaggerProtobuf (
     .finish() as Buffer
 }
 
-const LENGTH_DELIMITED = 2
-const tag = (field: number): number => field << 3 | LENGTH_DELIMITED
-
-/** Paths and Definitions: lists of name and encoded message. */
-function writeEntries (writer: protobuf.Writer, field: number, pair: number, entries: Entries<Uint8Array>): void {
-  writer.uint32(tag(field)).fork()
-  for (const [name, bytes] of entries) {
-    writer.uint32(tag(pair)).fork().uint32(tag(1)).string(name).uint32(tag(2)).bytes(bytes).ldelim()
-  }
-  writer.ldelim()
-}
-
-let last: unknown
-let lastAny = { yaml: '' }
-/** Each extension occurs twice with the same value, under both prefixes. */
-function any (value: unknown): object {
-  if (value !== last) lastAny = { yaml: `${JSON.stringify(last = value)}\n` }
-  return lastAny
-}
-
-/** Converters of members. */
-type Forms = Readonly<Record<string, (value: never) => unknown>>
-/** Converts an object of the document. Each value has the type that its converter expects. */
-function message (source: Plain, forms: Forms): Plain {
-  const fields: Plain = {}
-  const vendorExtension: object[] = []
-  for (const name of Object.keys(source)) {
-    const value = source[name]
-    const form = forms[name]
-    if (name.startsWith('x-')) vendorExtension.push({ name, value: any(value) })
-    else if (name === '$ref') fields['_ref'] = value
-    else if (value !== undefined) fields[name] = form === undefined ? value : form(value as never)
-  }
-  if (vendorExtension.length > 0) fields['vendorExtension'] = vendorExtension
-  return fields
-}
-const pairs = (map: Plain, of: (value: Plain) => object) =>
-  Object.keys(map).map(name => ({ name, value: of(map[name] as Plain) }))
-/** Omits false. */
-const flag = (value: unknown) => value === true ? true : undefined
+const message = messagesWith('vendorExtension')
 
 const SCHEMA: Forms = {
   default: any,
@@ -117,6 +79,5 @@ const PATH_ITEM: Forms = {
 }
 const pathItem = (source: Plain): object => message(source, PATH_ITEM)
 
-const requirement = (source: Plain): object => ({ additionalProperties: pairs(source, value => ({ value })) })
 const securityDefinitions = (source: Plain): object =>
   ({ additionalProperties: pairs(source, apiKey => ({ apiKeySecurity: message(apiKey, {}) })) })

@@ -9,7 +9,16 @@ import type { Route } from './operations.js'
 import { OPENAPI3, pathItem3 } from './openapi3.js'
 import { routesOf } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
-import { objectOf, members, BEARER_TOKEN, type OpenApiInfo } from './v2.js'
+import { objectOf, members, BEARER_TOKEN, type Entries, type OpenApiInfo } from './v2.js'
+
+/** A document; its paths and schemas are JSON. */
+export interface DocumentParts {
+  readonly head: Plain
+  readonly paths: Entries<string>
+  readonly schemas: Entries<string>
+  readonly securitySchemes: Plain
+  readonly security: readonly Plain[]
+}
 
 export class OpenApi3 {
   readonly #definitions: DefinitionSet<string>
@@ -35,18 +44,25 @@ export class OpenApi3 {
   /** Paths of the documents, below `/openapi/v3/`, under our names. */
   get names (): string[] { return [...this.#routes.keys()] }
 
-  /** A document as JSON; undefined if there is none. */
-  json (name: string): Buffer | undefined {
+  /** A document before serialization; undefined if there is none. */
+  parts (name: string): DocumentParts | undefined {
     const routes = this.#routes.get(name)?.()
     if (routes === undefined) return undefined
     const { path, openApi } = this.#naming
-    const written = routes.map(route => [path(route.path), this.#path(route)] as const)
-    const paths = written.sort(([one], [other]) => one < other ? -1 : 1)
-    const schemas = this.#definitions.take().map(([name, schema]) => [openApi.definition(name), schema] as const)
-    const head: Plain = { openapi: '3.0.0', info: this.#info }
-    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)}` +
-      `,"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
+    const paths = routes.map(route => [path(route.path), this.#path(route)] as const)
+    return {
+      head: { openapi: '3.0.0', info: this.#info },
+      paths: paths.sort(([one], [other]) => one < other ? -1 : 1),
+      schemas: this.#definitions.take().map(([name, schema]) => [openApi.definition(name), schema] as const),
+      securitySchemes: { BearerToken: BEARER_TOKEN },
+      security: [{ BearerToken: [] }]
+    }
   }
+}
+
+export function documentJson ({ head, paths, schemas, securitySchemes, security }: DocumentParts): Buffer {
+  return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)}` +
+    `,"securitySchemes":${JSON.stringify(securitySchemes)}},"security":${JSON.stringify(security)}}`)
 }
 
 function * documents (resources: readonly Representation[], issuer: boolean): Generator<[string, () => Route[]]> {
