@@ -26,6 +26,10 @@ export interface ClientCertificate {
   readonly until?: number
   readonly commonName: string
   readonly organizations: readonly string[]
+  /** The UIDs in its subject, of which it may have one. Default none. */
+  readonly uids?: readonly string[]
+  /** SHA-256 of its DER, hexadecimal. */
+  readonly sha256?: string
 }
 
 /** A user, with the audiences of the credentials. */

@@ -15,6 +15,10 @@ export interface TokenClaims {
   /** The object that the token is bound to; at most one. */
   readonly pod?: NamedObject
   readonly secret?: NamedObject
+  /** The node that the token is bound to, or the one of the pod; that may be gone, and then has no UID. */
+  readonly node?: NamedObject
+  /** A UUID, by which audit events name the token. Default none. */
+  readonly id?: string | undefined
 }
 
 /** Claims of a token that is valid while its Secret exists. */

@@ -2,8 +2,10 @@
  * Client certificates issued by --client-ca-file: the subject's last common name is the user, its organizations are the
  * groups. (Interface: Client certificates.)
  */
+import { CREDENTIAL_ID, certificateCredential } from '../../auth/credential-ids.js'
 import type { Authenticator, ClientCertificate } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import type { Metrics } from '../shared/metric-series.js'
 
 const users = new WeakMap<ClientCertificate, UserInfo>()
@@ -16,7 +18,11 @@ const BUCKETS = [
   360 * DAY
 ]
 
-export function clientCertificateAuthenticator (metrics: Pick<Metrics, 'histogram'>): Authenticator {
+/** @param gates default those of the interface's release */
+export function clientCertificateAuthenticator (
+  metrics: Pick<Metrics, 'histogram'>, gates: Pick<Gates, 'enabled'> = DEFAULT_GATES
+): Authenticator {
+  const [readsUid, identifies] = [gates.enabled('AllowParsingUserUIDFromCertAuth'), gates.enabled('1.32')]
   const left = metrics.histogram(
     'apiserver_client_certificate_expiration_seconds', 'Seconds that are left to the certificate of a request.', BUCKETS
   )
@@ -33,11 +39,22 @@ export function clientCertificateAuthenticator (metrics: Pick<Metrics, 'histogra
       if (certificate.until !== undefined) left.observe((certificate.until - Date.now()) / 1000)
       let user = users.get(certificate)
       if (user === undefined) {
+        const { commonName, organizations, uids = [], sha256 = '' } = certificate
         users.set(certificate, user = {
-          username: certificate.commonName, uid: '', groups: certificate.organizations, extra: {}
+          username: commonName,
+          uid: readsUid ? uidOf(uids) : '',
+          groups: organizations,
+          extra: identifies && sha256 !== '' ? { [CREDENTIAL_ID]: [certificateCredential(sha256)] } : {}
         })
       }
       return user
     }
   }
+}
+
+/** @throws Error for more than one, or an empty one */
+function uidOf (uids: readonly string[]): string {
+  if (uids.length > 1) throw new Error('the client certificate has more than one UID')
+  if (uids[0] === '') throw new Error('the UID in the client certificate is empty')
+  return uids[0] ?? ''
 }

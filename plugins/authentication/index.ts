@@ -90,12 +90,13 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
     orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming, featureGates }
   } = fastify
   const accounts = serviceAccounts({
-    ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall
+    ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, gates: featureGates,
+    now: clock.wall
   })
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, {
-    clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, cluster: fastify.orchEgress.cluster,
-    audiences, resources,
+    gates: featureGates, clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane,
+    cluster: fastify.orchEgress.cluster, audiences, resources,
     serviceAccounts: accounts.authenticator
   })
   // Tokens of service accounts say by themselves under which names they are.

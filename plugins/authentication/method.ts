@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { Gates } from '../../schemas/gates.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Metrics } from '../shared/metric-series.js'
 import type { ConfiguredIssuersOptions } from './oidc/configured.js'
@@ -61,6 +62,7 @@ export interface MethodContext {
   /** Authenticates tokens that this server issues. */
   readonly serviceAccounts: Authenticator
   readonly clock: Clock
+  readonly gates: Pick<Gates, 'enabled'>
   /** Types are added to it after the methods are created. */
   readonly resources: ResourceRegistry
 }

@@ -12,8 +12,8 @@ export const METHODS: readonly Method[] = [
       requestHeader === undefined ? undefined : requestHeaderAuthenticator(requestHeader)
   },
   {
-    name: 'client-certificate', make: ({ clientCertificates = false }, { metrics }) =>
-      clientCertificates ? clientCertificateAuthenticator(metrics) : undefined
+    name: 'client-certificate', make: ({ clientCertificates = false }, { metrics, gates }) =>
+      clientCertificates ? clientCertificateAuthenticator(metrics, gates) : undefined
   },
   { name: 'token-file', make: ({ tokens }) => tokens === undefined ? undefined : tokenFileAuthenticator(tokens) },
   { name: 'service-account', make: (_options, { serviceAccounts }) => serviceAccounts },

@@ -3,7 +3,7 @@
  * certificate, so that invalid ones get a 401 Status instead of a closed connection. The handshake may be long past, so
  * validity times and trust are checked on every request.
  */
-import { X509Certificate } from 'node:crypto'
+import { hash, X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, TLSSocket, PeerCertificate } from 'node:tls'
 import type { ClientCertificate } from '../../auth/authenticator.js'
@@ -27,6 +27,9 @@ const MAX_INTERMEDIATES = 64
 
 const listOf = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value]
+
+/** The attribute of a subject with the UID of a user. */
+const UID = '1.3.6.1.4.1.57683.2'
 
 const NOBODY: Trust = { clients: undefined, proxies: undefined }
 
@@ -54,7 +57,7 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | un
   const certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | null
   if (certificate === null || certificate.subject === undefined) return undefined
   // repeated fields are arrays
-  const { CN, O } = certificate.subject as unknown as Record<string, string | string[] | undefined>
+  const { CN, O, [UID]: uids } = certificate.subject as unknown as Record<string, string | string[] | undefined>
   const sent = sentWith(certificate)
   const as = (trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined =>
     chainTo(socket, sent, trusted)
@@ -84,7 +87,9 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | un
           }),
       until,
       commonName: listOf(CN).at(-1) ?? '',
-      organizations: listOf(O)
+      organizations: listOf(O),
+      uids: listOf(uids),
+      sha256: hash('sha256', certificate.raw)
     },
     from,
     until

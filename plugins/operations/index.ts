@@ -18,7 +18,7 @@ export default plugin()(async fastify => {
   const {
     orchClock: clock, orchResources: resources, orchAuthentication: {
       audiences, authenticator, tokens: serviceAccountTokens
-    }, orchAuthorization: { authorizer, explain }
+    }, orchAuthorization: { authorizer, explain }, orchSettings: { featureGates: gates }
   } = fastify
   const { subject, self, local } = accessReviews(authorizer, explain)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', subject)
@@ -30,7 +30,7 @@ export default plugin()(async fastify => {
   )
   resources.provideOperation({ group: 'authentication.orch.io', plural: 'selfsubjectreviews' }, '', selfReview)
   resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({
-    resources, tokens: serviceAccountTokens, now: clock.wall
+    resources, tokens: serviceAccountTokens, now: clock.wall, gates
   }))
   const binding = podBinding(resources)
   resources.provideOperation({ group: '', plural: 'bindings' }, '', binding)
@@ -40,5 +40,5 @@ export default plugin()(async fastify => {
 }, {
   name: 'orch/operations',
   fastify: '5.x',
-  decorators: { fastify: ['orchAuthentication', 'orchAuthorization', 'orchClock', 'orchResources'] }
+  decorators: { fastify: ['orchAuthentication', 'orchAuthorization', 'orchClock', 'orchResources', 'orchSettings'] }
 })

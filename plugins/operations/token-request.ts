@@ -3,8 +3,11 @@
  * the account or a Secret; a bound token ends with that object.
  * @see interface, '--service-account-max-token-expiration', '--service-account-extend-token-expiration'
  */
+import { randomUUID } from 'node:crypto'
 import { TokenRequest, type BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
+import { tokenCredential } from '../../auth/credential-ids.js'
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { timestamp } from '../../schemas/meta/time.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import {
@@ -22,6 +25,8 @@ const INJECTED = 3607
 const A_YEAR = 365 * 24 * 3600
 /** Maximum total characters of audiences, so that the token fits in a header. */
 const MAX_AUDIENCES_LENGTH = 16 * 1024
+/** Names the token in the audit event of its request. */
+const ISSUED = 'authentication.orch.io/issued-credential-id'
 const ACCOUNTS = { group: '', resource: 'serviceaccounts' }
 const REQUEST = { group: 'authentication.orch.io', kind: 'TokenRequest' }
 
@@ -30,9 +35,13 @@ export interface TokenRequestOptions {
   readonly tokens: ServiceAccountTokens
   /** Milliseconds since 1970. For tests. */
   readonly now?: () => number
+  /** Default those of the interface's release. */
+  readonly gates?: Pick<Gates, 'enabled'>
 }
 
-export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequestOptions): VirtualOperation => ({
+export const tokenRequest = (
+  { resources, tokens, now = Date.now, gates = DEFAULT_GATES }: TokenRequestOptions
+): VirtualOperation => ({
   message: TokenRequest,
   run: async (object, target, context) => {
     const request = object as TokenRequest // decoded by its message
@@ -54,8 +63,9 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
         return { account, audiences, signer }
       })
     const { account, audiences } = admitted
+    refuseAnother(account, request, gates)
     let seconds = Number(request.spec.expirationSeconds)
-    const bound = await boundTo(resources, request.spec.boundObjectRef, namespace, name)
+    const bound = await boundTo({ resources, gates }, request.spec.boundObjectRef, namespace, name)
     if (maxExpirationSeconds > 0 && seconds > maxExpirationSeconds) {
       context.caller.warn?.(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
       seconds = maxExpirationSeconds
@@ -64,9 +74,11 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED &&
       audiences.every(audience => tokens.audiences.includes(audience))
     const milliseconds = now()
+    const id = gates.enabled('ServiceAccountTokenJTI') ? randomUUID() : undefined
+    if (id !== undefined) context.caller.annotate?.(ISSUED, tokenCredential(id))
     const token = await admitted.signer.issue({
       namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences,
-      issuedAt: Math.floor(milliseconds / 1000), ...bound,
+      issuedAt: Math.floor(milliseconds / 1000), id, ...bound,
       ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
     })
     return {
@@ -112,20 +124,37 @@ function refuse (name: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(REQUEST, name, errors)
 }
 
+/** @throws StatusError 409 for the UID of another account of that name */
+function refuseAnother (
+  { metadata: { name = '', uid } }: ApiObject, { metadata }: TokenRequest, gates: Pick<Gates, 'enabled'>
+): void {
+  if (!metadata.uid || metadata.uid === uid || !gates.enabled('TokenRequestServiceAccountUIDValidation')) return
+  throw conflict(
+    ACCOUNTS, name, `the UID in the token request (${metadata.uid}) does not match the UID of the service account`
+  )
+}
+
+/** Where the objects are that tokens are bound to, and the gate without which they cannot be. */
+const BINDABLE: ReadonlyMap<string, { readonly plural: string, readonly gate?: string, readonly clustered?: true }> =
+  new Map([
+    ['Pod', { plural: 'pods' }], ['Secret', { plural: 'secrets' }],
+    ['Node', { plural: 'nodes', gate: 'ServiceAccountTokenNodeBinding', clustered: true }]
+  ])
+
 /** @throws StatusError 400 for an unsupported reference, 404, 409 if the UID differs */
 async function boundTo (
-  resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string
-): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
+  { resources, gates }: Required<Pick<TokenRequestOptions, 'resources' | 'gates'>>,
+  reference: BoundObjectReference | null | undefined, namespace: string, account: string
+): Promise<{ pod?: NamedObject, secret?: NamedObject, node?: NamedObject }> {
   if (reference == null) return {}
   const { apiVersion = '', kind = '', name = '', uid: expectedUid = '' } = reference
-  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) {
+  const bindable = BINDABLE.get(kind)
+  if (apiVersion.includes('/') || bindable === undefined ||
+    (bindable.gate !== undefined && !gates.enabled(bindable.gate))) {
     throw badRequest(`cannot bind token to object of kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
   }
   if (name === '') throw noName()
-  const plural = kind === 'Pod' ? 'pods' : 'secrets'
-  const object = await find(resources, plural, namespace, name) as ApiObject & {
-    spec?: { serviceAccountName?: string }
-  }
+  const object = await find(resources, bindable.plural, bindable.clustered === true ? '' : namespace, name) as Bound
   if (kind === 'Pod' && object.spec?.serviceAccountName !== account) {
     throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different ` +
       'serviceaccount name.')
@@ -138,7 +167,24 @@ async function boundTo (
         'have been deleted and then recreated'
     )
   }
-  return kind === 'Pod' ? { pod: { name, uid } } : { secret: { name, uid } }
+  if (kind === 'Node') return { node: { name, uid } }
+  if (kind === 'Secret') return { secret: { name, uid } }
+  const { nodeName = '' } = object.spec ?? {}
+  return {
+    pod: { name, uid },
+    ...(nodeName === '' || !gates.enabled('ServiceAccountTokenPodNodeInfo')
+      ? {}
+      : { node: { name: nodeName, uid: await uidOf(resources, nodeName) } })
+  }
+}
+
+type Bound = ApiObject & { spec?: { serviceAccountName?: string, nodeName?: string } }
+
+/** Of a node; empty if it is not there. */
+async function uidOf (resources: ResourceRegistry, node: string): Promise<string> {
+  const store = resources.find('', 'nodes')
+  const entry = store === undefined ? undefined : await current(store, store.keys.of('', node))
+  return entry?.object.metadata.uid ?? ''
 }
 
 /** @throws StatusError 404 */

@@ -13,9 +13,32 @@ import type { Pair } from '../../config/certificates.js'
 import { certify, type CertificateRequest } from '../../serving/certify.js'
 import { createListener, type Listener } from '../../serving/listener.js'
 import { issuers } from '../../plugins/authentication/issuers.js'
+import { clientCertificateAuthenticator } from '../../plugins/authentication/client-certificate.js'
 import { isUnderstood } from '../../plugins/authentication/der.js'
 import { authority } from '../serving/authority.js'
 import { BINDINGS, type Test } from '../build.js'
+
+/** Of user ann with UID u-7, its own authority; openssl has made it. */
+const WITH_UID: Pair = {
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBjDCCATKgAwIBAgIUAmuXw3+EqGDSYh+XOWEF44YcIZwwCgYIKoZIzj0EAwIw
+IjEMMAoGA1UEAwwDYW5uMRIwEAYJKwYBBAGDwlMCDAN1LTcwIBcNMjYxMTI3MTQw
+NjU4WhgPMjEyNjExMDMxNDA2NThaMCIxDDAKBgNVBAMMA2FubjESMBAGCSsGAQQB
+g8JTAgwDdS03MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEcvPg0vwoCvRa+QHH
+pcqjZyjuK2mXQS1OxGGqv9meMJv6sFdrBxzlAXtLHo6EawEP00NroWGm8UJvlpMW
+nJ0YoaNEMEIwEwYDVR0lBAwwCgYIKwYBBQUHAwIwDAYDVR0TBAUwAwEB/zAdBgNV
+HQ4EFgQUeXQhOUwhYE8zclc9R8rLogvPnRQwCgYIKoZIzj0EAwIDSAAwRQIgXfUy
+uK5RU7bE16lRJu7mGUtZX1WNRlu4uGmQFWcYrgICIQCy0weNS/9awkDmhgTh1taX
+GX2xgpU+/xmpY32mIoE/vw==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgsM/gzZsd2ce7Z8dd
+ThtgOq3BRZ5ThP7Nx54ALErIvkKhRANCAARy8+DS/CgK9Fr5AcelyqNnKO4raZdB
+LU7EYaq/2Z4wm/qwV2sHHOUBe0sejoRrAQ/TQ2uhYabxQm+WkxacnRih
+-----END PRIVATE KEY-----
+`
+}
 
 const DAY = 86_400_000
 const ca = authority('clients')
@@ -24,7 +47,7 @@ const pair = authority('servers').issue({ commonName: 'server', names: ['localho
 interface Built { readonly port: number, readonly seen: UserInfo[] }
 
 /** A server that asks for certificates of these authorities. */
-async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {}, named: ServerOptions['authentication'] = { clientAuthorities: bundle }): Promise<Built> {
+async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {}, named: ServerOptions['authentication'] = { clientAuthorities: bundle }, more: ServerOptions = {}): Promise<Built> {
   const seen: UserInfo[] = []
   const spy: Authorizer = { name: 'spy', authorize: ({ user }) => { seen.push(user); return { decision: 'Allow' } } }
   let listener: Listener | undefined
@@ -34,7 +57,7 @@ async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['
       return listener.server as never // as the launcher does
     }
   })
-  await app.register(orch, { authentication: { anonymous: false, clientCertificates: true, ...named, ...options }, authorization: { authorizers: [spy] } })
+  await app.register(orch, { authentication: { anonymous: false, clientCertificates: true, ...named, ...options }, authorization: { authorizers: [spy] }, ...more })
   t.teardown(async () => {
     listener?.destroy()
     await app.close()
@@ -181,4 +204,27 @@ t.test('an issuer has the right name, signature and permission to sign', async t
   t.equal(issuers(renamed, parsed(ca)), undefined, 'one of another name')
   t.ok(isUnderstood(leaf))
   t.notOk(isUnderstood(parsed(issue({ critical: ['2.5.29.30'] }))[0] as X509Certificate), 'constraints of names, which are not looked at')
+})
+
+t.test('from the releases on that know them, users have the UID of the subject, and the certificate by its hash', async t => {
+  const earlier = await serve(t, WITH_UID.certificate)
+  await get(earlier.port, WITH_UID)
+  t.match(earlier.seen[0], { username: 'ann', uid: '', extra: {} })
+  t.same(earlier.seen[0]?.extra, {})
+  const later = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36' })
+  await get(later.port, WITH_UID)
+  const { fingerprint256 } = new X509Certificate(WITH_UID.certificate)
+  t.match(later.seen[0], { username: 'ann', uid: 'u-7', extra: { 'authentication.orch.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`] } })
+  const off = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', featureGates: { AllowParsingUserUIDFromCertAuth: false } })
+  await get(off.port, WITH_UID)
+  t.match(off.seen[0], { username: 'ann', uid: '' })
+})
+
+t.test('a certificate with several UIDs, or an empty one, is refused', async t => {
+  const { authenticate } = clientCertificateAuthenticator({ histogram: () => ({ with: () => ({ observe: () => {} }) }) } as never, { enabled: () => true })
+  const ask = (uids: string[]) => authenticate({ headers: {}, certificate: { verified: true, commonName: 'ann', organizations: [], uids } })
+  t.match(ask(['u']), { uid: 'u' })
+  t.match(ask([]), { uid: '' })
+  t.throws(() => ask(['u', 'v']), /more than one UID/)
+  t.throws(() => ask(['']), /is empty/)
 })

@@ -26,10 +26,12 @@ export const digestOf = (token: string): string => hash('sha256', token, 'base64
 
 /** @param digest of the token, compared with the one stored in its Secret */
 export function checksOf (
-  { namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions
+  { namespace, account, pod, secret, node, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions
 ): Check[] {
-  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => {
-    const bound = { plural, namespace, name }
+  const there = (
+    plural: string, name: string, problem: (entry: Entry) => string | undefined, at = namespace
+  ): Check => {
+    const bound = { plural, namespace: at, name }
     return () => check(resources, bound, problem)
   }
   /** A terminating object counts until its deletion time: pods need their token to shut down. */
@@ -47,7 +49,9 @@ export function checksOf (
     ...(keptIn === undefined ? [] : [there('secrets', keptIn, keeps)]),
     there('serviceaccounts', account.name, same(account.uid)),
     ...(pod === undefined ? [] : [there('pods', pod.name, same(pod.uid))]),
-    ...(secret === undefined ? [] : [there('secrets', secret.name, same(secret.uid))])
+    ...(secret === undefined ? [] : [there('secrets', secret.name, same(secret.uid))]),
+    // The node of a pod only says where it runs.
+    ...(node === undefined || pod !== undefined ? [] : [there('nodes', node.name, same(node.uid), '')])
   ]
 }
 
@@ -74,7 +78,8 @@ function check (
   const refuse = (entry: Entry | undefined): void => {
     const why = entry === undefined ? 'it is not there' : problem(entry)
     if (why !== undefined) {
-      throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(`${namespace}/${name}`)}: ${why}`)
+      const bound = namespace === '' ? name : `${namespace}/${name}`
+      throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(bound)}: ${why}`)
     }
   }
   const key = store.keys.of(namespace, name)

@@ -2,6 +2,7 @@
  * Claims of service account tokens. Requested tokens expire and name their audiences; tokens stored in Secrets do
  * neither. Parsing is strict: every relevant claim must be present and of its type.
  */
+import { CREDENTIAL_ID, NODE_NAME, NODE_UID, tokenCredential } from '../../../auth/credential-ids.js'
 import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../auth/service-account-tokens.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../../auth/service-account-names.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
@@ -26,16 +27,25 @@ export interface ReadClaims {
   readonly warnAfter: number | undefined
   readonly pod: NamedObject | undefined
   readonly secret: NamedObject | undefined
+  /** Of the pod, where the token has one; its UID is empty where that was not known. */
+  readonly node: NamedObject | undefined
+  readonly id: string | undefined
   /** Name of the Secret that must contain this token. */
   readonly keptIn: string | undefined
 }
 
-export function userOf ({ namespace, account, pod }: ReadClaims): UserInfo {
+/** @param identifies whether the user says by which token and on which node it was authenticated */
+export function userOf ({ namespace, account, pod, node, id }: ReadClaims, identifies: boolean): UserInfo {
   return {
     username: serviceAccountUsername(namespace, account.name),
     uid: account.uid,
     groups: serviceAccountGroups(namespace),
-    extra: pod === undefined ? {} : { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] }
+    extra: {
+      ...(pod === undefined ? {} : { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] }),
+      ...(identifies && id !== undefined ? { [CREDENTIAL_ID]: [tokenCredential(id)] } : {}),
+      ...(identifies && node !== undefined ? { [NODE_NAME]: [node.name] } : {}),
+      ...(identifies && node !== undefined && node.uid !== '' ? { [NODE_UID]: [node.uid] } : {})
+    }
   }
 }
 
@@ -43,15 +53,17 @@ const reference = ({ name, uid }: NamedObject): NamedObject => ({ name, uid })
 
 export function payloadOf (
   issuer: string,
-  { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims
+  { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret, node, id }: TokenClaims
 ): Record<string, unknown> {
   return {
     aud: audiences,
     exp: issuedAt + expirationSeconds,
     iat: issuedAt,
     iss: issuer,
+    ...(id === undefined ? {} : { jti: id }),
     [PRIVATE]: {
       namespace,
+      ...(node === undefined ? {} : { node: node.uid === '' ? { name: node.name } : reference(node) }),
       ...(pod === undefined ? {} : { pod: reference(pod) }),
       ...(secret === undefined ? {} : { secret: reference(secret) }),
       serviceaccount: reference(account),
@@ -84,7 +96,7 @@ export function readClaims (issuer: string, claims: Claims): ReadClaims {
     checkSubject(claims, read)
     return {
       ...read, ...times, audiences: claims['aud'] === undefined ? undefined : audiencesOf(claims), warnAfter: undefined,
-      pod: undefined, secret: undefined
+      pod: undefined, secret: undefined, node: undefined, id: undefined
     }
   }
   if (times.expires === Infinity) throw new Error('the claim exp is missing')
@@ -96,10 +108,18 @@ export function readClaims (issuer: string, claims: Claims): ReadClaims {
   const optional = (member: string): NamedObject | undefined => own[member] === undefined ? undefined : named(member)
   const read = { namespace: text(own, 'namespace'), account: named('serviceaccount') }
   checkSubject(claims, read)
+  const pod = optional('pod')
   return {
-    ...read, ...times, audiences: audiencesOf(claims), warnAfter: time(own, 'warnafter'), pod: optional('pod'),
-    secret: optional('secret'), keptIn: undefined
+    ...read, ...times, audiences: audiencesOf(claims), warnAfter: time(own, 'warnafter'), pod,
+    secret: optional('secret'), node: own['node'] === undefined ? undefined : nodeOf(own['node'], pod !== undefined),
+    id: claims['jti'] === undefined ? undefined : text(claims, 'jti'), keptIn: undefined
   }
+}
+
+/** Only that of a pod may be without a UID. */
+function nodeOf (claim: unknown, ofPod: boolean): NamedObject {
+  const node = objectOf(claim, `${PRIVATE}.node`)
+  return { name: text(node, 'name'), uid: ofPod && node['uid'] === undefined ? '' : text(node, 'uid') }
 }
 
 function checkSubject (claims: Claims, { namespace, account }: Pick<ReadClaims, 'namespace' | 'account'>): void {

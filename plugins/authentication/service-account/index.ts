@@ -2,6 +2,7 @@
 import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { Metrics } from '../../shared/metric-series.js'
+import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
 import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
@@ -38,6 +39,8 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Of issued tokens. Both kinds are taken. Default own names. */
   readonly naming?: Naming | undefined
   readonly metrics: Pick<Metrics, 'counter'>
+  /** Default those of the interface's release. */
+  readonly gates?: Pick<Gates, 'enabled'>
   /** Milliseconds since 1970. For tests. */
   readonly now?: () => number
 }
@@ -50,7 +53,7 @@ export interface ServiceAccounts {
 export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   const {
     issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true,
-    resources, metrics, now = Date.now, naming = OWN_NAMES
+    resources, metrics, now = Date.now, naming = OWN_NAMES, gates = DEFAULT_GATES
   } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
@@ -85,6 +88,7 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   return {
     authenticator: new ServiceAccountAuthenticator({
       issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, ownClaims: naming.ownClaims,
+      identifies: gates.enabled('ServiceAccountTokenJTI'),
       verify: async (token, key) => { await (await jws).verify(token, key) },
       counted: kind => { counters[kind].add() }
     }),

@@ -9,6 +9,8 @@ export interface VerificationOptions extends BindingCheckOptions {
   readonly keys: readonly TokenKey[]
   /** False accepts tokens stored in Secrets without checking Secret and account, `--service-account-lookup`. */
   readonly lookup: boolean
+  /** Whether users say by which token and on which node they were authenticated. */
+  readonly identifies: boolean
   readonly verify: (token: string, key: TokenKey) => Promise<void>
 }
 
@@ -46,7 +48,7 @@ export async function verifyToken (
     .catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
   const { audiences, notBefore, expires, warnAfter } = read
   const checks = lookup || read.keptIn === undefined ? checksOf(read, digest, options) : []
-  return { user: userOf(read), audiences, notBefore, expires, warnAfter, checks }
+  return { user: userOf(read, options.identifies), audiences, notBefore, expires, warnAfter, checks }
 }
 
 /** @param now milliseconds since 1970. @throws Error outside the token's validity */
