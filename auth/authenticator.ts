@@ -13,6 +13,8 @@ export interface Credentials {
   readonly certificate: ClientCertificate | undefined
   /** Adds an annotation to the request's audit event, if any. */
   readonly annotate?: (key: string, value: string) => void
+  /** Adds a Warning header to the response. Default ignored. */
+  readonly warn?: (text: string) => void
 }
 
 export interface ClientCertificate {

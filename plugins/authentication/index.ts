@@ -20,6 +20,8 @@ import type { AuthenticationOptions } from './method.js'
 import { authenticatorsOf } from './methods.js'
 import { certificateOf } from './peer-certificate.js'
 import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
+import { failureFields } from '../../storage/errors.js'
+import { KeptTokens } from './service-account/kept-tokens.js'
 import { serviceAccounts } from './service-account/index.js'
 import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
 import { currentTrust } from './trust.js'
@@ -89,8 +91,14 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const {
     orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming, featureGates }
   } = fastify
+  const kept = featureGates.enabled('LegacyServiceAccountTokenTracking')
+    ? new KeptTokens({
+      resources, now: clock.wall, log: (message, error) => { fastify.log.warn(failureFields(error), message) }
+    })
+    : undefined
+  fastify.addHook('onClose', async () => { await kept?.close() })
   const accounts = serviceAccounts({
-    ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, gates: featureGates,
+    ...options.serviceAccounts, kept, audiences: options.audiences, naming, resources, metrics, gates: featureGates,
     now: clock.wall
   })
   const { audiences } = accounts.tokens
@@ -152,7 +160,8 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
         headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
         rawHeaders,
         certificate: certificates ? certificateOf(socket, trust()) : undefined,
-        annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } }
+        annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } },
+        warn: text => { request.orch.warnings.push(text) }
       }
       const result = authenticate(credentials)
       if (!(result instanceof Promise)) return done(settle(request, result, since))

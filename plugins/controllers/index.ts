@@ -127,6 +127,13 @@ export default plugin<ControllersOptions>()(async (
     const { PolicyStatus } = await import('../../controllers/policy-status.js')
     all.push({ task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, naming })] })
   }
+  if (featureGates.enabled('LegacyServiceAccountTokenTracking')) {
+    const { TokenTracking } = await import('../../controllers/token-tracking.js')
+    all.push({
+      task: 'the config map about tokens could not be made', after: 'bootstrap-system-namespaces',
+      controllers: [new TokenTracking({ ...options, clock: fastify.orchClock })]
+    })
+  }
   const { published, tokens: { signer, certificateAuthority } } = fastify.orchAuthentication
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')

@@ -8,6 +8,7 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import type { Naming } from '../../../schemas/naming.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
+import type { KeptTokens } from './kept-tokens.js'
 import { mayBeCompact, parseCompact } from './compact.js'
 import { digestOf, passAll } from './binding-checks.js'
 import { checkTime, type Issued, type VerificationOptions, type Verified, verifyToken } from './verification.js'
@@ -19,6 +20,7 @@ export interface AuthenticatorOptions extends VerificationOptions {
   /** Audiences of the server, the default for credentials that name none. */
   readonly audiences: readonly string[]
   readonly ownClaims: Naming['ownClaims']
+  readonly kept?: KeptTokens | undefined
   /** Called on each use of a token. */
   readonly counted: (kind: 'legacy' | 'stale' | 'valid') => void
 }
@@ -32,6 +34,8 @@ const MAX_HEADER_OVERHEAD = 16
 const userAlone = (identified: Identified | undefined): Authenticated | undefined => identified?.user
 const asAuthenticated = (identified: Identified | undefined): Authenticated | undefined =>
   identified === undefined ? undefined : { ...identified.user, audiences: identified.audiences }
+
+type Requested = { [Member in 'audiences' | 'annotate' | 'warn']?: Credentials[Member] | undefined }
 
 export class ServiceAccountAuthenticator implements Authenticator {
   readonly name = 'service-account'
@@ -67,7 +71,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
    * @throws Error or rejects if the token is invalid
    */
   identify (
-    token: string, requested: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string
+    token: string, requested: Requested = {}, header?: string
   ): Identified | undefined | Promise<Identified> {
     if (!mayBeCompact(token)) return undefined
     const digest = digestOf(token)
@@ -96,7 +100,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 
   #admit (
-    verified: Verified, { audiences: requested, annotate }: Pick<Credentials, 'audiences' | 'annotate'>
+    verified: Verified, { audiences: requested, annotate, warn }: Requested
   ): Identified | Promise<Identified> {
     const { audiences: own, counted, now } = this.#options
     checkTime(verified, now())
@@ -112,11 +116,15 @@ export class ServiceAccountAuthenticator implements Authenticator {
       counted('legacy')
     }
     const pending = passAll(verified.checks)
-    if (pending !== undefined) return pending.then(() => this.#used(verified, audiences, annotate))
-    return this.#used(verified, audiences, annotate)
+    if (pending !== undefined) return pending.then(() => this.#used(verified, audiences, { annotate, warn }))
+    return this.#used(verified, audiences, { annotate, warn })
   }
 
-  #used ({ user, warnAfter }: Verified, audiences: readonly string[], annotate: Credentials['annotate']): Identified {
+  #used (
+    { user, warnAfter, kept }: Verified, audiences: readonly string[],
+    { annotate, warn }: Pick<Requested, 'annotate' | 'warn'>
+  ): Identified {
+    if (kept !== undefined) this.#options.kept?.used(kept, { annotate, warn })
     if (warnAfter !== undefined && warnAfter !== 0) {
       const late = Math.floor(this.#options.now() / 1000) - warnAfter
       if (late > 0) {

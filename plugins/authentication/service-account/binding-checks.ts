@@ -4,6 +4,7 @@
  * confirmed in the store.
  */
 import { hash } from 'node:crypto'
+import { quote } from '../../../schemas/quote.js'
 import type { ApiObject } from '../../../schemas/resource.js'
 import type { Entry } from '../../../storage/cache/entry.js'
 import { current } from '../../../registry/current.js'
@@ -15,9 +16,14 @@ export type Check = () => Promise<void> | undefined
 
 export interface BindingCheckOptions {
   readonly resources: ResourceRegistry
+  /** Set if uses of tokens that are kept in Secrets are tracked, so that unused ones may be invalid. */
+  readonly kept?: object | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
+
+/** A label of Secrets whose token was not used for long. */
+const INVALID_SINCE = 'orch.io/legacy-token-invalid-since'
 
 /** Allowed clock skew between servers, milliseconds. */
 export const LEEWAY = 60_000
@@ -26,7 +32,8 @@ export const digestOf = (token: string): string => hash('sha256', token, 'base64
 
 /** @param digest of the token, compared with the one stored in its Secret */
 export function checksOf (
-  { namespace, account, pod, secret, node, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions
+  { namespace, account, pod, secret, node, keptIn }: ReadClaims, digest: string,
+  { resources, now, kept }: BindingCheckOptions
 ): Check[] {
   const there = (
     plural: string, name: string, problem: (entry: Entry) => string | undefined, at = namespace
@@ -43,6 +50,8 @@ export function checksOf (
   }
   const keeps = (entry: Entry): string | undefined => {
     if (entry.object.metadata.deletionTimestamp !== undefined) return 'it is being deleted'
+    const since = entry.object.metadata.labels?.[INVALID_SINCE]
+    if (kept !== undefined && since !== undefined) return `its token has been invalid since ${quote(since)}`
     return entry.derive('digest of its token', keptDigest) === digest ? undefined : 'it keeps another token'
   }
   return [

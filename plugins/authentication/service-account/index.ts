@@ -5,6 +5,7 @@ import type { Metrics } from '../../shared/metric-series.js'
 import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
 import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
+import type { KeptTokens } from './kept-tokens.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
 import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
 
@@ -39,6 +40,8 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Of issued tokens. Both kinds are taken. Default own names. */
   readonly naming?: Naming | undefined
   readonly metrics: Pick<Metrics, 'counter'>
+  /** Notes uses of tokens that are kept in Secrets. Default not. */
+  readonly kept?: KeptTokens | undefined
   /** Default those of the interface's release. */
   readonly gates?: Pick<Gates, 'enabled'>
   /** Milliseconds since 1970. For tests. */
@@ -53,7 +56,7 @@ export interface ServiceAccounts {
 export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   const {
     issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true,
-    resources, metrics, now = Date.now, naming = OWN_NAMES, gates = DEFAULT_GATES
+    resources, metrics, now = Date.now, naming = OWN_NAMES, gates = DEFAULT_GATES, kept
   } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
@@ -87,7 +90,8 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   }
   return {
     authenticator: new ServiceAccountAuthenticator({
-      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, ownClaims: naming.ownClaims,
+      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, kept,
+      ownClaims: naming.ownClaims,
       identifies: gates.enabled('ServiceAccountTokenJTI'),
       verify: async (token, key) => { await (await jws).verify(token, key) },
       counted: kind => { counters[kind].add() }

@@ -2,6 +2,7 @@
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { readClaims, userOf } from './claims.js'
 import type { Compact } from './compact.js'
+import type { KeptToken } from './kept-tokens.js'
 import type { TokenKey } from './keys.js'
 import { checksOf, LEEWAY, type Check, type BindingCheckOptions } from './binding-checks.js'
 
@@ -23,6 +24,8 @@ export interface Verified {
   readonly expires: number
   readonly warnAfter: number | undefined
   readonly checks: readonly Check[]
+  /** The Secret that keeps it. Default it was requested. */
+  readonly kept?: KeptToken
 }
 
 /** Header members that name another key or change how the token is parsed. */
@@ -48,7 +51,11 @@ export async function verifyToken (
     .catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
   const { audiences, notBefore, expires, warnAfter } = read
   const checks = lookup || read.keptIn === undefined ? checksOf(read, digest, options) : []
-  return { user: userOf(read, options.identifies), audiences, notBefore, expires, warnAfter, checks }
+  const { namespace, account, keptIn } = read
+  return {
+    user: userOf(read, options.identifies), audiences, notBefore, expires, warnAfter, checks,
+    ...(keptIn === undefined ? {} : { kept: { namespace, secret: keptIn, account: account.name } })
+  }
 }
 
 /** @param now milliseconds since 1970. @throws Error outside the token's validity */
