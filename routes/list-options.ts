@@ -1,6 +1,24 @@
-/** Which parameters of a list or watch exclude each other. */
+/** Which parameters of a list or watch exclude each other, and what the emulated release makes of some. */
+import type { Gates } from '../schemas/gates.js'
 import { invalid, type FieldError } from '../schemas/status.js'
 import { isTrue } from '../schemas/query-boolean.js'
+
+interface Rules {
+  /** Combinations that the interface's table of lists marks invalid are 422 with each cause; otherwise 400. */
+  readonly namesCauses: boolean
+  /** A negative limit is none; otherwise it is refused. */
+  readonly negativeIsNone: boolean
+  /** Lists at any version (`resourceVersion=0`) come whole. */
+  readonly anyIsWhole: boolean
+  /** Watches ignore `continue`; otherwise it is refused. */
+  readonly watchesContinue: boolean
+}
+
+const EARLIER: Rules = { namesCauses: false, negativeIsNone: false, anyIsWhole: false, watchesContinue: false }
+const LATER: Rules = { namesCauses: true, negativeIsNone: true, anyIsWhole: true, watchesContinue: true }
+
+/** Those of the interface, or those of the public project's 1.36. */
+export const rulesOf = (gates: Gates): Rules => gates.enabled('1.36') ? LATER : EARLIER
 
 const MATCH = 'resourceVersionMatch'
 const NOT_OLDER = 'NotOlderThan'
@@ -28,7 +46,6 @@ function ofWatch (match: string, isContinued: boolean, isStreamed: boolean): Fie
   return errors
 }
 
-/** What else is wrong with a list that asks for initial events. */
 function ofList (match: string, isContinued: boolean, version: string): FieldError[] {
   const errors: FieldError[] = []
   if (match !== '') {
@@ -39,17 +56,20 @@ function ofList (match: string, isContinued: boolean, version: string): FieldErr
       errors.push(forbidden(`${MATCH} "exact" is forbidden for resourceVersion "0"`))
     }
   }
-  return [...errors, forbidden('sendInitialEvents is forbidden for list', 'sendInitialEvents')]
+  return errors
 }
 
 /** @throws StatusError 422 with every cause */
-export function refuseContradictions (query: URLSearchParams, verb: 'list' | 'watch'): void {
+export function refuseContradictions (query: URLSearchParams, verb: 'list' | 'watch', gates: Gates): void {
   const isStreamed = query.has('sendInitialEvents')
   const match = query.get(MATCH) ?? ''
-  if (!isStreamed && (verb === 'list' || match === '')) return
+  if (!isStreamed && (match === '' || (verb === 'list' && !rulesOf(gates).namesCauses))) return
   const isContinued = (query.get('continue') ?? '') !== ''
   const errors = verb === 'watch'
     ? ofWatch(match, isContinued, isStreamed)
     : ofList(match, isContinued, query.get('resourceVersion') ?? '')
+  if (verb === 'list' && isStreamed) {
+    errors.push(forbidden('sendInitialEvents is forbidden for list', 'sendInitialEvents'))
+  }
   if (errors.length > 0) throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', errors)
 }

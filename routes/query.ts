@@ -6,12 +6,14 @@ import {
 import {
   NO_LABELS, holdLabelSelector, parseLabelSelector, type LabelSelectorMatcher
 } from '../schemas/selectors/labels.js'
+import type { Gates } from '../schemas/gates.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest } from '../schemas/status.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Caller } from '../registry/write-context.js'
 import type { ListRequest } from '../registry/verbs/list.js'
 import { quote } from '../schemas/quote.js'
+import { rulesOf } from './list-options.js'
 
 const [MIN_INT64, MAX_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
 
@@ -66,6 +68,15 @@ export function watchSelectors (query: URLSearchParams, definition: Representati
 
 interface Asked extends Caller { readonly query: URLSearchParams, readonly info: { readonly namespace: string } }
 
+/** Most items of a page; 0 for all. @throws StatusError 400 */
+function limitOf (query: URLSearchParams, gates: Gates): number {
+  if (!query.has('limit')) return 0
+  const { negativeIsNone, anyIsWhole } = rulesOf(gates)
+  const limit = (negativeIsNone ? integer(query, 'limit') : count(query, 'limit')) ?? 0
+  const isAny = query.get('resourceVersion') === '0' && text(query, 'continue') === ''
+  return anyIsWhole && isAny ? 0 : Math.max(0, limit)
+}
+
 class ParsedListRequest implements ListRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
@@ -76,12 +87,13 @@ class ParsedListRequest implements ListRequest {
   readonly resourceVersionMatch: string
   readonly #caller: Caller
 
-  constructor ({ labels, fields }: Selection, asked: Asked, isChunked: boolean) {
+  constructor ({ labels, fields }: Selection, asked: Asked, gates: Gates) {
     const { query, info } = asked
+    const isChunked = gates.enabled('APIListChunking')
     this.labels = labels
     this.fields = fields
     this.namespace = info.namespace
-    const limit = count(query, 'limit') ?? 0
+    const limit = limitOf(query, gates)
     this.limit = isChunked ? limit : 0
     this.continue = isChunked ? text(query, 'continue') : ''
     this.resourceVersion = text(query, 'resourceVersion')
@@ -97,5 +109,5 @@ class ParsedListRequest implements ListRequest {
 export function listRequest (asked: Asked, { representation, gates }: ResourceStore): ListRequest {
   count(asked.query, 'timeoutSeconds')
   const selection = selectors(asked.query, representation)
-  return new ParsedListRequest(selection, asked, gates.enabled('APIListChunking'))
+  return new ParsedListRequest(selection, asked, gates)
 }

@@ -11,7 +11,7 @@ import { listRequest } from '../query.js'
 export function listVerb (store: ResourceStore): Verb {
   return async (request): Promise<ListAnswer> => {
     const { query } = request.orch
-    refuseContradictions(query, 'list')
+    refuseContradictions(query, 'list', store.gates)
     const result = await withSpan(request.orch.trace, 'List from storage', () => {
       const listed = listRequest(request.orch, store)
       return list(store, listed, mayReadFrom(request, store))

@@ -4,7 +4,7 @@ import { badRequest } from '../../schemas/status.js'
 import { WatchSubscriber, type Verb, type WatchAnswer } from '../../answers/answer.js'
 import { watch } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { refuseContradictions, sendInitialEvents } from '../list-options.js'
+import { refuseContradictions, rulesOf, sendInitialEvents } from '../list-options.js'
 import { bool, count, integer, watchSelectors, selectors, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
 
@@ -39,11 +39,12 @@ function selectName (query: URLSearchParams, name: string, definition: Represent
 export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
   return async (request): Promise<WatchAnswer> => {
     const { query, info } = request.orch
-    refuseContradictions(query, 'watch')
+    refuseContradictions(query, 'watch', store.gates)
     const streamed = sendInitialEvents(query)
-    if (streamed === undefined) count(query, 'limit')
+    const { negativeIsNone, watchesContinue } = rulesOf(store.gates)
+    if (streamed === undefined && !negativeIsNone) count(query, 'limit')
     else integer(query, 'limit')
-    if (text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')
+    if (!watchesContinue && text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const subscriber = new WatchSubscriber()
