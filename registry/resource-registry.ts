@@ -1,5 +1,4 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
-import { compareVersions, compareGroups } from '../schemas/groups.js'
 import type { Message } from '../schemas/language/declare.js'
 import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
 import {
@@ -11,6 +10,7 @@ import { type Clock, systemClock } from '../event-loop/clock.js'
 import type { Admission } from './admission.js'
 import type { Allocation } from './allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
+import { ServedVersions, type ServedVersion } from './served-versions.js'
 import { hasPath } from './verb-table.js'
 import type { Target, WriteContext } from './write-context.js'
 
@@ -66,7 +66,8 @@ export class ResourceRegistry {
   /** The types in `#served`, and those whose versions other servers serve in place of this one. */
   readonly #own = new Map<string, ResourceStore[]>()
   #delegated: ReadonlySet<string> = new Set()
-  #inOrder: readonly ResourceStore[] | undefined
+  /** The types in `#served`. */
+  readonly #versions = new ServedVersions()
   readonly #listeners = new Set<() => void>()
   #opened = false
   #generation = 0
@@ -201,6 +202,9 @@ export class ResourceRegistry {
   #settle (plural: string): void {
     const all = this.#own.get(plural) ?? []
     const served = all.filter(({ representation }) => !this.#delegated.has(representation.apiVersion))
+    const before = this.#served.get(plural) ?? []
+    for (const store of before) if (!served.includes(store)) this.#versions.delete(store)
+    for (const store of served) if (!before.includes(store)) this.#versions.add(store)
     if (served.length > 0) this.#served.set(plural, served)
     else this.#served.delete(plural)
   }
@@ -249,11 +253,13 @@ export class ResourceRegistry {
   }
 
   /** All served representations, in discovery order. */
-  served (): readonly ResourceStore[] {
-    this.#inOrder ??= [...this.#served.values()].flat().sort(({ representation: one }, { representation: other }) =>
-      compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
-    return this.#inOrder
-  }
+  served (): readonly ResourceStore[] { return this.#versions.stores() }
+
+  /** All served group versions, in discovery order. */
+  servedVersions (): readonly ServedVersion[] { return this.#versions.inOrder() }
+
+  /** Those of a group version; another array when one of them changes. */
+  servedIn (group: string, version: string): readonly ResourceStore[] { return this.#versions.of(group, version) }
 
   /** The store of a type in its stored version. */
   find (group: string, plural: string): ResourceStore | undefined {
@@ -275,7 +281,6 @@ export class ResourceRegistry {
 
   #changed (): void {
     this.#generation++
-    this.#inOrder = undefined
     for (const listener of this.#listeners) listener()
   }
 }

@@ -53,9 +53,10 @@ export class AggregatedDiscovery {
     recordJson(orch, () => json.bytes)
     const format = textFormatOf(orch.accept)
     const type = isProtobuf ? PROTOBUF_TYPE : format.type
+    const { hash } = json
     const shown = isProtobuf || format.slow === undefined
       ? document
-      : new CachedDocument(await textOf(format, json.bytes, () => askerOf(orch)), json.hash)
+      : new CachedDocument(await textOf(format, json.bytes, () => askerOf(orch)), { hash, changesOften: true })
     const [group = '', version = ''] = asVersion.split('/')
     reply.header('cache-control', 'public')
     return await shown.send(
@@ -98,23 +99,13 @@ export class Overview {
 
   * #make (remote: RemoteVersions): Steps<Documents> {
     const { orchResources: resources, orchAggregation: aggregation } = this.#server
-    const stores = new Map<string, ResourceStore[]>()
-    for (const store of resources.served()) {
-      const { group, version } = store.representation
-      const key = `${group}/${version}`
-      const known = stores.get(key)
-      if (known === undefined) stores.set(key, [store])
-      else known.push(store)
-    }
     const groups = new Map<string, Group>()
     for (const [name, versions] of aggregation.groups()) {
-      const parts = versions.map(version => stores.get(`${name}/${version}`) ?? remote.of(name, version))
-      const of: unknown[] = []
-      for (const [at, part] of parts.entries()) {
-        of.push(versions[at])
-        if (Array.isArray(part)) for (const { representation } of part) of.push(representation)
-        else of.push(part)
-      }
+      const parts = versions.map(version => {
+        const stores = resources.servedIn(name, version)
+        return stores.length > 0 ? { stores } : remote.of(name, version)
+      })
+      const of = parts.flatMap((part, at) => [versions[at], isOwn(part) ? part.stores : part])
       const known = this.#groups.get(name)
       if (known !== undefined && known.of.length === of.length && known.of.every((part, at) => part === of[at])) {
         groups.set(name, known)
@@ -125,8 +116,8 @@ export class Overview {
         metadata: name === '' ? {} : { name: this.#naming.group(name) },
         versions: versions.map((version, at): APIVersionDiscovery => {
           const part = parts[at]
-          const [resources, isFresh] = Array.isArray(part)
-            ? [this.#resourcesOf(part), true]
+          const [resources, isFresh] = isOwn(part)
+            ? [this.#resourcesOf(part.stores), true]
             : [part?.resources ?? [], part?.isFresh === true]
           return {
             version, resources: withGroups(resources, this.#naming.group), freshness: isFresh ? 'Current' : 'Stale'
@@ -145,6 +136,10 @@ export class Overview {
   }
 }
 
+/** What this server serves of a version, not another one. */
+interface Own { readonly stores: readonly ResourceStore[] }
+const isOwn = (part: object | undefined): part is Own => part !== undefined && 'stores' in part
+
 /** Clients of discovery repeat the tag that they got, alone. */
 const isExactly = (header: string | undefined, etag: string): boolean => header === etag
 
@@ -161,8 +156,10 @@ class Documents {
     if (made === undefined) {
       const groups = [...this.#groups].filter(([name]) => (name === '') === (root === '/api')).map(([, group]) => group)
       made = isProtobuf
-        ? new CachedDocument(protobufOf(groups, apiVersion), this.of(root, apiVersion, false).hash)
-        : new CachedDocument(jsonOf(groups, apiVersion))
+        ? new CachedDocument(
+          protobufOf(groups, apiVersion), { hash: this.of(root, apiVersion, false).hash, changesOften: true }
+        )
+        : new CachedDocument(jsonOf(groups, apiVersion), { changesOften: true })
       this.#made.set(key, made)
     }
     return made

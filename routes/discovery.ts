@@ -78,8 +78,7 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
     group: string, version: string, request: ServedRequest, reply: FastifyReply
   ): FastifyReply | Promise<FastifyReply> => {
     const { info } = request.orch
-    const stores = resources.served().filter(({ representation }) => representation.group === group &&
-      representation.version === version)
+    const stores = resources.servedIn(group, version)
     if (stores.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)

@@ -102,7 +102,7 @@ class Generation {
     const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
     const parts = this.documents.parts(name)
     if (parts === undefined) throw new TypeError(`there is no document ${name}`)
-    return new CachedDocument(await runStepsWithinBudget(documentProtobuf(parts)), hash)
+    return new CachedDocument(await runStepsWithinBudget(documentProtobuf(parts)), { hash })
   }
 
   /** Builds all documents, because their addresses contain their hashes. */

@@ -105,7 +105,7 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
       const current = `${resources.generation} ${services.generation}`
       if (order === undefined || current !== orderOf) {
         orderOf = current
-        order = discoveryOrder(resources.served().map(({ representation }) => representation), services.byName)
+        order = discoveryOrder(resources.servedVersions(), services.byName)
       }
       return order
     },

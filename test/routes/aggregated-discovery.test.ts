@@ -5,6 +5,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import { ServedVersions } from '../../registry/served-versions.js'
 import { Overview } from '../../routes/aggregated-discovery.js'
 import { APIGroupDiscoveryList } from '../../schemas/api/apidiscovery/v2.js'
 import { decodeProtobuf } from '../../schemas/codec/protobuf/decode.js'
@@ -128,10 +130,18 @@ t.test('only the group that has changed is written again', async t => {
     },
     type: { virtual: true }, gates: { enabled: () => false }
   }))
+  const served = new ServedVersions()
+  // what it and discovery read of a store
+  const storeOf = (type: object): ResourceStore => type as ResourceStore
+  for (const type of types) served.add(storeOf(type))
   let generation = 0
   const groups = new Map(types.map(({ representation: { group, version } }) => [group, [version]]))
   const server = {
-    orchResources: { get generation () { return generation }, served: () => types, subresourcesOf: () => [] },
+    orchResources: {
+      get generation () { return generation },
+      servedIn: (group: string, version: string) => served.of(group, version),
+      subresourcesOf: () => []
+    },
     orchAggregation: { groups: () => groups }
   }
   // what it reads of a server
@@ -141,7 +151,9 @@ t.test('only the group that has changed is written again', async t => {
   t.equal(overview.written, 1000)
   t.equal(await overview.current(nothing), first, 'the same document while nothing changes')
   const [one] = types
-  if (one !== undefined) types[0] = { ...one, representation: { ...one.representation, shortNames: ['th'] as never[] } }
+  if (one === undefined) throw new Error('there is no type')
+  served.delete(storeOf(one))
+  served.add(storeOf({ ...one, representation: { ...one.representation, shortNames: ['th'] } }))
   generation++
   const both = await Promise.all([overview.current(nothing), overview.current(nothing)])
   t.equal(both[0], both[1], 'those who ask together share the work')
