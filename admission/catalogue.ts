@@ -17,12 +17,14 @@ export interface CatalogueEntry {
   readonly check?: (configuration: PluginConfiguration | undefined) => Promise<unknown>
   /** The feature gate without which it is never loaded. */
   readonly gate?: string
+  /** The first release without it. */
+  readonly removed?: string
   /** Logged if the plugin is enabled. */
   readonly note?: string
 }
 
 type Load = CatalogueEntry['load']
-type Extras = Pick<CatalogueEntry, 'check' | 'gate' | 'note'>
+type Extras = Pick<CatalogueEntry, 'check' | 'gate' | 'note' | 'removed'>
 
 const on = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: true, load, ...more })
 const off = (name: string, load: Load, more?: Extras): CatalogueEntry => ({ name, default: false, load, ...more })
@@ -51,13 +53,14 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('NamespaceLifecycle', async ({ resources }) =>
     (await import('./plugins/namespace-lifecycle.js')).namespaceLifecycle(resources)),
   off('NamespaceExists', async () => (await import('./plugins/namespace-exists.js')).namespaceExists),
-  off('SecurityContextDeny', async () => (await import('./plugins/security-context-deny.js')).securityContextDeny),
+  off('SecurityContextDeny', async () => (await import('./plugins/security-context-deny.js')).securityContextDeny, {
+    removed: '1.30'
+  }),
   off('LimitPodHardAntiAffinityTopology', async () =>
     (await import('./plugins/limit-pod-hard-anti-affinity-topology.js')).limitPodHardAntiAffinityTopology),
   on('LimitRanger', async () => (await import('./plugins/limit-ranger.js')).limitRanger),
   on('ServiceAccount', async () => (await import('./plugins/service-account.js')).serviceAccount),
-  off('NodeRestriction', async ({ gates, naming }) =>
-    (await import('./plugins/node-restriction.js')).nodeRestriction(gates, naming)),
+  off('NodeRestriction', async tools => (await import('./plugins/node-restriction.js')).nodeRestriction(tools)),
   on('TaintNodesByCondition', async () =>
     (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
   off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),
@@ -73,6 +76,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     check: SETTINGS.PodSecurity, gate: 'PodSecurity'
   }),
   off('PodSecurityPolicy', async tools => (await import('./plugins/pod-security-policy.js')).podSecurityPolicy(tools), {
+    removed: '1.25',
     note: 'the admission plugin PodSecurityPolicy is deprecated and goes with the next release; let PodSecurity take ' +
       'its place'
   }),
@@ -91,6 +95,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     (await import('./plugins/extended-resource-toleration.js')).extendedResourceToleration),
   off('PersistentVolumeLabel', async () =>
     (await import('./plugins/persistent-volume-label.js')).persistentVolumeLabel, {
+    removed: '1.31',
     note: 'the admission plugin PersistentVolumeLabel is deprecated and there is no cloud provider here: volumes ' +
         'of clouds are refused; take it out of --enable-admission-plugins'
   }),
@@ -101,8 +106,6 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     (await import('./plugins/owner-references-permission-enforcement.js')).ownerReferencesPermissionEnforcement(tools)),
   on('PersistentVolumeClaimResize', async () =>
     (await import('./plugins/persistent-volume-claim-resize.js')).persistentVolumeClaimResize),
-  on('PodResizeValidator', async () =>
-    (await import('./plugins/pod-resize-validator.js')).podResizeValidator, { gate: 'InPlacePodVerticalScaling' }),
   on('RuntimeClass', async () => (await import('./plugins/runtime-class.js')).runtimeClass),
   on('CertificateApproval', async tools =>
     (await import('./plugins/certificate-approval.js')).certificateApproval(tools)),
@@ -112,6 +115,14 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('DefaultIngressClass', async () => (await import('./plugins/default-ingress-class.js')).defaultIngressClass),
   off('DenyServiceExternalIPs', async () =>
     (await import('./plugins/deny-service-external-ips.js')).denyServiceExternalIPs),
+  on('PodTopologyLabels', async () =>
+    (await import('./plugins/pod-topology-labels.js')).podTopologyLabels, { gate: 'PodTopologyLabelsAdmission' }),
+  on('NodeDeclaredFeatureValidator', async () =>
+    (await import('./plugins/node-declared-feature-validator.js')).nodeDeclaredFeatureValidator, {
+    gate: 'NodeDeclaredFeatures'
+  }),
+  on('PodResizeValidator', async () =>
+    (await import('./plugins/pod-resize-validator.js')).podResizeValidator, { gate: 'InPlacePodVerticalScaling' }),
   on('MutatingAdmissionPolicy', async tools =>
     (await import('./policies/mutating.js')).mutatingPolicies(tools), { gate: 'MutatingAdmissionPolicy' }),
   on('MutatingAdmissionWebhook', async (tools, given) =>
@@ -126,6 +137,9 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     .resourceQuota(resources, await SETTINGS.ResourceQuota(given)), { check: SETTINGS.ResourceQuota }),
   off('AlwaysDeny', async () => (await import('./plugins/always-deny.js')).alwaysDeny, deprecated('AlwaysDeny'))
 ]
+
+/** The first release without a plugin, if it went. */
+export const goneWith = (name: string): string | undefined => CATALOGUE.find(entry => entry.name === name)?.removed
 
 /** Whether the plugin is enabled. */
 export const isOn = (
@@ -153,6 +167,10 @@ export async function loadPlugins (options: AdmissionOptions, tools: AdmissionTo
   const { configuration = {}, plugins = [] } = options
   const loaded: Array<Promise<AdmissionPlugin>> = []
   for (const entry of CATALOGUE) {
+    const { removed } = entry
+    if (removed !== undefined && isOn(entry, options) && tools.gates.enabled(removed)) {
+      throw new Error(`the admission plugin ${entry.name} went with release ${removed}; leave it out`)
+    }
     if (!isOn(entry, options) || (entry.gate !== undefined && !tools.gates.enabled(entry.gate))) continue
     if (entry.note !== undefined) tools.note(entry.note)
     loaded.push(entry.load(tools, configuration[entry.name]))

@@ -1,4 +1,5 @@
 /** Validates combinations of flags. */
+import { goneWith } from '../admission/catalogue.js'
 import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
 import { RELEASES } from '../schemas/meta/release.js'
@@ -76,6 +77,13 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
   if (twice !== undefined) {
     refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
+  }
+
+  for (const flag of ['enable-admission-plugins', 'disable-admission-plugins'] as const) {
+    for (const name of values[flag]) {
+      const gone = goneWith(name)
+      if (gone !== undefined && isOn(values, gone)) refuse(flag, `${name} went with release ${gone}; leave it out`)
+    }
   }
 
   checkStores(values, refuse)

@@ -1,5 +1,6 @@
 /** NodeRestriction for nodes: a node agent changes only its own Node, and nothing that attracts pods to it. */
 import type { Node } from '../../schemas/api/core/nodes.js'
+import type { Gates } from '../../schemas/gates.js'
 import { sameValue } from '../../schemas/language/values.js'
 import type { Naming } from '../../schemas/naming.js'
 import { typed, type AdmissionRequest } from '../../registry/admission.js'
@@ -34,7 +35,9 @@ function forbiddenChanges (
   return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, naming)).sort()
 }
 
-export function admitNode (request: AdmissionRequest, node: string, naming: Naming): void {
+export function admitNode (
+  request: AdmissionRequest, node: string, naming: Naming, gates: Pick<Gates, 'enabled'>
+): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => {
     throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`)
@@ -52,6 +55,9 @@ export function admitNode (request: AdmissionRequest, node: string, naming: Nami
   // Node agents that do not know the field omit it.
   if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) {
     refuse('change configSource')
+  }
+  if (gates.enabled('1.34') && !sameValue(metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
+    refuse('modify ownerReferences')
   }
   if (!sameValue(spec.taints ?? [], old.spec.taints ?? [])) refuse('modify taints')
   if (changes.length > 0) throw refusal(request, `is not allowed to modify labels: ${changes.join(', ')}`)

@@ -8,6 +8,8 @@
  */
 import type { Gates } from '../../schemas/gates.js'
 import type { TokenRequest } from '../../schemas/api/authentication/tokenrequests.js'
+import type { CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
+import { requestCommonName } from '../../schemas/api/certificates/pem.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { sameValue } from '../../schemas/language/values.js'
@@ -16,19 +18,22 @@ import { notFound } from '../../schemas/status.js'
 import { nodeOf } from '../../auth/node/authorizer.js'
 import { MIRROR, isMirrorPod, referencesOf } from '../../auth/node/references.js'
 import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
+import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
+import { admitAudiences } from './node-restriction-audiences.js'
 import { admitNode } from './node-restriction-nodes.js'
 
 const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
 const quote = JSON.stringify
 
-type Check = (request: AdmissionRequest, node: string, gates: Gates, naming: Naming) => void | Promise<void>
+interface Tools extends Pick<AdmissionTools, 'authorize' | 'gates'> { readonly naming: Naming }
+type Check = (request: AdmissionRequest, node: string, tools: Tools) => void | Promise<void>
 
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
   '/pods': admitPod,
-  '/nodes': (request, node, _gates, naming) => { admitNode(request, node, naming) },
+  '/nodes': (request, node, { naming, gates }) => { admitNode(request, node, naming, gates) },
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
@@ -39,6 +44,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
       throw refusal(request, 'can only access node lease with the same name as the requesting node')
     }
   },
+  'certificates.orch.io/certificatesigningrequests': admitSigningRequest,
+  'resource.orch.io/resourceslices': admitSlice,
   'storage.orch.io/csinodes': (request, node) => {
     if (request.name !== node) {
       throw refusal(request, 'can only access CSINode with the same name as the requesting node')
@@ -46,22 +53,24 @@ const CHECKS: Readonly<Record<string, Check>> = {
   }
 }
 
-export const nodeRestriction = (gates: Gates, naming = OWN_NAMES): AdmissionPlugin => ({
+export const nodeRestriction = (
+  { authorize, gates, naming = OWN_NAMES }: Pick<AdmissionTools, 'authorize' | 'gates' | 'naming'>
+): AdmissionPlugin => ({
   name: 'NodeRestriction',
   handles: ({ operation, group, resource }) => operation !== 'CONNECT' && Object.hasOwn(CHECKS, `${group}/${resource}`),
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
     if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
-    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates, naming)
+    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, { authorize, gates, naming })
   }
 })
 
-async function admitPod (request: AdmissionRequest, node: string): Promise<void> {
+async function admitPod (request: AdmissionRequest, node: string, { gates }: Tools): Promise<void> {
   const { operation, subresource, object, oldObject } = typed<Pod>(request)
   const isOnNode = (pod: Pod | undefined): boolean => pod?.spec.nodeName === node
   if (subresource === '') {
-    if (operation === 'CREATE' && object !== undefined) return await admitNewPod(request, object, node)
+    if (operation === 'CREATE' && object !== undefined) return await admitNewPod(request, object, node, gates)
     if (operation !== 'DELETE') {
       throw refusal(
         request, `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`
@@ -77,6 +86,11 @@ async function admitPod (request: AdmissionRequest, node: string): Promise<void>
     if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
       throw refusal(request, `node ${quote(node)} cannot update labels through pod status`)
     }
+    for (const field of OF_SCHEDULERS) {
+      if (gates.enabled('DynamicResourceAllocation') && !sameValue(object?.status[field], oldObject?.status[field])) {
+        throw refusal(request, `node ${quote(node)} cannot update ${field} through pod status`)
+      }
+    }
   } else if (subresource === 'eviction') {
     if (!isOnNode(await podNamed(request, request.name))) {
       throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
@@ -86,6 +100,9 @@ async function admitPod (request: AdmissionRequest, node: string): Promise<void>
   }
 }
 
+/** Members of a pod's status in which schedulers and controllers name claims, which nodes may then read. */
+const OF_SCHEDULERS = ['resourceClaimStatuses', 'extendedResourceClaimStatus'] as const
+
 async function podNamed ({ reader, namespace }: AdmissionRequest, name: string): Promise<Pod> {
   const pod = await reader.get('', 'pods', namespace, name) as Pod | undefined // the resource's type
   if (pod === undefined) throw notFound(PODS, name)
@@ -93,7 +110,7 @@ async function podNamed ({ reader, namespace }: AdmissionRequest, name: string):
 }
 
 /** Mirror pods must not refer to objects of the server. */
-async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): Promise<void> {
+async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string, gates: Gates): Promise<void> {
   const refuse = (why: string): never => { throw refusal(request, `node ${quote(node)} ${why}`) }
   const { metadata: { ownerReferences: owners = [] }, spec } = pod
   if (!isMirrorPod(pod)) {
@@ -121,10 +138,16 @@ async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): 
   if (refersTo('secrets')) refuse('can not create pods that reference secrets')
   if (refersTo('configmaps')) refuse('can not create pods that reference configmaps')
   if (refersTo('persistentvolumeclaims')) refuse('can not create pods that reference persistentvolumeclaims')
+  if (!gates.enabled('1.29')) return
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
+  if ((spec.resourceClaims ?? []).length > 0) refuse('can not create pods that reference resourceclaims')
+  if (sources.some(({ serviceAccountToken: token }) => token !== undefined)) {
+    refuse('can not create pods that reference service account tokens')
+  }
 }
 
 /** Node agents may only report the result of a volume expansion. */
-function admitClaim (request: AdmissionRequest, node: string, gates: Gates): void {
+function admitClaim (request: AdmissionRequest, node: string, { gates }: Tools): void {
   if (request.subresource !== 'status') throw refusal(request, 'may only update PVC status')
   if (request.operation !== 'UPDATE') throw refusal(request, `unexpected operation ${quote(request.operation)}`)
   const { object, oldObject } = typed<PersistentVolumeClaim>(request)
@@ -141,15 +164,19 @@ function admitClaim (request: AdmissionRequest, node: string, gates: Gates): voi
 function withoutGrowth (claim: PersistentVolumeClaim, recovers: boolean): unknown {
   const {
     metadata: { resourceVersion, managedFields, ...metadata },
-    status: { capacity, conditions, allocatedResources, resizeStatus, ...status }, ...others
+    status: { capacity, conditions, allocatedResources, resizeStatus, allocatedResourceStatuses, ...status }, ...others
   } = claim
-  return { ...others, metadata, status: recovers ? status : { ...status, allocatedResources, resizeStatus } }
+  return {
+    ...others, metadata, status: recovers
+      ? status
+      : { ...status, allocatedResources, resizeStatus, allocatedResourceStatuses }
+  }
 }
 
 /** Tokens must be bound to pods of the node. */
-async function admitToken (request: AdmissionRequest, node: string): Promise<void> {
+async function admitToken (request: AdmissionRequest, node: string, { gates, authorize }: Tools): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return
-  const { boundObjectRef: bound } = (request.object as unknown as TokenRequest).spec // the body of the subresource
+  const { boundObjectRef: bound, audiences } = (request.object as unknown as TokenRequest).spec // its body
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
     throw refusal(request, 'node requested token not bound to a pod')
   }
@@ -164,5 +191,42 @@ async function admitToken (request: AdmissionRequest, node: string): Promise<voi
   }
   if (pod.spec.nodeName !== node) {
     throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
+  }
+  if (gates.enabled('ServiceAccountNodeAudienceRestriction')) {
+    await admitAudiences(request, audiences ?? [], pod, authorize)
+  }
+}
+
+/** Certificates with which node agents serve, and act as clients. */
+const NODE_SIGNERS: ReadonlySet<string> = new Set([
+  'orch.io/orch-apiserver-client-node-agent', 'orch.io/kube-apiserver-client-kubelet', 'orch.io/node-agent-serving',
+  'orch.io/kubelet-serving'
+])
+
+/** A node agent gets certificates of its own node only. */
+function admitSigningRequest (request: AdmissionRequest, node: string, { gates }: Tools): void {
+  if (request.operation !== 'CREATE' || request.subresource !== '' || !gates.enabled('1.31') ||
+    gates.enabled('AllowInsecureKubeletCertificateSigningRequests')) return
+  const { signerName = '', request: pem = '' } = typed<CertificateSigningRequest>(request).object?.spec ?? {}
+  if (!NODE_SIGNERS.has(signerName)) return
+  const own = `system:node:${node}`
+  let name
+  try {
+    name = requestCommonName(Buffer.from(pem, 'base64').toString())
+  } catch {
+    throw refusal(request, 'unable to parse csr')
+  }
+  if (name !== own) {
+    throw refusal(request, `can only create a node CSR with CN=${own}, not ${quote(name)}`)
+  }
+}
+
+function admitSlice (request: AdmissionRequest, node: string): void {
+  const { operation, object, oldObject } = request
+  const { nodeName } = ((operation === 'DELETE' ? oldObject : object)?.['spec'] ?? {}) as { nodeName?: unknown }
+  if ((operation === 'CREATE' || operation === 'DELETE') && nodeName !== node) {
+    throw refusal(
+      request, `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`
+    )
   }
 }

@@ -1,15 +1,14 @@
 /**
  * PodResizeValidator: what a pod on a node asks for with a resize must be there: the node, on Linux, with as much as is
- * asked for, and whose agent says that it can do it. (Enabled by default.)
+ * asked for. (Enabled by default.)
  */
 import type { Node } from '../../schemas/api/core/nodes.js'
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { podAmounts } from '../../schemas/api/core/rules/pod-resources.js'
-import { isSidecar } from '../../schemas/api/core/rules/restarts.js'
 import { sameValue } from '../../schemas/language/values.js'
 import { compareQuantities, wholeUnits } from '../../schemas/meta/quantity.js'
 import type { StatusError } from '../../schemas/status.js'
-import { pluginFor, type TypedRequest } from '../../registry/admission.js'
+import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 const OS = 'orch.io/os'
@@ -34,12 +33,6 @@ export const podResizeValidator = pluginFor<Pod>(pods, {
     if (missing !== '') {
       throw withCause(refusal(request, `node didn't have enough allocatable resources: ${missing}`), 'NodeCapacity')
     }
-    const features = needed(request).filter(feature => node.status.declaredFeatures?.includes(feature) !== true)
-    if (features.length > 0) {
-      throw refusal(
-        request, `pod update requires features ${features.join(', ')} which are not available on node ${named}`
-      )
-    }
   }
 })
 
@@ -59,24 +52,4 @@ function beyond ({ spec }: Pod, { status: { allocatable = {} } }: Node): string 
       return `${name}, requested: ${requested}, allocatable: ${there}`
     })
     .join('; ')
-}
-
-/** What the node's agent must be able to do. */
-function needed ({ object, oldObject }: TypedRequest<Pod>): string[] {
-  const [spec, old] = [object?.spec, oldObject?.spec]
-  const changes = (list: 'containers' | 'initContainers', counts: (index: number) => boolean): boolean =>
-    spec?.[list]?.some((_, index) => counts(index)) === true
-  const cpu = (index: number): boolean => compareQuantities(
-    spec?.containers?.[index]?.resources.requests?.['cpu'], old?.containers?.[index]?.resources.requests?.['cpu']
-  ) !== 0
-  const init = (index: number): boolean => {
-    const before = old?.initContainers?.[index]
-    return before !== undefined && !isSidecar(before) &&
-      !sameValue(before.resources, spec?.initContainers?.[index]?.resources)
-  }
-  return [
-    ...oldObject?.status.qosClass === 'Guaranteed' && changes('containers', cpu) ? ['GuaranteedQoSPodCPUResize'] : [],
-    ...changes('initContainers', init) ? ['InPlacePodVerticalScalingInitContainers'] : [],
-    ...sameValue(spec?.resources, old?.resources) ? [] : ['InPlacePodLevelResourcesVerticalScaling']
-  ]
 }

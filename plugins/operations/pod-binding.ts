@@ -32,7 +32,7 @@ export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
     await changeUnowned(store, target, context, (base, old) => {
       requireUid(binding, old, target, store.resource)
       const pod = base.copy() as Pod // from the store of pods
-      bind(pod, binding, now(store))
+      bind(pod, binding, now(store), store.gates.enabled('PodTopologyLabelsAdmission'))
       return pod
     })
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -57,7 +57,10 @@ function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] 
   return problems
 }
 
-function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding, time: string): void {
+/** @param labelled whether the labels of the binding become those of the pod */
+function bind (
+  pod: Pod, { metadata: { resourceVersion, annotations, labels }, target }: Binding, time: string, labelled: boolean
+): void {
   const name = pod.metadata.name ?? ''
   if (pod.metadata.deletionTimestamp !== undefined) {
     throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
@@ -73,6 +76,7 @@ function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }:
   else pod.metadata.resourceVersion = resourceVersion
   pod.spec.nodeName = target.name
   if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
+  if (labelled && labels !== undefined) pod.metadata.labels = { ...pod.metadata.labels, ...labels }
   setScheduled(pod, time)
 }
 

@@ -145,6 +145,14 @@ t.test('the catalogue is what flags take, and its order is that in which plugins
   t.match(notes, [/AlwaysAdmit is deprecated/])
 })
 
+t.test('where release 1.36 is emulated the order is that of its plugins, and those that went are refused', async t => {
+  const { admission: { order, gone } } = JSON.parse(readFileSync(new URL('../../../test/facts/1.36/admission.json', import.meta.url), 'utf8')) as { admission: { order: Array<{ name: string }>, gone: Array<{ name: string }> } }
+  const later = { ...tools, gates: featureGates({}, { release: '1.36' }) }
+  const names = CATALOGUE.map(({ name }) => name)
+  t.same(names.filter(name => !gone.some(entry => entry.name === name)), order.map(({ name }) => name).filter(name => names.includes(name)))
+  for (const { name } of gone) await t.rejects(loadPlugins({ enabled: [name] }, later), { message: new RegExp(`the admission plugin ${name} went with release 1`) })
+})
+
 t.test('a configuration that no plugin uses is refused', async t => {
   await t.rejects(loadPlugins({ configuration: { Nope: { value: {} } } }, tools), { message: /plugin Nope is wrong: there is no such plugin/ })
   await t.rejects(loadPlugins({ configuration: { NamespaceLifecycle: { value: {} } } }, tools), { message: /plugin NamespaceLifecycle is wrong: the plugin takes none/ })

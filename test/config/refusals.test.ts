@@ -102,6 +102,8 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--emulated-version==1.36', /"" is no component/],
   ['--emulated-version=', /must be one of/],
   ['--emulated-version=v1.36.0-rc.1', /must be one of/],
+  ['--emulated-version=1.36 --enable-admission-plugins=PodSecurityPolicy', /--enable-admission-plugins=PodSecurityPolicy: PodSecurityPolicy went with release 1.25; leave it out/],
+  ['--emulated-version=1.36 --disable-admission-plugins=SecurityContextDeny', /SecurityContextDeny went with release 1.30/],
   ['--emulated-version=1.36 --cloud-provider=external', /--cloud-provider=external: went with release 1.33; leave it out/],
   ['--emulated-version=1.36 --identity-lease-duration-seconds=3600', /--identity-lease-duration-seconds=3600: went with release 1.26/],
   ['--emulated-version=1.36 --master-service-namespace=default', /went with release 1.27/],

@@ -73,12 +73,19 @@ export function requestFinding (pem: string): string | undefined {
 }
 
 const ORGANIZATION = '55040a'
+const COMMON_NAME = '550403'
 
 /**
  * Organizations in the subject of a certificate request in PEM: the groups of its user.
  * @throws RangeError for a malformed request
  */
-export function requestOrganizations (pem: string): string[] {
+export const requestOrganizations = (pem: string): string[] => subjectOf(pem, ORGANIZATION)
+
+/** Its last common name: the name of its user. @throws RangeError for a malformed request */
+export const requestCommonName = (pem: string): string => subjectOf(pem, COMMON_NAME).at(-1) ?? ''
+
+/** Values of an attribute. @throws RangeError */
+function subjectOf (pem: string, attribute: string): string[] {
   const inside = (part: Part | undefined): Part[] => part === undefined ? [] : parts(part.body)
   const [request] = parts(Buffer.from(firstOf(pem)?.body ?? '', 'base64'))
   const [info] = inside(request)
@@ -86,7 +93,7 @@ export function requestOrganizations (pem: string): string[] {
   if (subject?.tag !== SEQUENCE) throw new RangeError('no certificate request')
   const attributes = inside(subject).flatMap(inside).map(inside)
   return attributes.flatMap(([oid, value]) =>
-    oid?.body.toString('hex') === ORGANIZATION && value !== undefined ? [value.body.toString()] : [])
+    oid?.body.toString('hex') === attribute && value !== undefined ? [value.body.toString()] : [])
 }
 
 /** The error of a certificate chain in PEM, if any. */
