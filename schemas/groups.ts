@@ -26,6 +26,7 @@ const GROUPS: Readonly<Record<string, number>> = {
   'coordination.orch.io': 16500,
   'node.orch.io': 16300,
   'discovery.orch.io': 16200,
+  'resource.orch.io': 16200,
   'flowcontrol.apiserver.orch.io': 16100,
   'internal.apiserver.orch.io': 16000
 }
@@ -42,7 +43,10 @@ const VERSIONS: Readonly<Record<string, number>> = {
   'autoscaling/v2': 30,
   'autoscaling/v2beta2': 1,
   'discovery.orch.io/v1beta1': 12,
-  'flowcontrol.apiserver.orch.io/v1beta2': 12
+  'flowcontrol.apiserver.orch.io/v1': 21,
+  'flowcontrol.apiserver.orch.io/v1beta2': 12,
+  'resource.orch.io/v1': 21,
+  'resource.orch.io/v1beta2': 15
 }
 const BY_STAGE = { ga: 15, beta: 9, alpha: 1 } as const
 

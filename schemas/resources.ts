@@ -57,6 +57,10 @@ import { clusterRoleBindings } from './api/rbac/clusterrolebindings.js'
 import { clusterRoles } from './api/rbac/clusterroles.js'
 import { roleBindings } from './api/rbac/rolebindings.js'
 import { roles } from './api/rbac/roles.js'
+import { deviceClasses } from './api/resource/deviceclasses.js'
+import { resourceClaims } from './api/resource/resourceclaims.js'
+import { resourceClaimTemplates } from './api/resource/resourceclaimtemplates.js'
+import { resourceSlices } from './api/resource/resourceslices.js'
 import { priorityClasses } from './api/scheduling/priorityclasses.js'
 import { csiDrivers } from './api/storage/csidrivers.js'
 import { csiNodes } from './api/storage/csinodes.js'
@@ -88,6 +92,7 @@ export const types: readonly ResourceType[] = [
   leases,
   runtimeClasses,
   endpointSlices,
+  deviceClasses, resourceClaims, resourceClaimTemplates, resourceSlices,
   flowSchemas, priorityLevelConfigurations,
   storageVersions
 ]

@@ -16,7 +16,7 @@ const inDomain = (domain: string, names: readonly string[]): Array<[string, stri
 const OTHER_GROUPS = [
   'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io', 'apidiscovery.orch.io',
   'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
-  'resource.orch.io', 'snapshot.storage.orch.io', 'storagemigration.orch.io'
+  'snapshot.storage.orch.io', 'storagemigration.orch.io'
 ]
 const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS
   .map(version => version.replace(/\/?[^/]*$/, '')), ...OTHER_GROUPS].filter(group => group.endsWith('.orch.io')))
@@ -70,7 +70,9 @@ const KEYS = [
       [`pod.${stage}.orch.io/init-containers`, `pod.${stage}.orch.io/init-container-statuses`]),
     'pdb.orch.io/deprecated-v1beta1-empty-selector-match', 'pv.orch.io/bind-completed',
     'pv.orch.io/bound-by-controller', 'pv.orch.io/migrated-to', 'pv.orch.io/provisioned-by',
-    'rbac.authorization.orch.io/autoupdate', 'seccomp.security.alpha.orch.io/allowedProfileNames',
+    'rbac.authorization.orch.io/autoupdate', 'resource.orch.io/admin-access', 'resource.orch.io/delete-protection',
+    'resource.orch.io/extended-resource-claim', 'resource.orch.io/pod-claim-name',
+    'seccomp.security.alpha.orch.io/allowedProfileNames',
     'seccomp.security.alpha.orch.io/defaultProfileName', 'seccomp.security.alpha.orch.io/pod',
     'scheduler.alpha.orch.io/critical-pod', 'scheduler.alpha.orch.io/defaultTolerations',
     'scheduler.alpha.orch.io/node-selector', 'scheduler.alpha.orch.io/preferAvoidPods',

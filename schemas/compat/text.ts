@@ -10,8 +10,8 @@ const VERSION = /^v\d+(?:(?:alpha|beta)\d+)?$/
 const ACCOUNT = 'system:serviceaccount:'
 const ACCOUNTS = 'system:serviceaccounts:'
 const COUNT = 'count/'
-/** Of quota: `CLASS.storageclass.storage.k8s.io/requests.storage`. */
-const CLASS_QUOTA = /^(.+\.storageclass\.storage\.)(k8s|orch)(\.io\/.+)$/
+/** Of quota: `CLASS.storageclass.storage.k8s.io/requests.storage`, `CLASS.deviceclass.resource.k8s.io/devices`. */
+const CLASS_QUOTA = /^(.+\.(?:storageclass\.storage|deviceclass\.resource)\.)(k8s|orch)(\.io\/.+)$/
 const EXTRAS = 'userextras/'
 
 /** Longer text is no name, and clients choose it. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { translatePath } from '../../../schemas/compat/requests.js'
 import { bothWays, CONFIGURATION_GROUPS, KINDS, PAIRS, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from '../../../schemas/compat/names.js'
 import {
-  namesOf, translateComponent, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace, translateNamespaceFinalizer, translateUser, translateVolume
+  namesOf, translateAllocator, translateComponent, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace, translateNamespaceFinalizer, translateUser, translateVolume
 } from '../../../schemas/compat/text.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -24,7 +24,7 @@ const configuration = bothWays(CONFIGURATION_GROUPS)
 const translations = [
   (text: string) => configuration.get(text.replace(/\/v\d\w*$/, '')) ?? text,
   translatePath,
-  translateGroup, translateKey, translateNamespace, translateUser, translateVolume, translateMountPath, translateComponent, translateNamespaceFinalizer,
+  translateGroup, translateKey, translateNamespace, translateUser, translateVolume, translateMountPath, translateAllocator, translateComponent, translateNamespaceFinalizer,
   ...KINDS.filter(([, , , names]) => typeof names !== 'string').map(([group, plural]) => namesOf(group, plural) ?? translateKey)
 ]
 /** The name itself, or as the beginning or end of one, or in the notations of default roles and of types. */

@@ -1,0 +1,170 @@
+/** Claims to devices, classes and slices, where release 1.36 is emulated. */
+import t from 'tap'
+import { disabledApis } from '../../config/runtime-config.js'
+import { build, TABLE, type Client, type Json } from '../build.js'
+
+const GROUP = '/apis/resource.orch.io'
+const CLASSES = `${GROUP}/v1/deviceclasses`
+const SLICES = `${GROUP}/v1/resourceslices`
+const CLAIMS = `${GROUP}/v1/namespaces/default/resourceclaims`
+const TEMPLATES = `${GROUP}/v1/namespaces/default/resourceclaimtemplates`
+const causes = (answer: { json: Json }): string[] =>
+  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ field, reason }) => `${String(field)}: ${String(reason).replace('FieldValue', '')}`)
+const messages = (answer: { json: Json }): string[] => ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ message }) => String(message))
+const claim = (devices: Json, name = 'a'): Json => ({ metadata: { name }, spec: { devices } })
+const asked = (exactly: Json): Json => claim({ requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu', ...exactly } }] })
+const many = <T>(count: number, of: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => of(index))
+const slice = (spec: Json, name = 's'): Json => ({ metadata: { name }, spec: { driver: 'gpu.example.com', nodeName: 'n1', pool: { name: 'n1', generation: 1, resourceSliceCount: 1 }, ...spec } })
+const device = (more: Json, name = 'd'): Json => ({ name, ...more })
+const later = async (): Promise<Client> => await build(t, { emulatedVersion: '1.36' })
+
+t.test('a claim asks for devices by class, and what it asks for stays', async t => {
+  const server = await later()
+  const made = await server.post(CLAIMS, claim({ requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }, { name: 'any', firstAvailable: [{ name: 'big', deviceClassName: 'big', count: 2 }] }], constraints: [{ requests: ['gpu', 'any/big'], matchAttribute: 'gpu.example.com/model' }], config: [{ requests: ['any'], opaque: { driver: 'gpu.example.com', parameters: { a: 1 } } }] }))
+  t.equal(made.code, 201, JSON.stringify(made.json))
+  t.same(made.json['spec'].devices.requests[0].exactly, { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 1 })
+  t.match(made.json['spec'].devices.requests[1].firstAvailable, [{ allocationMode: 'ExactCount', count: 2 }])
+  t.same(causes(await server.patch(`${CLAIMS}/a`, { spec: { devices: { requests: [] } } })), ['spec: Invalid'])
+  t.equal((await server.patch(`${CLAIMS}/a`, { metadata: { labels: { a: 'b' } } })).code, 200)
+  t.match((await server.get(`${CLAIMS}/a`, { accept: TABLE })).json['rows'][0].cells.slice(0, 2), ['a', 'pending'])
+  t.match((await server.delete(`${CLAIMS}/a`)).json, { kind: 'ResourceClaim' })
+})
+
+t.test('what a claim may not ask for is refused by its field', async t => {
+  const server = await later()
+  const at = 'spec.devices.requests[0]'
+  for (const [body, expected] of [
+    [claim({ requests: [{ name: 'gpu' }] }), [`${at}: Required`]],
+    [claim({ requests: [{ name: 'gpu', exactly: { deviceClassName: 'a' }, firstAvailable: [{ name: 'b', deviceClassName: 'b' }] }] }), [`${at}: Invalid`]],
+    [claim({ requests: [{ name: 'A', exactly: {} }] }), [`${at}.name: Invalid`, `${at}.exactly.deviceClassName: Required`]],
+    [claim({ requests: many(2, () => ({ name: 'x', exactly: { deviceClassName: 'a' } })) }), ['spec.devices.requests[1]: Duplicate']],
+    [claim({ requests: many(33, index => ({ name: `r${index}`, exactly: { deviceClassName: 'a' } })) }), ['spec.devices.requests: TooMany']],
+    [asked({ allocationMode: 'All', count: 1 }), [`${at}.exactly.count: Invalid`]],
+    [asked({ count: -1 }), [`${at}.exactly.count: Invalid`]],
+    [asked({ allocationMode: 'Some' }), [`${at}.exactly.allocationMode: NotSupported`]],
+    [asked({ selectors: [{}] }), [`${at}.exactly.selectors[0].cel: Required`]],
+    [asked({ selectors: [{ cel: { expression: 'device.nothing' } }] }), [`${at}.exactly.selectors[0].cel.expression: Invalid`]],
+    [asked({ selectors: [{ cel: { expression: '"text"' } }] }), [`${at}.exactly.selectors[0].cel.expression: Invalid`]],
+    [asked({ selectors: [{ cel: { expression: `true || ${'x'.repeat(11_000)}` } }] }), [`${at}.exactly.selectors[0].cel.expression: TooLong`]],
+    [asked({ selectors: [{ cel: { expression: 'device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, a + b + c + d != ""))))' } }] }), [`${at}.exactly.selectors[0].cel.expression: Forbidden`]],
+    [asked({ selectors: many(33, () => ({ cel: { expression: 'true' } })) }), [`${at}.exactly.selectors: TooMany`]],
+    [asked({ tolerations: [{ operator: 'Exists', value: 'a' }, { operator: 'Like', effect: 'Never' }] }), [`${at}.exactly.tolerations[0].value: Invalid`, `${at}.exactly.tolerations[1].operator: NotSupported`, `${at}.exactly.tolerations[1].effect: NotSupported`]],
+    [claim({ requests: [{ name: 'gpu', exactly: { deviceClassName: 'a' } }], constraints: [{}, { requests: ['cpu'], matchAttribute: 'model' }, { requests: ['gpu/a/b'], distinctAttribute: 'a.b/c' }] }), ['spec.devices.constraints[0]: Required', 'spec.devices.constraints[1].requests[0]: Invalid', 'spec.devices.constraints[1].matchAttribute: Invalid', 'spec.devices.constraints[2].requests[0]: Invalid']],
+    [claim({ config: [{}, { opaque: { driver: '', parameters: [] } }, { opaque: { driver: 'a', parameters: { text: 'x'.repeat(11_000) } } }] }), ['spec.devices.config[0].opaque: Required', 'spec.devices.config[1].opaque.driver: Required', 'spec.devices.config[1].opaque.parameters: Invalid', 'spec.devices.config[2].opaque.parameters: TooLong']]
+  ] as Array<[Json, string[]]>) {
+    const answer = await server.post(CLAIMS, body)
+    t.equal(answer.code, 422)
+    t.same(causes(answer), expected)
+    t.same(causes(await server.post(TEMPLATES, { metadata: { name: 'a' }, spec: { spec: body['spec'] as Json } })), expected.map(one => one.replace('spec.', 'spec.spec.')))
+  }
+  t.equal((await server.post(CLAIMS, asked({ selectors: [{ cel: { expression: 'cel.bind(a, device.attributes["gpu.example.com"], a.model == "x" && a.version.isGreaterThan(semver("1.0.0"))) && device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0 && device.allowMultipleAllocations' } }] }))).code, 201)
+})
+
+t.test('the status of a claim names devices of its requests, and their state goes with them', async t => {
+  const server = await later()
+  await server.post(CLAIMS, asked({}))
+  const result = { request: 'gpu', driver: 'gpu.example.com', pool: 'n1', device: 'd1' }
+  const status = async (body: Json) => await server.patch(`${CLAIMS}/a/status`, { status: body })
+  const consumer = { resource: 'pods', name: 'p', uid: 'u' }
+  t.same(causes(await status({ reservedFor: [consumer, consumer, { resource: '', name: '', uid: '' }] })), [
+    'status.reservedFor[2].resource: Required', 'status.reservedFor[2].name: Required', 'status.reservedFor[2].uid: Required',
+    'status.reservedFor[1]: Duplicate', 'status.reservedFor: Forbidden'
+  ])
+  t.same(causes(await status({ allocation: { devices: { results: [{ request: 'cpu', driver: '', pool: 'A', device: 'B', bindingConditions: ['a'] }], config: [{ source: 'Elsewhere', opaque: { driver: 'a', parameters: {} } }] } } })), [
+    'status.allocation.devices.results[0].request: Invalid', 'status.allocation.devices.results[0].driver: Required', 'status.allocation.devices.results[0].pool: Invalid',
+    'status.allocation.devices.results[0].device: Invalid', 'status.allocation.devices.results[0].bindingFailureConditions: Invalid', 'status.allocation.devices.config[0].source: NotSupported'
+  ])
+  t.equal((await status({ allocation: { devices: { results: [result] } }, reservedFor: [consumer] })).code, 200)
+  t.match((await server.get(`${CLAIMS}/a`, { accept: TABLE })).json['rows'][0].cells.slice(0, 2), ['a', 'allocated,reserved'])
+  t.same(causes(await status({ allocation: { devices: { results: [{ ...result, device: 'd2' }] } } })), ['status.allocation: Invalid'])
+  const { request: _, ...named } = result
+  t.same(causes(await status({ devices: [{ ...named, device: 'other' }] })), ['status.devices[0]: Invalid'])
+  t.same(causes(await status({ devices: [{ ...named, data: [], networkData: { ips: ['10.0.0.1'], interfaceName: 'x'.repeat(300) } }] })),
+    ['status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong', 'status.devices[0].networkData.ips[0]: Invalid'])
+  t.equal((await status({ devices: [{ ...named, data: { a: 1 }, networkData: { ips: ['10.0.0.1/24'] } }] })).code, 200)
+  t.same(causes(await status({ allocation: null })), ['status.reservedFor: Forbidden'])
+  const gone = await status({ allocation: null, reservedFor: null })
+  t.equal(gone.code, 200)
+  t.same(gone.json['status'], {}, 'the state of the device too')
+})
+
+t.test('a slice offers devices of one driver on nodes', async t => {
+  const server = await later()
+  const full = { attributes: { model: { string: 'x' }, 'other.example.com/v': { version: '1.2.3' } }, capacity: { memory: { value: '8Gi' } }, taints: [{ key: 'a', effect: 'NoExecute' }] }
+  const made = await server.post(SLICES, slice({ devices: [device(full)] }))
+  t.equal(made.code, 201, JSON.stringify(made.json))
+  t.equal(made.json['metadata'].generation, 1)
+  t.match(made.json['spec'].devices[0].taints, [{ timeAdded: /Z$/ }])
+  for (const [selector, found] of [['spec.nodeName=n1', 1], ['spec.driver=other', 0], ['spec.driver=gpu.example.com,spec.nodeName=n1', 1]] as const) t.equal((await server.get(`${SLICES}?fieldSelector=${encodeURIComponent(selector)}`)).json['items'].length, found)
+  t.match((await server.get(`${SLICES}/s`, { accept: TABLE })).json['rows'][0].cells.slice(0, 4), ['s', 'n1', 'gpu.example.com', 'n1'])
+  t.same(causes(await server.patch(`${SLICES}/s`, { spec: { driver: 'a', nodeName: 'n2', pool: { name: 'b' } } })), ['spec.pool.name: Invalid', 'spec.driver: Invalid', 'spec.nodeName: Invalid'])
+  t.match(await server.patch(`${SLICES}/s`, { spec: { pool: { generation: 2 } } }), { code: 200, json: { metadata: { generation: 2 } } })
+  for (const [spec, expected] of [
+    [{ nodeName: undefined }, ['spec: Required']],
+    [{ allNodes: true }, ['spec: Invalid']],
+    [{ nodeName: '' }, ['spec.nodeName: Invalid', 'spec: Required']],
+    [{ pool: { name: '', generation: -1, resourceSliceCount: 0 } }, ['spec.pool.name: Required', 'spec.pool.resourceSliceCount: Invalid', 'spec.pool.generation: Invalid']],
+    [{ devices: many(129, index => device({}, `d${index}`)) }, ['spec.devices: TooMany']],
+    [{ devices: many(65, index => device({ taints: [{ key: 'a', effect: 'None' }] }, `d${index}`)) }, ['spec.devices: TooMany']],
+    [{ devices: many(2, () => device({})) }, ['spec.devices[1]: Duplicate']],
+    [{ devices: [device({ attributes: Object.fromEntries(many(33, index => [`a${index}`, { int: 1 }])) })] }, ['spec.devices[0]: Invalid']],
+    [{ devices: [device({ attributes: { 'a-b': { int: 1, bool: true }, 'a/b/c': {}, v: { version: '1' } } })] }, [
+      'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a-b]: Invalid', 'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a/b/c]: Invalid',
+      'spec.devices[0].attributes[v].version: Invalid'
+    ]],
+    [{ devices: [device({ taints: [{ key: '!', value: '!', effect: 'Some' }] })] }, ['spec.devices[0].taints[0].key: Invalid', 'spec.devices[0].taints[0].value: Invalid', 'spec.devices[0].taints[0].effect: NotSupported']],
+    [{ devices: [device({ nodeName: 'n1' })] }, ['spec.devices[0]: Invalid']],
+    [{ nodeName: undefined, perDeviceNodeSelection: true, devices: [device({}), device({ nodeName: 'a', allNodes: true }, 'e')] }, ['spec.devices[0]: Required', 'spec.devices[1]: Invalid']],
+    [{ devices: [device({})], sharedCounters: [{ name: 'a', counters: {} }] }, ['spec: Invalid', 'spec.sharedCounters[0].counters: Required']],
+    [{ devices: [device({ consumesCounters: [{ counterSet: '', counters: { A: { value: '1' } } }] })] }, ['spec.devices[0].consumesCounters[0].counterSet: Required', 'spec.devices[0].consumesCounters[0].counters: Invalid']],
+    [{ devices: [device({ capacity: { m: { value: '8', requestPolicy: { default: '1' } } } })] }, ['spec.devices[0].capacity[m].requestPolicy: Forbidden']],
+    [{ devices: [device({ allowMultipleAllocations: true, capacity: { m: { value: '8', requestPolicy: { default: '3', validValues: ['1', '9', '4'] } } } })] },
+      ['spec.devices[0].capacity[m].requestPolicy.validValues[1]: Invalid', 'spec.devices[0].capacity[m].requestPolicy.validValues[2]: Invalid', 'spec.devices[0].capacity[m].requestPolicy.validValues: Invalid']],
+    [{ devices: [device({ allowMultipleAllocations: true, capacity: { m: { value: '8', requestPolicy: { default: '4', validRange: { min: '1', max: '8', step: '2' } } } } })] },
+      ['spec.devices[0].capacity[m].requestPolicy.validRange.step: Invalid', 'spec.devices[0].capacity[m].requestPolicy.validRange.step: Invalid']]
+  ] as Array<[Json, string[]]>) {
+    const answer = await server.post(SLICES, slice(spec, 'bad'))
+    t.same([answer.code, causes(answer)], [422, expected], JSON.stringify(spec).slice(0, 200))
+  }
+  t.match((await server.post(SLICES, slice({ driver: 'GPU.example.com' }, 'loud'))).headers['warning'], [/driver names should be lowercase/])
+})
+
+t.test('a class has selectors, which an update that keeps them does not check again', async t => {
+  const server = await later()
+  const body = (expression: string, name = 'gpu'): Json => ({ metadata: { name }, spec: { selectors: [{ cel: { expression } }] } })
+  t.match(messages(await server.post(CLASSES, body('device.driver =='))), [/compilation failed: .*\n.*\^/s])
+  t.equal((await server.post(CLASSES, body('device.driver == "a"'))).code, 201)
+  t.same(causes(await server.patch(`${CLASSES}/gpu`, { spec: { extendedResourceName: 'cpu', config: [{}] } })), ['spec.config[0].opaque: Required', 'spec.extendedResourceName: Invalid'])
+  t.match(await server.patch(`${CLASSES}/gpu`, { spec: { extendedResourceName: 'example.com/gpu' } }), { code: 200, json: { metadata: { generation: 2 } } })
+})
+
+t.test('fields of gates that are off are dropped', async t => {
+  const server = await build(t, { emulatedVersion: '1.36', featureGates: { DRADeviceTaints: false, DRAPartitionableDevices: false } })
+  const made = await server.post(SLICES, slice({ sharedCounters: [{ name: 'a', counters: { b: { value: '1' } } }], devices: [device({ taints: [{ key: 'a', effect: 'None' }], attributes: { a: { ints: [1], int: 1 } } })] }))
+  t.same([made.code, made.json['spec'].devices, made.json['spec'].sharedCounters], [201, [device({ attributes: { a: { int: 1 } } })], undefined])
+})
+
+t.test('v1beta1 has another form of the same objects', async t => {
+  const disabled = disabledApis(new Map([['resource.orch.io/v1beta1', 'true'], ['resource.orch.io/v1beta2', 'true']]), undefined)
+  const server = await build(t, { emulatedVersion: '1.36', api: { disabled } })
+  const beta = `${GROUP}/v1beta1`
+  const made = await server.post(`${beta}/namespaces/default/resourceclaims`, claim({ requests: [{ name: 'gpu', deviceClassName: 'gpu' }, { name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'b' }] }] }))
+  t.equal(made.code, 201, JSON.stringify(made.json))
+  t.match(made.headers['warning'], [/resource.orch.io\/v1beta1 ResourceClaim is deprecated in v1.35\+, unavailable in v1.38\+/])
+  t.same(made.json['spec'].devices.requests, [
+    { name: 'gpu', deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 1 },
+    { name: 'any', deviceClassName: '', firstAvailable: [{ name: 'a', deviceClassName: 'b', allocationMode: 'ExactCount', count: 1 }] }
+  ])
+  t.match((await server.get(`${CLAIMS}/a`)).json['spec'].devices.requests, [{ name: 'gpu', exactly: { deviceClassName: 'gpu', count: 1 } }, { name: 'any', firstAvailable: [{ name: 'a' }] }])
+  t.match((await server.get(`${GROUP}/v1beta2/namespaces/default/resourceclaims/a`)).json['spec'].devices.requests[0], { exactly: { count: 1 } })
+  t.equal((await server.post(`${beta}/namespaces/default/resourceclaimtemplates`, { metadata: { name: 'a' }, spec: { spec: { devices: { requests: [{ name: 'gpu', deviceClassName: 'gpu' }] } } } })).code, 201)
+  t.match((await server.get(`${TEMPLATES}/a`)).json['spec'].spec.devices.requests, [{ exactly: { deviceClassName: 'gpu' } }])
+  t.equal((await server.post(`${beta}/resourceslices`, slice({ devices: [{ name: 'd', basic: { attributes: { a: { int: 1 } } } }] }))).code, 201)
+  t.match((await server.get(`${SLICES}/s`)).json['spec'], { nodeName: 'n1', devices: [{ name: 'd', attributes: { a: { int: 1 } } }] })
+  t.match((await server.get(`${beta}/resourceslices?fieldSelector=spec.nodeName%3Dn1`)).json['items'][0].spec, { nodeName: 'n1', devices: [{ name: 'd', basic: { attributes: { a: { int: 1 } } } }] })
+})
+
+t.test('the release of the interface has none of it', async t => {
+  const server = await build(t)
+  t.same(await Promise.all([CLASSES, SLICES, CLAIMS, TEMPLATES].map(async url => (await server.get(url)).code)), [404, 404, 404, 404])
+})
