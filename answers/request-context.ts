@@ -71,6 +71,8 @@ export interface RequestContext extends Required<Caller> {
   user: UserInfo | undefined
   /** The authenticated user that acts as `user`. Set by impersonation. */
   impersonator: UserInfo | undefined
+  /** The verb with which the impersonation was allowed, if that constrains it. Set by impersonation. */
+  impersonationConstraint: string | undefined
   /** True for `dryRun=All`: every stage runs but persistence. */
   dryRun: boolean
   /** Set by content negotiation. */

@@ -47,13 +47,19 @@ export interface EventDetails {
 }
 
 export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
-  const { facts: { info, receivedAt }, impersonatedUser, object, annotations } = subject
+  const {
+    facts: { info, receivedAt }, impersonatedUser, impersonationConstraint, object, annotations
+  } = subject
   const { stage, level, at, outcome, request, response } = details
   // At level Metadata nothing of a refused body is recorded.
   const unquoted = level === 'Metadata' && outcome?.quotesBody === true
   const known = stage === 'RequestReceived' || unquoted ? undefined : object
   const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
-    (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) + `,${subject.how}` +
+    (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) +
+    (impersonationConstraint === undefined
+      ? ''
+      : `,"authenticationMetadata":{"impersonationConstraint":${quoted(impersonationConstraint)}}`) +
+    `,${subject.how}` +
     (info.isResourceRequest ? `,"objectRef":${known === undefined ? subject.objectRef : refJson(info, known)}` : '') +
     (outcome === undefined ? '' : `,"responseStatus":${statusJson(unquoted ? bare(outcome) : outcome)}`)
   return {

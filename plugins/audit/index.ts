@@ -60,7 +60,10 @@ async function audit (
     if (omitStages.has(stage)) return true
     const { subject } = recording
     const { user, impersonator, annotations } = request.orch
-    if (impersonator !== undefined) subject.impersonatedUser = user
+    if (impersonator !== undefined) {
+      subject.impersonatedUser = user
+      subject.impersonationConstraint = request.orch.impersonationConstraint
+    }
     recording.annotate(annotations)
     const event = eventOf(subject, {
       stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(clock.wall()), ...more

@@ -29,6 +29,8 @@ export class Subject {
   readonly facts: RequestFacts
   /** The user whom the request impersonates. */
   impersonatedUser: UserInfo | undefined = undefined
+  /** The verb with which that was allowed, if it constrains it. */
+  impersonationConstraint: string | undefined = undefined
   annotations = NO_ANNOTATIONS
   /** Metadata of the request object. */
   object: SentObject | undefined = undefined

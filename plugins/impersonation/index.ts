@@ -1,16 +1,19 @@
 /**
  * Impersonation: a request with `Impersonate-User` continues as that user, with the given groups, uid and extra, if the
- * authorizer allows each of them. Runs after authentication and audit, whose events name both users, and before limits
- * and authorization, which see only the impersonated user. The headers are removed.
+ * authorizer allows each of them, for what the request does or for everything. Runs after authentication and audit,
+ * whose events name both users, and before limits and authorization, which see only the impersonated user. The headers
+ * are removed.
  */
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import { allows, refusal } from '../../auth/refusal.js'
+import type { Attributes } from '../../auth/authorizer.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import { parseImpersonation, type Permission } from './permissions.js'
+import { modesOf, type Mode } from './constrained.js'
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { plugin } from '../../answers/server.js'
@@ -19,10 +22,11 @@ import { later } from '../shared/server.js'
 const PATH = '/impersonate'
 
 /** The authorizer request for a permission. Users and groups have no version, as upstream. */
-const requestInfoOf = ({ group, resource, subresource = '', namespace = '', name }: Permission): RequestInfo =>
-  resourceRequest({
-    path: PATH, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name
-  })
+const requestInfoOf = (
+  { group, resource, subresource = '', namespace = '', name }: Permission, verb: string
+): RequestInfo => resourceRequest({
+  path: PATH, verb, group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name
+})
 
 function headersOf (rawHeaders: readonly string[]): Impersonation {
   try {
@@ -39,15 +43,49 @@ const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, ke
   extra: new Map([...extra].map(([name, values]) => [key(name), values]))
 })
 
+/** From this many groups, or values of a key, on. */
+const MANY = 4
+
+/** Groups those of one resource and key. */
+function kindsOf (permissions: readonly Permission[]): Permission[][] {
+  const kinds = new Map<string, Permission[]>()
+  for (const permission of permissions) {
+    const kind = `${permission.resource}/${permission.subresource ?? ''}`
+    kinds.set(kind, [...kinds.get(kind) ?? [], permission])
+  }
+  return [...kinds.values()]
+}
+
+const verbOf = ({ name }: Mode): string => `impersonate:${name}`
+
 export default plugin()(async fastify => {
   const authorization = later(fastify, 'orchAuthorization') // its hook comes after ours
+  const constrains = fastify.orchSettings.featureGates.enabled('ConstrainedImpersonation')
+  /** @throws StatusError if it is not allowed */
+  const authorize = async (attributes: Attributes): Promise<void> => {
+    const ruling = await authorization()?.authorizer.authorize(attributes)
+    if (ruling === undefined || !allows(ruling)) throw refusal(attributes, ruling?.reason ?? '')
+  }
+  const isAllowed = (attributes: Attributes): Promise<boolean> => authorize(attributes).then(() => true, () => false)
   /** @throws StatusError for the first permission that is not allowed */
-  const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {
-    for (const permission of permissions) {
-      const attributes = { user, info: requestInfoOf(permission) }
-      const ruling = await authorization()?.authorizer.authorize(attributes)
-      if (ruling === undefined || !allows(ruling)) throw refusal(attributes, ruling?.reason ?? '')
+  const allow = async (user: UserInfo, permissions: readonly Permission[], verb = 'impersonate'): Promise<void> => {
+    for (const permission of permissions) await authorize({ user, info: requestInfoOf(permission, verb) })
+  }
+  /** As `allow`; many of a kind may be allowed at once. */
+  const allowMany = async (user: UserInfo, permissions: readonly Permission[], verb: string): Promise<void> => {
+    for (const alike of kindsOf(permissions)) {
+      const [{ name: _, ...kind } = { name: '' }] = alike
+      const all = { ...kind, name: '*' } as Permission // one without names
+      const info = alike.length < MANY ? undefined : requestInfoOf(all, verb)
+      if (info === undefined || !await isAllowed({ user, info })) await allow(user, alike, verb)
     }
+  }
+  /** @throws StatusError 403 if the mode does not allow the request */
+  const tryMode = async ({ orch }: ServedRequest, requester: UserInfo, mode: Mode): Promise<void> => {
+    const info = { ...orch.info, verb: `impersonate-on:${mode.name}:${orch.info.verb}` }
+    if (mode.problem !== undefined) throw refusal({ user: requester, info }, mode.problem)
+    await authorize({ user: requester, info })
+    await allowMany(requester, mode.permissions, verbOf(mode))
   }
 
   const impersonate = async (request: ServedRequest): Promise<void> => {
@@ -57,8 +95,21 @@ export default plugin()(async fastify => {
     const { permissions, user } = parseImpersonation(underOwnNames(sent, orch.naming))
     removeHeaders(raw, isImpersonation)
     if (user === undefined) return
-    await allow(orch.user, permissions)
-    orch.impersonator = orch.user
+    const requester = orch.user
+    let failure: unknown
+    for (const mode of constrains ? modesOf(underOwnNames(sent, orch.naming), requester) : []) {
+      try {
+        await tryMode(request, requester, mode)
+        orch.impersonator = requester
+        orch.user = mode.user
+        orch.impersonationConstraint = verbOf(mode)
+        return
+      } catch (error) {
+        failure ??= error
+      }
+    }
+    await allow(requester, permissions).catch((error: unknown) => { throw failure ?? error })
+    orch.impersonator = requester
     orch.user = user
   }
 
@@ -76,5 +127,5 @@ export default plugin()(async fastify => {
   name: 'orch/impersonation',
   fastify: '5.x',
   dependencies: ['orch/authentication', 'orch/audit'],
-  decorators: { request: ['orch'] }
+  decorators: { fastify: ['orchSettings'], request: ['orch'] }
 })

@@ -13,7 +13,8 @@ export interface Permission {
   readonly name: string
 }
 
-const GROUP = 'authentication.orch.io'
+/** The group of resources that stand for identities. */
+export const IDENTITIES = 'authentication.orch.io'
 const ANONYMOUS = 'system:anonymous'
 const AUTHENTICATED = 'system:authenticated'
 const UNAUTHENTICATED = 'system:unauthenticated'
@@ -43,8 +44,8 @@ export function parseImpersonation ({ users, uids, groups, extra }: Impersonatio
       : { group: '', resource: 'serviceaccounts', ...account },
     ...groups.map(name => ({ group: '', resource: 'groups', name })),
     ...[...extra].flatMap(([key, values]) =>
-      values.map(name => ({ group: GROUP, resource: 'userextras', subresource: key, name }))),
-    ...(uid === '' ? [] : [{ group: GROUP, resource: 'uids', name: uid }])
+      values.map(name => ({ group: IDENTITIES, resource: 'userextras', subresource: key, name }))),
+    ...(uid === '' ? [] : [{ group: IDENTITIES, resource: 'uids', name: uid }])
   ]
   if (permissions.length > MAX_PERMISSIONS) throw badRequest(`more than ${MAX_PERMISSIONS} things to impersonate`)
   const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace)
@@ -54,7 +55,7 @@ export function parseImpersonation ({ users, uids, groups, extra }: Impersonatio
 }
 
 /** Adds the group of authenticated or unauthenticated users unless the headers name one. */
-function withDefault (username: string, groups: readonly string[]): readonly string[] {
+export function withDefault (username: string, groups: readonly string[]): readonly string[] {
   if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED]
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? groups : [...groups, AUTHENTICATED]
 }

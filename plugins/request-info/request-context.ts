@@ -29,6 +29,7 @@ export class Context implements RequestContext {
   readonly trace: Trace
   user: UserInfo | undefined = undefined
   impersonator: UserInfo | undefined = undefined
+  impersonationConstraint: string | undefined = undefined
   dryRun = false
   accept: Negotiated | undefined = undefined
   readonly warnings: string[] = []

@@ -59,7 +59,7 @@ export async function bareServer (options: BareOptions = {}): Promise<Whole> {
         auditId: `audit-${++requests}`,
         trace: new Trace(),
         user: ALICE,
-        impersonator: undefined,
+        impersonator: undefined, impersonationConstraint: undefined,
         dryRun: false,
         naming: OWN_NAMES,
         accept: undefined,

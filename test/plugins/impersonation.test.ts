@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import Fastify from '../fastify.js'
 import orch, { type Authorizer, type ServerOptions, type UserInfo } from '../../app.js'
 import { extraKey } from '../../plugins/shared/sent-headers.js'
-import { BINDINGS, client, type Client, type Json } from '../build.js'
+import { modesOf } from '../../plugins/impersonation/constrained.js'
+import { BINDINGS, build, client, type Client, type Json } from '../build.js'
 import { codeOver, flagged, SERVER_FILES } from '../flagged-server.js'
 import { authority } from '../serving/authority.js'
 
@@ -161,4 +162,49 @@ t.test('over HTTP/2 as well, with a body or without', async t => {
   t.match(server.seen, [{ username: 'bob', groups: ['dev', 'ops', 'system:authenticated'] }, { username: 'bob' }])
   t.equal(headers.length, 2)
   for (const one of headers) t.notMatch(one, /impersonate/i)
+})
+
+t.test('constrained impersonation is allowed for what the request does, and otherwise the unconstrained one', async t => {
+  const asked: string[] = []
+  let granted: readonly string[] = []
+  const authorizer: Authorizer = {
+    name: 'grants',
+    authorize: ({ user, info: { verb, group, resource, subresource, name } }) => {
+      const what = [verb, group, resource, subresource, name].join('|')
+      asked.push(what)
+      return { decision: user.username !== 'ann' || granted.includes(what) ? 'Allow' : 'Deny', reason: '' }
+    }
+  }
+  const path = `${t.testdir()}/audit.log`
+  const server = await build(t, { emulatedVersion: '1.36', audit: { path }, authentication: { tokens: 'abc,ann,u1,ops\n' }, authorization: { authorizers: [authorizer] } })
+  const ask = async (headers: Headers, ...grants: string[]) => {
+    granted = grants
+    asked.length = 0
+    return await server.post('/apis/authentication.orch.io/v1/selfsubjectreviews', {}, { authorization: 'Bearer abc', ...headers } as Record<string, string>)
+  }
+  const CREATE = '|authentication.orch.io|selfsubjectreviews||'
+  const on = (mode: string) => `impersonate-on:${mode}:create${CREATE}`
+  const who = (answer: { json: Json }): Json => answer.json['status'].userInfo
+  const bob = await ask({ 'impersonate-user': 'bob' }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob')
+  t.match(who(bob), { username: 'bob', groups: ['system:authenticated'] })
+  t.match(await ask({ 'impersonate-user': 'bob' }, 'impersonate:user-info|authentication.orch.io|users||bob'), { code: 403, json: { message: /cannot impersonate-on:user-info:create/ } })
+  t.equal((await ask({ 'impersonate-user': 'bob' }, on('user-info'))).code, 403)
+  t.match(who(await ask({ 'impersonate-user': 'bob' }, 'impersonate||users||bob')), { username: 'bob' }, 'without a constraint')
+  const groups = ['a', 'b', 'c', 'd']
+  t.match(who(await ask({ 'impersonate-user': 'bob', 'impersonate-group': groups as unknown as string }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||*')), { groups: [...groups, 'system:authenticated'] })
+  t.equal((await ask({ 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||system:masters')).code, 403)
+  const node = await ask({ 'impersonate-user': 'system:node:n1' }, on('arbitrary-node'), 'impersonate:arbitrary-node|authentication.orch.io|nodes||n1')
+  t.match(who(node), { username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] })
+  t.notOk(asked.some(what => what.includes('associated-node')), 'ann is on no node')
+  const account = await ask({ 'impersonate-user': 'system:serviceaccount:team:robot' }, on('serviceaccount'), 'impersonate:serviceaccount|authentication.orch.io|serviceaccounts||robot')
+  t.match(who(account), { groups: ['system:serviceaccounts', 'system:serviceaccounts:team', 'system:authenticated'] })
+  await server.app.close()
+  t.match(readFileSync(path, 'utf8'), '"authenticationMetadata":{"impersonationConstraint":"impersonate:user-info"}')
+})
+
+t.test('who runs on a node may act as that node', async t => {
+  const requester = { username: 'system:serviceaccount:a:b', uid: '', groups: [], extra: { 'authentication.orch.io/node-name': ['n1'] } }
+  const of = (user: string) => modesOf({ users: [user], uids: [], groups: [], extra: new Map() }, requester)
+  t.match(of('system:node:n1'), [{ name: 'associated-node', permissions: [{ resource: 'nodes', name: '*' }] }, { name: 'arbitrary-node', permissions: [{ resource: 'nodes', name: 'n1' }] }])
+  t.same(of('system:node:n2').map(({ name }) => name), ['arbitrary-node'])
 })
