@@ -96,7 +96,7 @@ export const ABSENT: ReadonlySet<string> = new Set(words(`
   APIServingWithRoutine CBORServingAndStorage ClusterTrustBundle ClusterTrustBundleProjection
   ConcurrentWatchObjectDecode CoordinatedLeaderElection DRADeviceTaintRules DRAResourcePoolStatus
   DRAWorkloadResourceClaims GangScheduling GenericWorkload ManifestBasedAdmissionControlConfig NativeHistograms
-  PodCertificateRequest ShardedListAndWatch StorageVersionMigrator TopologyAwareWorkloadScheduling
+  PodCertificateRequest ShardedListAndWatch TopologyAwareWorkloadScheduling
   WorkloadAwarePreemption WorkloadWithJob`))
 
 /** Names that set all gates of a stage. */

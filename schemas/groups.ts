@@ -28,7 +28,8 @@ const GROUPS: Readonly<Record<string, number>> = {
   'discovery.orch.io': 16200,
   'resource.orch.io': 16200,
   'flowcontrol.apiserver.orch.io': 16100,
-  'internal.apiserver.orch.io': 16000
+  'internal.apiserver.orch.io': 16000,
+  'storagemigration.orch.io': 15800
 }
 const CUSTOM = { group: 1000, version: 100 }
 

@@ -52,6 +52,7 @@ export * as resourceV1beta2 from './api/resource/v1beta2.js'
 export * as schedulingV1 from './api/scheduling/v1.js'
 export * as storageV1 from './api/storage/v1.js'
 export * as storageV1beta1 from './api/storage/v1beta1.js'
+export * as storagemigrationV1beta1 from './api/storagemigration/v1beta1.js'
 export * as metaV1 from './meta/v1.js'
 
 export * from './language/declare.js'

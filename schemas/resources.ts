@@ -68,6 +68,7 @@ import { csiStorageCapacities } from './api/storage/csistoragecapacities.js'
 import { storageClasses } from './api/storage/storageclasses.js'
 import { volumeAttachments } from './api/storage/volumeattachments.js'
 import { volumeAttributesClasses } from './api/storage/volumeattributesclasses.js'
+import { storageVersionMigrations } from './api/storagemigration/storageversionmigrations.js'
 import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
@@ -94,7 +95,8 @@ export const types: readonly ResourceType[] = [
   endpointSlices,
   deviceClasses, resourceClaims, resourceClaimTemplates, resourceSlices,
   flowSchemas, priorityLevelConfigurations,
-  storageVersions
+  storageVersions,
+  storageVersionMigrations
 ]
 
 /** Every version of every type. */

@@ -90,6 +90,7 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'resource.orch.io/resourceclaimtemplates': { spec: { spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }] } } } },
   'resource.orch.io/resourceslices': { spec: { driver: 'gpu.example.com', nodeName: 'n1', pool: { name: 'n1', generation: 1, resourceSliceCount: 1 }, devices: [{ name: 'gpu-0' }] } },
   'scheduling.orch.io/priorityclasses': { value: 1000 },
+  'storagemigration.orch.io/storageversionmigrations': { spec: { resource: { group: 'apps', resource: 'deployments' } } },
   'storage.orch.io/csidrivers': { spec: { attachRequired: false } },
   'storage.orch.io/csinodes': { spec: { drivers: [{ name: 'disk.example.com', nodeID: 'n1' }] } },
   'storage.orch.io/csistoragecapacities': { storageClassName: 'fast', capacity: '10Gi', nodeTopology: selector },

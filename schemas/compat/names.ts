@@ -16,7 +16,7 @@ const inDomain = (domain: string, names: readonly string[]): Array<[string, stri
 const OTHER_GROUPS = [
   'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io', 'apidiscovery.orch.io',
   'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
-  'snapshot.storage.orch.io', 'storagemigration.orch.io'
+  'snapshot.storage.orch.io'
 ]
 const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS
   .map(version => version.replace(/\/?[^/]*$/, '')), ...OTHER_GROUPS].filter(group => group.endsWith('.orch.io')))

@@ -8,6 +8,12 @@ import { authority } from '../serving/authority.js'
 
 const load = async (...args: string[]): Promise<ServerOptions> => (await configuration(checkedFlags(args))).options
 
+/** Versions and resources that are off unless they are asked for, in the order of discovery. */
+const OFF = [
+  'networking.orch.io/v1beta1', 'admissionregistration.orch.io/v1beta1', 'resource.orch.io/v1beta2', 'resource.orch.io/v1beta1',
+  'internal.apiserver.orch.io/v1alpha1', 'storagemigration.orch.io/v1beta1', 'storage.orch.io/v1beta1/volumeattributesclasses'
+]
+
 t.test('without flags the options are the defaults of the interface', async t => {
   const data = `${t.testdir()}/data`
   t.match(await load(`--data-dir=${data}`), {
@@ -29,7 +35,7 @@ t.test('without flags the options are the defaults of the interface', async t =>
     audit: undefined,
     limits: { requestTimeout: 60_000, minRequestTimeoutSeconds: 1800, priorityAndFairness: true, maxRequestsInflight: 400, maxMutatingRequestsInflight: 200, deleteCollectionWorkers: 1 },
     securityHeaders: { allowedOrigins: [], strictTransportSecurity: [] },
-    api: { disabled: ['admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], later: [], externalHostname: undefined },
+    api: { disabled: OFF, later: [], externalHostname: undefined },
     health: { livezGracePeriod: 0 },
     shutdown: { delay: 0, sendRetryAfter: false },
     metrics: { countInterval: 60_000, sizeInterval: 30_000, disabled: [] },
@@ -77,7 +83,7 @@ t.test('flags and the files they name become options', async t => {
     audit: { path: `${folder}/audit.log`, format: 'legacy', maxSizeMegabytes: 5, maxBackups: 2, maxAgeDays: 3, compress: true },
     limits: { requestTimeout: 30_000 },
     securityHeaders: { allowedOrigins: ['^https://x$'], strictTransportSecurity: ['max-age=1', 'preload'] },
-    api: { disabled: ['rbac.authorization.orch.io/v1', 'admissionregistration.orch.io/v1beta1', 'internal.apiserver.orch.io/v1alpha1'], advertiseAddress: '[fd00::1]:7443', externalHostname: 'api.example.com' },
+    api: { disabled: [OFF[0], 'rbac.authorization.orch.io/v1', ...OFF.slice(1)], advertiseAddress: '[fd00::1]:7443', externalHostname: 'api.example.com' },
     shutdown: { sendRetryAfter: true },
     metrics: { disabled: ['a', 'b'], allowedLabels: new Map([['a_total,verb', ['GET', 'LIST']], ['b,code', ['200']]]) }
   })
