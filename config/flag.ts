@@ -315,9 +315,10 @@ export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...fla
 /** A flag that went with a release. */
 export const until = <T>(removed: string, flag: Flag<T>): Flag<T> => ({ ...flag, removed })
 
-/** A flag of another default from a release on. */
-export const withLater = <T extends string | number | boolean>(since: string, initial: T, flag: Flag<T>): Flag<T> =>
-  ({ ...flag, later: { since, default: initial, defaultText: String(initial) } })
+/** A flag of another default from a release on. @param text that default on the command line */
+export const withLater = <T extends string | number | boolean>(
+  since: string, initial: T, flag: Flag<T>, text = String(initial)
+): Flag<T> => ({ ...flag, later: { since, default: initial, defaultText: text } })
 
 /** Rejects list values outside a closed set. */
 export const oneOf = (values: readonly string[]): Check => value =>

@@ -92,7 +92,8 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ? {
           size: values['default-watch-cache-size'],
           sizes: await watchCacheSizes(parsed),
-          encodedObjects: readCacheSize(values['encoded-objects-cache-size']) ?? { bytes: 0 } // the flag is checked
+          encodedObjects: readCacheSize(values['encoded-objects-cache-size']) ?? { bytes: 0 }, // the flag is checked
+          initialization: values['storage-initialization-timeout']
         }
       : { size: 0 },
     authentication: {
@@ -147,7 +148,10 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     compatNames: values['compat-names'],
     health: { livezGracePeriod: values['livez-grace-period'] },
-    shutdown: { delay: values['shutdown-delay-duration'], sendRetryAfter: values['shutdown-send-retry-after'] },
+    shutdown: {
+      delay: values['shutdown-delay-duration'], sendRetryAfter: values['shutdown-send-retry-after'],
+      watchGrace: values['shutdown-watch-termination-grace-period']
+    },
     metrics: {
       countInterval: values['etcd-count-metric-poll-period'],
       sizeInterval: values['etcd-db-metric-poll-interval'],

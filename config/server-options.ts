@@ -114,7 +114,7 @@ export interface ServerOptions {
   /** `--compat-names`: clients that use the public project's names are served too. Default false. */
   compatNames?: boolean
   health?: Pick<HealthOptions, 'livezGracePeriod'>
-  shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter'>
+  shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter' | 'watchGrace'>
   /** `/metrics` and its polling intervals. */
   metrics?: MetricsOptions
   /**

@@ -2,7 +2,7 @@
  * Identifies the servers of a cluster (feature gate APIServerIdentity): each server renews a Lease in `orch-system`
  * while it runs. Any server deletes expired ones.
  */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
 import { NO_FIELDS } from '../schemas/selectors/fields.js'
 import { parseLabelSelector } from '../schemas/selectors/labels.js'
@@ -24,16 +24,33 @@ export interface IdentitySettings {
   readonly renewIntervalSeconds?: number
 }
 
+/** A lease that keeps its name when the server starts again, as later releases have it. Default a new name. */
+export interface OfHost {
+  readonly hostname: string
+}
+
 const NAMESPACE = 'orch-system'
 const COMPONENT = 'orch.io/component'
+const IDENTITY = 'apiserver.orch.io/identity'
+const HOSTNAME = 'orch.io/hostname'
 const SERVER = 'orch-apiserver'
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** 26 letters of a hash. */
+function hashed (hostname: string): string {
+  const bits = [...createHash('sha256').update(`${hostname}-${SERVER}`).digest().subarray(0, 16)]
+    .map(byte => byte.toString(2).padStart(8, '0')).join('')
+  return (bits.match(/.{1,5}/g) ?? []).map(five => LETTERS[parseInt(five.padEnd(5, '0'), 2)]).join('')
+}
 
 /** With microseconds, as on the wire. */
 const microTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '000Z')
 
 export class IdentityLease implements Controller {
-  /** Name of the lease and its holder; new at each start. */
-  readonly identity = `${SERVER}-${randomUUID()}`
+  /** Name of the lease. */
+  readonly identity: string
+  readonly #holder: string
+  readonly #labels: Readonly<Record<string, string>>
   readonly #options: ControllerOptions & IdentitySettings
   readonly #clock: Clock
   readonly #closing = new AbortController()
@@ -42,8 +59,12 @@ export class IdentityLease implements Controller {
   #sweptAt = -Infinity
   #renewal: Promise<void> | undefined
 
-  constructor (options: ControllerOptions & IdentitySettings) {
+  constructor (options: ControllerOptions & IdentitySettings, host?: OfHost) {
     this.#options = options
+    const unique = randomUUID()
+    this.identity = host === undefined ? `${SERVER}-${unique}` : `apiserver-${hashed(host.hostname)}`
+    this.#holder = host === undefined ? this.identity : `${this.identity}_${unique}`
+    this.#labels = host === undefined ? { [COMPONENT]: SERVER } : { [IDENTITY]: SERVER, [HOSTNAME]: host.hostname }
     this.#clock = options.clock ?? systemClock
     this.#context = serverContext(this.#closing.signal)
   }
@@ -82,7 +103,7 @@ export class IdentityLease implements Controller {
     const store = this.#options.resources.find('coordination.orch.io', 'leases')
     if (store === undefined) return
     const renewTime = microTime(this.#clock.wall())
-    const held = { holderIdentity: this.identity, leaseDurationSeconds: this.#duration, renewTime }
+    const held = { holderIdentity: this.#holder, leaseDurationSeconds: this.#duration, renewTime }
     try {
       await change(store, { namespace: NAMESPACE, name: this.identity }, this.#context, base => {
         const lease = base.copy() as Lease // stores of leases contain leases
@@ -90,7 +111,7 @@ export class IdentityLease implements Controller {
       })
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error
-      const metadata = { name: this.identity, namespace: NAMESPACE, labels: { [COMPONENT]: SERVER } }
+      const metadata = { name: this.identity, namespace: NAMESPACE, labels: { ...this.#labels } }
       const lease: Lease = {
         kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata, spec: { ...held, acquireTime: renewTime }
       }
@@ -104,7 +125,7 @@ export class IdentityLease implements Controller {
 
   /** Deletes the leases of ended servers. */
   async #sweep (store: ResourceStore): Promise<void> {
-    const labels = parseLabelSelector(`${COMPONENT}=${SERVER}`)
+    const labels = parseLabelSelector(`${Object.keys(this.#labels)[0] ?? ''}=${SERVER}`)
     const { entries } = await list(store, {
       namespace: NAMESPACE, labels, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
       resourceVersionMatch: ''

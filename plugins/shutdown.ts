@@ -1,10 +1,11 @@
 /**
  * Graceful shutdown: serving → delaying → draining → closed.
  * While *delaying* (`--shutdown-delay-duration`) only readyz fails, so that load balancers remove the server. When
- * *draining* starts, `signal` aborts: watches end, idle connections may be closed, active requests finish. With
- * `sendRetryAfter` the listener stays open and new requests get 429 with Retry-After and Connection: close; otherwise
- * the listener's owner closes it on `signal`. Draining ends when no request is left, or after `drainTimeout`.
- * Registered right after request info, so that refused requests are cheap and health probes are still answered.
+ * *draining* starts, `signal` aborts: watches end (over `watchGrace`), idle connections may be closed, active requests
+ * finish. With `sendRetryAfter` the listener stays open and new requests get 429 with Retry-After and Connection:
+ * close; otherwise the listener's owner closes it on `signal`. Draining ends when no request is left, or after
+ * `drainTimeout`. Registered right after request info, so that refused requests are cheap and health probes are still
+ * answered.
  * @see interface, 'Health endpoints' 5 and 'Errors' 429
  */
 import { setMaxListeners } from 'node:events'
@@ -23,6 +24,8 @@ export interface ShutdownOptions {
   sendRetryAfter?: boolean
   /** Milliseconds for active requests to finish. Default 60,000. */
   drainTimeout?: number | undefined
+  /** Milliseconds over which watches end evenly. Default 0: they end at once. */
+  watchGrace?: number
 }
 
 export interface Shutdown {
@@ -31,6 +34,8 @@ export interface Shutdown {
   readonly leaving: AbortSignal
   /** Aborts when draining starts. Watches and other long-running responses end on it. */
   readonly signal: AbortSignal
+  /** Milliseconds over which watches end; 0 unless the shutdown was begun. */
+  readonly watchGrace: number
   /** Requests without a complete response, including long-running ones. */
   readonly inFlight: number
   /** True if the listener must stay open while draining, to respond 429. */
@@ -70,12 +75,13 @@ class Drain implements Shutdown {
   #hurry: (() => void) | undefined
 
   constructor (options: ShutdownOptions) {
-    const { delay = 0, sendRetryAfter = false, drainTimeout = 60_000 } = options
-    this.#options = { delay, sendRetryAfter, drainTimeout }
+    const { delay = 0, sendRetryAfter = false, drainTimeout = 60_000, watchGrace = 0 } = options
+    this.#options = { delay, sendRetryAfter, drainTimeout, watchGrace }
   }
 
   get signal (): AbortSignal { return this.#controller.signal }
   get leaving (): AbortSignal { return this.#leaving.signal }
+  get watchGrace (): number { return this.#begun === undefined ? 0 : this.#options.watchGrace }
   get sendRetryAfter (): boolean { return this.#options.sendRetryAfter }
 
   readonly begin = (): Promise<number> => {
@@ -102,7 +108,8 @@ class Drain implements Shutdown {
     this.drainNow()
     // Ended watches need a turn of the event loop to send their last bytes.
     await new Promise<void>(resolve => setImmediate(resolve))
-    if (this.inFlight > 0) await this.#wait(this.#options.drainTimeout, idle => { this.#idle = idle })
+    const longest = Math.max(this.#options.drainTimeout, this.#options.watchGrace)
+    if (this.inFlight > 0) await this.#wait(longest, idle => { this.#idle = idle })
     return this.inFlight
   }
 

@@ -36,8 +36,8 @@ class HandlerTables {
     const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings } = fastify
     this.#fastify = fastify
     this.#answered = answering({
-      closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond,
-      observerOf: observeWatches(metrics)
+      closing: () => shutdown.signal, grace: () => shutdown.watchGrace,
+      bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics)
     })
   }
 

@@ -14,6 +14,8 @@ import { openWatches } from './turns.js'
 
 export interface WatchTools {
   readonly closing: () => AbortSignal
+  /** Milliseconds over which a shutdown ends watches. */
+  readonly grace: () => number
   readonly bytesPerSecond: number
   readonly observerOf: (representation: Representation) => WatchObserver
 }
@@ -26,7 +28,7 @@ export function sendWatch (
   request: ServedRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
 ): undefined {
   const { store, watch, seconds, bookmarks, marked, subscriber } = answer
-  const { closing, bytesPerSecond, observerOf } = tools
+  const { closing, grace, bytesPerSecond, observerOf } = tools
   const abandon = (): void => { watch.feed.close() }
   try {
     const { type, encoder } = watchForm(request.orch, store)
@@ -35,7 +37,7 @@ export function sendWatch (
     reply.header('content-type', type)
     const writeTo = (raw: ServerResponse): void => {
       releaseHeaders(request)
-      const open = openWatches(closing(), store.clock)
+      const open = openWatches(closing(), store.clock, grace)
       const stream = subscriber.stream = new WatchStream({
         raw,
         watch,

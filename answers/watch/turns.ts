@@ -29,6 +29,8 @@ export interface OpenWatch {
 
 export class OpenWatches {
   readonly #clock: Clock
+  readonly #grace: () => number
+  readonly #after: Clock['after']
   readonly #wheel = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
   /** Watches with timers, and what cancels these. */
   readonly #soon = new Map<OpenWatch, () => void>()
@@ -44,7 +46,15 @@ export class OpenWatches {
   #tick = 0
   #stop: (() => void) | undefined
 
-  constructor (clock = systemClock) { this.#clock = clock }
+  /**
+   * @param grace milliseconds over which `finish` ends the watches evenly
+   * @param after of the system's clock, since a held one would hold the shutdown; for tests
+   */
+  constructor (clock = systemClock, grace = () => 0, after: Clock['after'] = systemClock.after.bind(systemClock)) {
+    this.#clock = clock
+    this.#grace = grace
+    this.#after = after
+  }
 
   /** Milliseconds on the clock of the ticks. */
   now (): number { return this.#clock.elapsed() }
@@ -90,12 +100,21 @@ export class OpenWatches {
   /** Accounts for the bytes of a pump. */
   wrote (bytes: number): void { this.#bytes += bytes }
 
-  /** Ends all watches; those that fit in one turn have ended when it returns. */
+  /**
+   * Ends all watches, some in each tick if there is time, so that their clients do not all come to the next server at
+   * once. Without, those that fit in one turn have ended when it returns.
+   */
   readonly finish = (): void => {
-    for (const watch of [...this.#wheel.flatMap(slot => [...slot]), ...this.#soon.keys()]) {
-      watch.finish()
-      this.wake(watch)
+    const all = [...this.#wheel.flatMap(slot => [...slot]), ...this.#soon.keys()]
+    const share = Math.ceil(all.length / Math.max(1, Math.floor(this.#grace() / TICK_MS)))
+    const endSome = (): void => {
+      for (const watch of all.splice(0, share)) {
+        watch.finish()
+        this.wake(watch)
+      }
+      if (all.length > 0) this.#after(TICK_MS, endSome)
     }
+    endSome()
   }
 
   #schedule (): void {
@@ -187,11 +206,11 @@ const lastTickBefore = (due: number): number => Math.floor(due / TICK_MS) - 1
 
 const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()
 
-/** The open watches of the server that shuts down with `closing`; the first caller may set the clock. */
-export function openWatches (closing: AbortSignal, clock = systemClock): OpenWatches {
+/** The open watches of the server that shuts down with `closing`; the first caller may set clock and grace. */
+export function openWatches (closing: AbortSignal, clock = systemClock, grace = () => 0): OpenWatches {
   let watches = watchesByServer.get(closing)
   if (watches === undefined) {
-    watchesByServer.set(closing, watches = new OpenWatches(clock))
+    watchesByServer.set(closing, watches = new OpenWatches(clock, grace))
     closing.addEventListener('abort', watches.finish, { once: true })
   }
   return watches

@@ -139,7 +139,8 @@ const OPTIONS: Table<ServerOptions> = {
   compatNames: fromFlag(features['compat-names']),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),
   shutdown: members<Group<'shutdown'>>({
-    delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after'])
+    delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after']),
+    watchGrace: fromFlag(health['shutdown-watch-termination-grace-period'])
   }),
   metrics: members<Group<'metrics'>>({
     process: string(),

@@ -5,6 +5,7 @@ import type { Backend } from '../../storage/backend.js'
 import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
 import { encryptionProblem } from '../encryption.js'
 import { choice, Problem } from '../flag.js'
+import { health as limits } from '../flags/limits.js'
 import { storage as flags } from '../flags/storage.js'
 import { didYouMean } from '../suggestions.js'
 import {
@@ -98,5 +99,6 @@ export const watchCache: Option<WatchCacheOptions> = members<WatchCacheOptions>(
   size: fromFlag(flags['default-watch-cache-size']),
   sizes: record(wholeNumber(), name =>
     cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/')))),
-  encodedObjects: eitherOf({ bytes: wholeNumber(), share: number({ min: 0, max: 1 }) })
+  encodedObjects: eitherOf({ bytes: wholeNumber(), share: number({ min: 0, max: 1 }) }),
+  initialization: fromFlag(limits['storage-initialization-timeout'])
 })

@@ -1,5 +1,5 @@
 /** Flags for limits, timeouts and shutdown. */
-import { bool, duration, float, int } from '../flag.js'
+import { bool, duration, float, int, withLater } from '../flag.js'
 
 export const limits = {
   'request-timeout': duration(60_000, 'timeout of requests that are not long-running', { min: 1 }),
@@ -38,6 +38,12 @@ export const limits = {
 export const health = {
   'livez-grace-period': duration(0, 'startup time during which /livez ignores post-start hooks that are not finished'),
   'shutdown-delay-duration': duration(0, 'time to keep serving, with /readyz failing, after SIGTERM'),
+  'shutdown-watch-termination-grace-period': duration(
+    0, 'time over which open watches end evenly during shutdown; 0 ends them at once'
+  ),
+  'storage-initialization-timeout': withLater('1.31', 60_000, duration(
+    0, 'time after which /readyz no longer waits until all resources are in memory; 0 is no limit'
+  ), '1m0s'),
   'shutdown-send-retry-after': bool(
     false, 'keep listening during shutdown and answer new requests with 429 and Retry-After'
   )

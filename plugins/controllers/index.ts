@@ -3,6 +3,7 @@
  * depends on register a post-start hook. A failed start, for instance because the store is unavailable, is retried
  * until it succeeds.
  */
+import { hostname } from 'node:os'
 import type { Controller } from '../../controllers/controller.js'
 import { LocalServices } from '../../controllers/aggregation/local-services.js'
 import { Definitions } from '../../controllers/custom/definitions.js'
@@ -78,7 +79,7 @@ export default plugin<ControllersOptions>()(async (
     ? undefined
     : new (await import('../../controllers/identity-lease.js')).IdentityLease({
       ...options, ...identityLease, clock: fastify.orchClock
-    })
+    }, featureGates.enabled('1.26') ? { hostname: hostname() } : undefined)
   let storageVersions: StorageVersions | undefined
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
     storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({

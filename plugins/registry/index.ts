@@ -33,6 +33,11 @@ export interface WatchCacheOptions {
    * Default a quarter of the memory.
    */
   readonly encodedObjects?: FormsSize
+  /**
+   * Milliseconds after which readiness no longer waits until all objects are in memory; what is not there yet is read
+   * from the store. Default 0: no limit.
+   */
+  readonly initialization?: number
 }
 
 type StoredOptions = Partial<Pick<RegistryOptions, 'mediaType' | 'leaseReuseSeconds' | 'garbageCollection'>>
@@ -88,7 +93,10 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
   const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
   // Types that are defined later load beside the others, which serve meanwhile.
   let atStart: readonly ResourceStore[] = []
+  const { initialization = 0 } = watchCache
+  let waits = true
   health.add('informer-sync', () => {
+    if (!waits) return
     const pending = atStart.find(({ cache }) => cache?.loaded === false)
     if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
@@ -96,9 +104,20 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
   observeForms(metrics)
   if (allocation !== undefined) observeRanges(metrics, allocation)
 
+  let limit: NodeJS.Timeout | undefined
+  const waitedLong = (): Promise<void> => new Promise(resolve => {
+    limit = setTimeout(() => {
+      if (atStart.some(({ cache }) => cache?.loaded === false)) {
+        fastify.log.warn('not all resources are in memory yet, readiness no longer waits for them')
+      }
+      waits = false
+      resolve()
+    }, initialization).unref()
+  })
   fastify.addHook('onReady', done => {
     atStart = resources.all()
-    health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', resources.open())
+    const opened = initialization === 0 ? resources.open() : Promise.race([resources.open(), waitedLong()])
+    health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', opened)
     for (const store of resources.all()) {
       const { start, end } = store.keys.range('')
       metrics.trackObjects(resourceLabel(store.type), () => store.backend.count(start, end))
@@ -107,6 +126,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
   })
   fastify.addHook('onClose', (_instance, done) => {
     clearInterval(trimming)
+    clearTimeout(limit)
     resources.close()
     done()
   })

@@ -49,7 +49,8 @@ const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `
   authentication-config authorization-config encryption-provider-config-automatic-reload emulated-version emulation-forward-compatible min-compatibility-version
-  requestheader-uid-headers runtime-config-emulation-forward-compatible`
+  requestheader-uid-headers runtime-config-emulation-forward-compatible shutdown-watch-termination-grace-period
+  storage-initialization-timeout`
 
 t.test('every flag of the interface is declared, and no others but those of later releases and our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...`${INTERFACE} ${LATER}`.trim().split(/\s+/), ...ADDED].sort())

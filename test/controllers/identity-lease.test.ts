@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import t from 'tap'
 import { checkedFlags } from '../../config/options.js'
 import { IdentityLease } from '../../controllers/identity-lease.js'
@@ -17,6 +18,15 @@ t.test('with the gate a server has a lease of its own, without it none', async t
   t.match(lease, { metadata: { name: /^orch-apiserver-/ }, spec: { holderIdentity: lease?.['metadata'].name, leaseDurationSeconds: 60, renewTime: /\.\d{6}Z$/ } })
   t.same(await leasesOf(await build(t)), [])
   t.doesNotThrow(() => checkedFlags(['--feature-gates=APIServerIdentity=true']))
+})
+
+t.test('where release 1.36 is emulated every server has one, whose name stays that of its host', async t => {
+  const leases = async () => (await (await build(t, { emulatedVersion: '1.36' })).get(`${LEASES}?labelSelector=apiserver.orch.io/identity%3Dorch-apiserver`)).json['items'] as Json[]
+  const [first, second] = [await leases(), await leases()]
+  t.equal(first.length, 1)
+  t.match(first[0], { metadata: { name: /^apiserver-[a-z2-7]{26}$/, labels: { 'orch.io/hostname': hostname() } }, spec: { holderIdentity: /^apiserver-[a-z2-7]{26}_/, leaseDurationSeconds: 3600 } })
+  t.equal(second[0]?.['metadata'].name, first[0]?.['metadata'].name)
+  t.not(second[0]?.['spec'].holderIdentity, first[0]?.['spec'].holderIdentity)
 })
 
 t.test('the lease is renewed, and leases of former servers are removed', async t => {

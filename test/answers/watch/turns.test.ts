@@ -109,6 +109,23 @@ t.test('a loop that was blocked for minutes catches up', t => {
   t.end()
 })
 
+t.test('a grace period ends watches evenly', t => {
+  const waits: Array<() => void> = []
+  const open = new OpenWatches(new HeldTime(), () => 2000, (_milliseconds, then) => { waits.push(then); return () => {} })
+  const watches = Array.from({ length: 10 }, () => new Fake())
+  for (const watch of watches) open.add(watch, 60_000)
+  const ended: number[] = []
+  open.finish()
+  for (;;) {
+    ended.push(watches.filter(({ finished }) => finished).length)
+    const next = waits.shift()
+    if (next === undefined) break
+    next()
+  }
+  t.same(ended, [3, 6, 9, 10])
+  t.end()
+})
+
 t.test('closing the server ends every watch, the first of them at once', async t => {
   const closing = new AbortController()
   const open = openWatches(closing.signal)
