@@ -56,6 +56,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
     process = '', others, gates = DEFAULT_GATES
   } = options
+  const isLater = gates.enabled('1.36')
   const hidden = new Set(disabled)
   const families = new Map<string, Family>()
   const readers: Array<() => void> = []
@@ -92,13 +93,13 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
 
   const own: Metrics = {
     counter: (name, help, labels = []) =>
-      declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help), labels)),
+      declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help, isLater), labels)),
     gauge: (name, help, labels = []) =>
-      declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help), labels)),
+      declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help, isLater), labels)),
     histogram: (name, help, bounds, labels = []) =>
-      declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help), labels, bounds)),
+      declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help, isLater), labels, bounds)),
     summary: (name, help, labels = []) =>
-      declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help), labels)),
+      declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help, isLater), labels)),
     beforeScrape: read => { readers.push(read) },
     trackObjects: (resource, count) => {
       const gauge = own.gauge(
@@ -125,7 +126,6 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
   }
   fastify.decorate('orchMetrics', own)
   buildInfo(own, gates.release)
-  const isLater = gates.enabled('1.36')
   if (isLater) releaseInfo(own, gates, options.reader ?? usualReader(gates.release))
 
   /** Only served paths get labels of their own, to bound the number of series. */

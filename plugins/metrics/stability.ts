@@ -17,5 +17,28 @@ const STABLE: ReadonlySet<string> = new Set([
   'kubernetes_healthchecks_total'
 ])
 
-/** Prefixes the help text with the stability level. */
-export const describe = (name: string, help: string): string => `[${STABLE.has(name) ? 'STABLE' : 'ALPHA'}] ${help}`
+/** What release 1.36 has beyond that: it is stable, or may change with a notice. */
+const LATER: ReadonlyMap<string, 'STABLE' | 'BETA'> = new Map([
+  ['apiserver_storage_size_bytes', 'STABLE'],
+  ...[
+    'apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds',
+    'apiserver_authentication_config_controller_automatic_reloads_total',
+    'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds',
+    'apiserver_authorization_config_controller_automatic_reloads_total',
+    'apiserver_flowcontrol_current_executing_requests', 'apiserver_flowcontrol_current_executing_seats',
+    'apiserver_flowcontrol_current_inqueue_requests', 'apiserver_flowcontrol_dispatched_requests_total',
+    'apiserver_flowcontrol_nominal_limit_seats', 'apiserver_flowcontrol_rejected_requests_total',
+    'apiserver_flowcontrol_request_wait_duration_seconds', 'apiserver_storage_events_received_total',
+    'apiserver_validating_admission_policy_check_duration_seconds',
+    'apiserver_validating_admission_policy_check_total', 'apiserver_watch_list_duration_seconds',
+    'kubernetes_feature_enabled', 'orch_build_info', 'workqueue_adds_total', 'workqueue_depth',
+    'workqueue_longest_running_processor_seconds', 'workqueue_queue_duration_seconds', 'workqueue_retries_total',
+    'workqueue_unfinished_work_seconds', 'workqueue_work_duration_seconds'
+  ].map((name): [string, 'BETA'] => [name, 'BETA'])
+])
+
+/** Prefixes the help text with the stability level. @param isLater whether release 1.36 is emulated */
+export function describe (name: string, help: string, isLater: boolean): string {
+  const level = STABLE.has(name) ? 'STABLE' : (isLater ? LATER.get(name) : undefined) ?? 'ALPHA'
+  return `[${level}] ${help}`
+}

@@ -76,6 +76,18 @@ t.test('APIs of later releases are served where they are named', async t => {
   t.equal((await server.get('/apis/flowcontrol.apiserver.orch.io/v1')).code, 404)
 })
 
+t.test('discovery fills singular names, and metrics have their stability', async t => {
+  for (const [emulatedVersion, singular, level] of [['1.24', '', 'ALPHA'], ['1.36', 'configmap', 'BETA']] as const) {
+    const server = await build(t, { emulatedVersion })
+    const { resources } = (await server.get('/api/v1')).json as { resources: Json[] }
+    t.equal(resources.find(({ name }) => name === 'configmaps')?.['singularName'], singular)
+    t.equal(resources.find(({ name }) => name === 'pods/log')?.['singularName'], '')
+    const { body } = await server.get('/metrics')
+    t.match(body, `# HELP workqueue_depth [${level}] `)
+    t.match(body, '# HELP apiserver_request_total [STABLE] ')
+  }
+})
+
 t.test('Endpoints are deprecated where that is known', async t => {
   for (const [emulatedVersion, warnings] of [['1.24', undefined], ['1.36', ['299 - "v1 Endpoints is deprecated in v1.33+; use discovery.orch.io/v1 EndpointSlice"']]] as const) {
     t.same((await (await build(t, { emulatedVersion })).get('/api/v1/endpoints')).headers['warning'], warnings)
