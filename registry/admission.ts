@@ -42,6 +42,8 @@ export interface AdmissionRequest {
   readonly namespace: string
   /** '' on CREATE until the name is generated. */
   readonly name: string
+  /** Of the request, such as update or patch; undefined for writes that the server makes itself. */
+  readonly verb?: string | undefined
   readonly user: UserInfo | undefined
   readonly dryRun: boolean
   /** The current span, for plugins that call other servers. Undefined for requests that the server makes itself. */

@@ -31,6 +31,8 @@ export interface WriteContext {
   readonly caller: Caller
   /** Run every stage but the write. Default as the caller asked. */
   readonly dryRun?: boolean
+  /** Of the request, such as update or patch. Default none. */
+  readonly verb?: string
   /** Options that the client sent besides the object. Default none. */
   readonly options?: Readonly<Record<string, unknown>>
   /** The field manager; may be empty. Default the server itself. */

@@ -45,6 +45,9 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     const { parameterPermissions } = await import('../../admission/policies/permissions.js')
     plugins.push(parameterPermissions({ resources, authorize, naming }))
   }
+  if (gates.enabled('DynamicResourceAllocation')) {
+    plugins.push((await import('../../admission/plugins/device-claims.js')).deviceClaims({ authorize, gates }))
+  }
   resources.admitWith(new AdmissionChain(plugins, observeAdmission(metrics), admission.plugins))
   fastify.decorate('orchConversionCaller', (await callers.webhooks(undefined)).caller)
   fastify.addHook('onClose', async () => { await callers.close() })

@@ -70,6 +70,7 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   get subresource (): string { return this.target.subresource ?? '' }
   get namespace (): string { return this.target.namespace }
   get name (): string { return this.target.name }
+  get verb (): string | undefined { return this.context.verb }
   get user (): UserInfo | undefined { return this.context.caller.user }
   get dryRun (): boolean { return isDryRun(this.context) }
   get options (): Readonly<Record<string, unknown>> { return this.context.options ?? NO_OPTIONS }

@@ -40,6 +40,7 @@ export function contextOf (request: VerbRequest): WriteContext {
   const { orch } = request
   return {
     caller: orch,
+    verb: orch.info.verb,
     fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
     mayGrow: GROWING_TYPES.has(contentType(request)),

@@ -168,3 +168,61 @@ t.test('the release of the interface has none of it', async t => {
   const server = await build(t)
   t.same(await Promise.all([CLASSES, SLICES, CLAIMS, TEMPLATES].map(async url => (await server.get(url)).code)), [404, 404, 404, 404])
 })
+
+const RBAC = '/apis/rbac.authorization.orch.io/v1'
+type Call = (method: string, url: string, body?: unknown) => ReturnType<Client['get']>
+/** Calls of an administrator, or of somebody else. */
+const as = (server: Client, user = '', headers: Record<string, string> = {}): Call => async (method, url, body) => await server.call(method, url, body, {
+  authorization: 'Bearer admin', 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+  ...user === '' ? {} : { 'impersonate-user': user }, ...headers
+})
+const withRoles = async (): Promise<Client> => await build(t, { emulatedVersion: '1.36', authorization: { modes: ['RBAC'] }, authentication: { tokens: 'admin,admin,1,system:masters\n' } })
+async function grant (server: Client, user: string, rules: Json[]): Promise<void> {
+  const [admin, apiGroup] = [as(server), 'rbac.authorization.orch.io']
+  t.equal((await admin('POST', `${RBAC}/clusterroles`, { metadata: { name: user }, rules: rules.map(rule => ({ apiGroups: ['resource.orch.io'], ...rule })) })).code, 201)
+  t.equal((await admin('POST', `${RBAC}/clusterrolebindings`, { metadata: { name: user }, roleRef: { kind: 'ClusterRole', name: user, apiGroup }, subjects: [{ kind: 'User', name: user, apiGroup }] })).code, 201)
+}
+
+t.test('access for administration needs a label of the namespace', async t => {
+  const server = await withRoles()
+  const admin = as(server)
+  const body = asked({ adminAccess: true })
+  t.same(causes(await admin('POST', CLAIMS, body)), ['spec.devices.requests[0].adminAccess: Forbidden'])
+  t.same(causes(await admin('POST', TEMPLATES, { metadata: { name: 'a' }, spec: { spec: body['spec'] as Json } })), ['spec.devices.requests[0].adminAccess: Forbidden'])
+  t.equal((await admin('POST', CLAIMS, asked({}))).code, 201)
+  const allocate = { status: { allocation: { devices: { results: [{ request: 'gpu', driver: 'a', pool: 'b', device: 'c', adminAccess: true }] } } } }
+  t.same(causes(await admin('PATCH', `${CLAIMS}/a/status`, allocate)), ['status.allocation.devices.results[0].adminAccess: Forbidden'])
+  await admin('PATCH', '/api/v1/namespaces/default', { metadata: { labels: { 'resource.orch.io/admin-access': 'true' } } })
+  t.equal((await admin('POST', CLAIMS, { ...body, metadata: { name: 'b' } })).code, 201)
+  t.equal((await admin('PATCH', `${CLAIMS}/a/status`, allocate)).code, 200)
+  await admin('PATCH', '/api/v1/namespaces/default', { metadata: { labels: null } })
+  t.equal((await admin('PATCH', `${CLAIMS}/a/status`, { status: { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] } })).code, 200, 'what was granted stays')
+})
+
+t.test('parts of the status need permissions of their own', async t => {
+  const account = 'system:serviceaccount:default:driver'
+  const server = await withRoles()
+  const status = { resources: ['resourceclaims/status'], verbs: ['update', 'patch'] }
+  await grant(server, 'writer', [status])
+  await grant(server, 'binder', [status, { resources: ['resourceclaims/binding'], verbs: ['patch'] }])
+  await grant(server, 'driver', [status, { resources: ['resourceclaims/driver'], verbs: ['arbitrary-node:patch'], resourceNames: ['gpu.example.com'] }])
+  await grant(server, account, [status, { resources: ['resourceclaims/driver'], verbs: ['associated-node:patch'], resourceNames: ['gpu.example.com'] }])
+  const admin = as(server)
+  const local = as(server, account, { 'impersonate-extra-authentication.orch.io%2fnode-name': 'n1' })
+  const write = async (user: string, value: Json) => await (user === 'local' ? local : as(server, user))('PATCH', `${CLAIMS}/a/status`, { status: value })
+  const nodeSelector = (name: string): Json => ({ nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }] })
+  const named = { driver: 'gpu.example.com', pool: 'n1', device: 'd' }
+  const allocation = (name: string): Json => ({ devices: { results: [{ request: 'gpu', ...named }] }, nodeSelector: nodeSelector(name) })
+  await admin('POST', CLAIMS, asked({}))
+  t.same(causes(await write('writer', { allocation: allocation('n1') })), ['status.allocation: Forbidden'])
+  t.equal((await write('binder', { allocation: allocation('n1') })).code, 200)
+  t.equal((await write('writer', {})).code, 200, 'what changes nothing needs nothing')
+  const devices = (a: number): Json => ({ devices: [{ ...named, data: { a } }] })
+  t.same(causes(await write('binder', devices(1))), ['status.devices: Forbidden'])
+  t.equal((await write('driver', devices(1))).code, 200)
+  t.equal((await write('local', devices(2))).code, 200, 'it runs on the node')
+  t.same(causes(await as(server, 'binder')('PUT', `${CLAIMS}/a/status`, { ...(await admin('GET', `${CLAIMS}/a`)).json, status: { allocation: null } })), ['status.allocation: Forbidden'], 'another verb')
+  t.equal((await write('binder', { allocation: null })).code, 200)
+  t.equal((await write('binder', { allocation: allocation('n2') })).code, 200)
+  t.same(causes(await write('local', devices(3))), ['status.devices: Forbidden'], 'of another node')
+})

@@ -19,24 +19,16 @@ const [MAX_DOMAIN, MAX_ID] = [63, 32]
 const text = (most: number): Type => ({ ...STRING, most })
 const byName = (of: Type): Type =>
   ({ ...mapOf(text(MAX_DOMAIN), { ...mapOf(text(MAX_ID), of), most: MOST }), most: MOST })
-const device = (shares: boolean): Type => objectOf({
-  driver: text(MAX_DOMAIN), attributes: byName(DYN), capacity: byName({ kind: 'quantity' }),
-  ...shares ? { allowMultipleAllocations: BOOL } : {}
-}, 'orch.DRADevice')
+const COMMON = { driver: text(MAX_DOMAIN), attributes: byName(DYN), capacity: byName({ kind: 'quantity' }) }
+const NAME = 'orch.DRADevice'
+const DEVICE = objectOf(COMMON, NAME)
+const SHARED_DEVICE = objectOf({ ...COMMON, allowMultipleAllocations: BOOL }, NAME)
 
-/** By what gates bring to expressions; programs are kept with each. */
-const environments = new Map<string, Environment>()
-
+/** One for each list: everybody may write claims, whose programs are of no use afterwards. */
 function environmentOf (gates: Pick<Gates, 'enabled'>): Environment {
-  const [shares, lists] = [gates.enabled('DRAConsumableCapacity'), gates.enabled('DRAListTypeAttributes')]
-  const key = `${shares},${lists}`
-  let found = environments.get(key)
-  if (found === undefined) {
-    const root = device(shares)
-    found = new Environment({ device: root }, { functions: lists ? ['cel.bind', 'includes'] : ['cel.bind'], root })
-    environments.set(key, found)
-  }
-  return found
+  const root = gates.enabled('DRAConsumableCapacity') ? SHARED_DEVICE : DEVICE
+  const functions = gates.enabled('DRAListTypeAttributes') ? ['cel.bind', 'includes'] as const : ['cel.bind'] as const
+  return new Environment({ device: root }, { functions, root })
 }
 
 /** Compiles each selector, in a step of its own. */
@@ -44,10 +36,11 @@ export function * validateSelectors (
   selectors: readonly DeviceSelector[], at: string, report: Report, gates: Pick<Gates, 'enabled'>
 ): Steps<void> {
   if (!isShort(selectors, MOST, at, report)) return
+  const environment = environmentOf(gates)
   for (const [index, { cel }] of selectors.entries()) {
     const path = `${at}[${index}].cel`
     if (cel === undefined) required(report, path)
-    else checkExpression(cel.expression, `${path}.expression`, report, environmentOf(gates))
+    else checkExpression(cel.expression, `${path}.expression`, report, environment)
     yield
   }
 }
@@ -57,7 +50,7 @@ function checkExpression (expression: string, at: string, report: Report, enviro
   try {
     const { type, most } = environment.compile(expression)
     if (type.kind !== 'bool' && type.kind !== 'dyn') {
-      return invalid(report, at, expression, 'must evaluate to bool or the unknown type, not ' + type.kind)
+      return invalid(report, at, expression, 'must evaluate to bool or the unknown type')
     }
     if (most > MAX_COST) forbidden(report, at, 'too complex, exceeds cost limit')
   } catch (error) {
