@@ -1,20 +1,19 @@
 /** Flags that went with a release, and defaults that changed with one (`removed` and `later` of `flag.ts`). */
-import { SINCE, type Release } from '../schemas/meta/release.js'
+import { reaches, type Release } from '../schemas/meta/release.js'
 import type { Parsed } from './command-line.js'
 import { FlagError, type Flag } from './flag.js'
 import { FLAGS, type FlagName } from './flags/index.js'
 
 const LISTED = Object.entries(FLAGS) as Array<[FlagName, Flag<unknown>]> // flags differ in their value types
 
-const inOrder = (release: string): number => SINCE.indexOf(release)
-
-/** Whether a release has what came, or lacks what went, with another one. */
-const reaches = (release: Release, since: string | undefined): boolean =>
-  since !== undefined && inOrder(release) >= inOrder(since)
+/** The release with which a flag went, if the emulated one does not have it any more. */
+function goneWith (name: FlagName, release: Release): string | undefined {
+  const { removed } = FLAGS[name] as Flag<unknown> // of any value type
+  return removed !== undefined && reaches(release, removed) ? removed : undefined
+}
 
 /** Whether the emulated release has a flag. */
-export const isThere = (name: FlagName, release: Release): boolean =>
-  !reaches(release, (FLAGS[name] as Flag<unknown>).removed) // of any value type
+export const isThere = (name: FlagName, release: Release): boolean => goneWith(name, release) === undefined
 
 /** The default of the emulated release, as on the command line. */
 export const defaultTextOf = ({ later, defaultText }: Flag<unknown>, release: Release): string =>
@@ -24,10 +23,8 @@ export const defaultTextOf = ({ later, defaultText }: Flag<unknown>, release: Re
 export function withReleaseDefaults ({ values, given }: Parsed): Parsed {
   const { 'emulated-version': release } = values
   for (const [name, text] of given) {
-    const { removed } = FLAGS[name] as Flag<unknown> // of any value type
-    if (reaches(release, removed)) {
-      throw new FlagError(name, text, `went with release ${removed ?? ''}; leave it out`)
-    }
+    const gone = goneWith(name, release)
+    if (gone !== undefined) throw new FlagError(name, text, `went with release ${gone}; leave it out`)
   }
   const applied = LISTED.flatMap(([name, { later }]) =>
     later !== undefined && reaches(release, later.since) && !given.has(name) ? [[name, later.default] as const] : [])

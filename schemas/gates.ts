@@ -4,7 +4,7 @@
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
 import { GATES_CAME, GATES_OF_1_36, GATES_WENT, hasStayed, words, type Gate } from './gates-1.36.js'
-import { RELEASE_NAME, SINCE, type Release } from './meta/release.js'
+import { reaches, RELEASE_NAME, SINCE, type Release } from './meta/release.js'
 
 export type { Gate } from './gates-1.36.js'
 
@@ -79,16 +79,18 @@ export const GATES: ReadonlyMap<string, Gate> = new Map([
 ])
 
 /** The gates that may be set where a release is emulated. */
-export const gatesOf = (release: Release): ReadonlyMap<string, Gate> =>
-  release === RELEASE_NAME ? GATES : GATES_OF_1_36
+export const gatesOf = (release: Release): ReadonlyMap<string, Gate> => BY_RELEASE[release]
 
-/** Every name that code may ask for with its value where nobody sets it: gates of both releases, and releases. */
+const BY_RELEASE: Readonly<Record<Release, ReadonlyMap<string, Gate>>> = { [RELEASE_NAME]: GATES, 1.36: GATES_OF_1_36 }
+
+/** Every name that code may ask for with its value where nobody sets it: gates of all releases, and releases. */
 const defaults = (release: Release): Map<string, boolean> => new Map([
-  ...[...GATES_CAME.keys(), ...GATES_OF_1_36.keys()].map((name): [string, boolean] => [name, false]),
+  ...[...GATES_CAME.keys(), ...Object.values(BY_RELEASE).flatMap(gates => [...gates.keys()])]
+    .map((name): [string, boolean] => [name, false]),
   ...[...GATES_WENT.keys(), ...GATES.keys()].map((name): [string, boolean] =>
     [name, release !== RELEASE_NAME && hasStayed(name)]),
   ...[...gatesOf(release)].map(([name, gate]): [string, boolean] => [name, gate.default]),
-  ...SINCE.map((name): [string, boolean] => [name, release !== RELEASE_NAME])
+  ...SINCE.map((name): [string, boolean] => [name, reaches(release, name)])
 ])
 
 /** Gates of 1.36 that bring nothing here: they may be switched on, and nothing changes. */
@@ -149,7 +151,7 @@ export function featureGates (
   return {
     publicGroup,
     release,
-    knows: name => gates.has(name) || (release !== RELEASE_NAME && hasStayed(name)),
+    knows: name => gates.has(name) || (release !== RELEASE_NAME && GATES_WENT.has(name) && hasStayed(name)),
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const value = on.get(name)

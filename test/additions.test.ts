@@ -99,6 +99,61 @@ export async function openNoted (notes: string[]): Promise<Backend> {
   }
 }
 
+/** As docs/architecture.md says that a field of the next release would be added. */
+const OF_THE_NEXT: Addition = {
+  files: {
+    'schemas/gates-1.37.ts': `import { GATES_OF_1_36, type Gate } from './gates-1.36.js'
+
+export const GATES_OF_1_37: ReadonlyMap<string, Gate> =
+  new Map([...GATES_OF_1_36, ['ColouredConfigMaps', { stage: 'Beta', default: true }]])
+`
+  },
+  edits: [
+    ['schemas/meta/release.ts', "[RELEASE_NAME, '1.36'] as const", "[RELEASE_NAME, '1.36', '1.37'] as const"],
+    ['schemas/meta/release.ts', "1.36: ['1.34', '1.35', '1.36'] }", "1.36: ['1.34', '1.35', '1.36'], 1.37: ['1.35', '1.36', '1.37'] }"],
+    ['schemas/gates.ts', 'import { GATES_CAME', "import { GATES_OF_1_37 } from './gates-1.37.js'\nimport { GATES_CAME"],
+    ['schemas/gates.ts', '1.36: GATES_OF_1_36 }', '1.36: GATES_OF_1_36, 1.37: GATES_OF_1_37 }'],
+    ['schemas/api/core/configmaps.ts', 'map, type Static', 'map, string, type Static'],
+    ['schemas/api/core/configmaps.ts', '  immutable: immutableFlag(4),', "  immutable: immutableFlag(4),\n  colour: string(5, 'The colour.', { since: '1.37', gate: 'ColouredConfigMaps' }),"],
+    ['schemas/api/core/configmaps.ts', '    let size = 0', "    let size = 0\n    if (config.colour === 'none') invalid(report, 'colour', config.colour, 'must be a colour')"]
+  ],
+  lines: 7
+}
+
+const WITH_THE_NEXT = `
+import Fastify from 'fastify'
+import orch from './dist/app.js'
+import { openMemory } from './dist/storage/embedded/memory.js'
+const store = await openMemory()
+const methods = ['get', 'list', 'count', 'create', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow', 'status', 'lease', 'close']
+const view = () => Object.assign({ name: store.name }, ...methods.map(name => ({ [name]: name === 'close' ? async () => {} : store[name].bind(store) })))
+const url = '/api/v1/namespaces/default/configmaps'
+const served = async (emulatedVersion, featureGates = {}) => {
+  const fastify = Fastify()
+  await fastify.register(orch, { storage: view(), emulatedVersion, featureGates })
+  const ask = async (method, path, body) => {
+    const { statusCode, headers, body: text } = await fastify.inject({ method, url: path, ...body === undefined ? {} : { headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) } })
+    return { code: statusCode, colour: JSON.parse(text).colour ?? '', warned: /unknown field .*colour/.test(headers.warning ?? '') }
+  }
+  return ask
+}
+const map = (name, more) => ({ metadata: { name }, ...more })
+const [next, off, before, first] = [await served('1.37'), await served('1.37', { ColouredConfigMaps: false }), await served('1.36'), await served('1.24')]
+const said = {
+  made: await next('POST', url, map('a', { colour: 'red' })),
+  invalid: (await next('POST', url, map('b', { colour: 'none' }))).code,
+  off: await off('POST', url, map('c', { colour: 'red' })),
+  before: await before('POST', url, map('d', { colour: 'red' })),
+  first: await first('POST', url, map('e', { colour: 'red' })),
+  strict: (await before('POST', url + '?fieldValidation=Strict', map('f', { colour: 'red' }))).code,
+  read: await before('GET', url + '/a'),
+  kept: await first('PUT', url + '/a', map('a', { colour: 'red', data: { x: 'y' } })),
+  after: await next('GET', url + '/a')
+}
+process.stdout.write(JSON.stringify(said))
+process.exit(0)
+`
+
 const PROGRAM = `
 import Fastify from 'fastify'
 import orch from './dist/app.js'
@@ -138,7 +193,7 @@ t.test('each is a file of its own and a line or two where the others are listed'
     cpSync(join(root, file), join(copy, file))
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  for (const [what, { files, edits, lines }] of Object.entries(ADDITIONS)) {
+  for (const [what, { files, edits, lines }] of Object.entries({ ...ADDITIONS, 'a field of the next release': OF_THE_NEXT })) {
     for (const [file, text] of Object.entries(files)) {
       mkdirSync(dirname(join(copy, file)), { recursive: true })
       writeFileSync(join(copy, file), text)
@@ -164,4 +219,18 @@ t.test('each is a file of its own and a line or two where the others are listed'
   writeFileSync(join(copy, 'program.js'), PROGRAM)
   const { stdout } = await run(process.execPath, ['program.js'], { cwd: copy })
   t.same(JSON.parse(stdout), { codes: [201, '403 not on a Friday', 401], tasks: ['milk'], discovered: ['errands'], noted: true, hidden: 404, disabled: false, deep: false, managed: 'onstart' })
+  writeFileSync(join(copy, 'next.js'), WITH_THE_NEXT)
+  const next = JSON.parse((await run(process.execPath, ['next.js'], { cwd: copy })).stdout) as unknown
+  const red = { colour: 'red', warned: false }
+  t.same(next, {
+    made: { code: 201, ...red },
+    invalid: 422,
+    off: { code: 201, colour: '', warned: false },
+    before: { code: 201, colour: '', warned: true },
+    first: { code: 201, colour: '', warned: true },
+    strict: 400,
+    read: { code: 200, ...red },
+    kept: { code: 200, ...red },
+    after: { code: 200, ...red }
+  }, 'earlier releases do not know the field, and keep what is stored')
 })

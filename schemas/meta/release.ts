@@ -9,8 +9,16 @@ export const RELEASE_NAME = `${RELEASE.major}.${RELEASE.minor}` as const
 export const RELEASES = [RELEASE_NAME, '1.36'] as const
 export type Release = typeof RELEASES[number]
 
+const minorOf = (release: string): number => Number(partsOf(release).minor)
+
 /** Releases after the interface's, up to the newest that can be emulated. */
-export const SINCE = Array.from({ length: 12 }, (_, index) => `${RELEASE.major}.${25 + index}`)
+export const SINCE = Array.from(
+  { length: minorOf(RELEASES.at(-1) ?? RELEASE_NAME) - minorOf(RELEASE_NAME) },
+  (_, index) => `${RELEASE.major}.${minorOf(RELEASE_NAME) + 1 + index}`
+)
+
+/** Whether a release has what came with another one. */
+export const reaches = (release: Release, since: string): boolean => minorOf(release) >= minorOf(since)
 
 /**
  * The releases that may have to read what a server stores, by the one that it emulates, oldest first. Before 1.34
