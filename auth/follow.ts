@@ -9,6 +9,8 @@ export interface FollowedResource {
   /** Called for each object at start-up and after each change. */
   readonly changed: (object: ApiObject) => void
   readonly deleted: (name: ObjectName) => void
+  /** Nothing is followed where it is not served. */
+  readonly optional?: true
 }
 
 export interface Followed {
@@ -23,6 +25,6 @@ export interface Followed {
  * Follows resources until closed; retries while the store is unavailable.
  * @param what describes the resources in the log
  * @param acknowledged whether writes wait for the handlers before they are acknowledged
- * @throws Error if a resource is not served
+ * @throws Error if a resource is not served that is not optional
  */
 export type Follow = (what: string, resources: readonly FollowedResource[], acknowledged?: boolean) => Followed

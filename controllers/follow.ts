@@ -26,8 +26,9 @@ class FollowedResources implements Followed {
     { resources, log }: FollowOptions, what: string, followed: readonly FollowedResource[], acknowledged: boolean
   ) {
     this.#log = log
-    this.#informers = followed.map(({ group, plural, changed, deleted }) => {
+    this.#informers = followed.flatMap(({ group, plural, changed, deleted, optional }) => {
       const store = resources.find(group, plural)
+      if (store === undefined && optional === true) return []
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
       const informer = new Informer({
         store, handlers: [{ changed: entry => { changed(store.readStored(entry)) }, deleted }], log

@@ -1,10 +1,12 @@
 /** The evaluator of each namespaced resource. */
+import { deviceClaimEvaluator } from './device-claims.js'
 import type { Evaluator } from './evaluator.js'
 import { claimEvaluator, countEvaluator, serviceEvaluator } from './objects.js'
 import { podEvaluator } from './pods.js'
 
 const OWN: Readonly<Record<string, Evaluator>> = {
-  '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator
+  '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator,
+  'resource.orch.io/resourceclaims': deviceClaimEvaluator
 }
 const counts = new Map<string, Evaluator>()
 

@@ -6,12 +6,13 @@
  */
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
+import type { ResourceSlice } from '../../schemas/api/resource/v1.js'
 import type { VolumeAttachment } from '../../schemas/api/storage/volumeattachments.js'
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
 import { notLoaded } from '../refusal.js'
 import type { RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { Follow, Followed, ObjectName } from '../follow.js'
+import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { clusterRolesOf } from '../rbac/defaults/index.js'
 import { parseRule, ruleAllows, type Rule } from '../rbac/rules.js'
@@ -23,10 +24,12 @@ import { keyOf, type ReferredResource } from './references.js'
 const GROUP = 'system:nodes'
 const PREFIX = 'system:node:'
 const STORAGE = 'storage.orch.io'
+const DEVICES = 'resource.orch.io'
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+const SELECTS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 const STATUS: ReadonlySet<string> = new Set(['update', 'patch'])
 
 /** The name of the node, '' for a node agent without one, undefined for other users. */
@@ -44,7 +47,7 @@ export interface NodeAuthorizerOptions {
 }
 
 export type GraphAction = 'AddPod' | 'DeletePod' | 'AddPV' | 'DeletePV' | 'AddVolumeAttachment' |
-  'DeleteVolumeAttachment'
+  'DeleteVolumeAttachment' | 'AddResourceSlice' | 'DeleteResourceSlice'
 
 export class NodeAuthorizer implements Authorizer {
   readonly name = 'Node'
@@ -55,6 +58,8 @@ export class NodeAuthorizer implements Authorizer {
   /** A node agent reads its own node and pods, not all of them. */
   readonly #isNarrow: boolean
   readonly #readsAccounts: boolean
+  /** There are claims to devices, and slices. */
+  readonly #hasDevices: boolean
   #followed: Followed | undefined
 
   constructor (options: NodeAuthorizerOptions) {
@@ -63,6 +68,7 @@ export class NodeAuthorizer implements Authorizer {
     this.#rules = (clusterRolesOf(gates).find(({ name }) => name === 'system:node')?.rules ?? []).map(parseRule)
     this.#isNarrow = gates.enabled('AuthorizeNodeWithSelectors')
     this.#readsAccounts = gates.enabled('KubeletServiceAccountTokenForCredentialProviders')
+    this.#hasDevices = gates.enabled('DynamicResourceAllocation')
   }
 
   async start (): Promise<void> {
@@ -90,7 +96,20 @@ export class NodeAuthorizer implements Authorizer {
         this.#graph.setAttachment(metadata.name ?? '', spec.nodeName)
       }),
       deleted: this.#timed<ObjectName>('DeleteVolumeAttachment', ({ name }) => { this.#graph.deleteAttachment(name) })
-    }])
+    }, ...this.#hasDevices ? [this.#slices()] : []])
+  }
+
+  #slices (): FollowedResource {
+    return {
+      group: DEVICES,
+      plural: 'resourceslices',
+      optional: true,
+      changed: this.#timed('AddResourceSlice', object => {
+        const { metadata, spec } = object as ResourceSlice // the followed resource
+        this.#graph.setSlice(metadata.name ?? '', spec.nodeName ?? '')
+      }),
+      deleted: this.#timed<ObjectName>('DeleteResourceSlice', ({ name }) => { this.#graph.deleteSlice(name) })
+    }
   }
 
   close (): void { this.#followed?.close() }
@@ -109,6 +128,13 @@ export class NodeAuthorizer implements Authorizer {
           return this.#authorizeGet(node, info, name => this.#graph.isAttachedTo(node, name))
         case '/serviceaccounts': return this.#authorizeToken(node, info)
         case 'coordination.orch.io/leases': return ownLease(node, info)
+        case `${DEVICES}/resourceclaims`:
+          if (!this.#hasDevices) break
+          return this.#authorizeGet(node, info, name =>
+            this.#graph.refersTo(node, keyOf('resourceclaims', info.namespace, name)))
+        case `${DEVICES}/resourceslices`:
+          if (!this.#hasDevices) break
+          return this.#authorizeSlice(node, info)
         case `${STORAGE}/csinodes`: return ownCSINode(node, info)
         case '/nodes':
           if (this.#isNarrow && READS.has(info.verb)) return ownNode(node, info)
@@ -165,6 +191,19 @@ export class NodeAuthorizer implements Authorizer {
         : noOpinion(`can only list or watch pods with the field selector spec.nodeName=${node}`)
     }
     return this.#ifRelated(node, info, () => this.#graph.isOn(node, `${info.namespace}/${info.name}`))
+  }
+
+  /** Slices of devices of the node. What a new one says is checked where it is admitted. */
+  #authorizeSlice (node: string, info: RequestInfo): Ruling {
+    const { verb, subresource } = info
+    if (subresource !== '') return noOpinion('cannot access subresources of a slice')
+    if (verb === 'create') return ALLOW
+    if (SELECTS.has(verb)) {
+      return selectsNode(info, node)
+        ? ALLOW
+        : noOpinion(`can only ${verb} slices with the field selector spec.nodeName=${node}`)
+    }
+    return this.#ifRelated(node, info, () => this.#graph.hasSlice(node, info.name))
   }
 
   #authorizeToken (node: string, info: RequestInfo): Ruling {

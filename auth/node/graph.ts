@@ -36,6 +36,8 @@ export class NodeGraph {
   readonly #volumesOf = new Sets()
   /** Node by name of the attachment. */
   readonly #attachments = new Map<string, string>()
+  /** Node by name of the slice, of devices of one node. */
+  readonly #slices = new Map<string, string>()
 
   setPod (key: string, pod: Pod): void {
     this.deletePod(key)
@@ -67,6 +69,13 @@ export class NodeGraph {
   setAttachment (name: string, node: string): void { this.#attachments.set(name, node) }
   deleteAttachment (name: string): void { this.#attachments.delete(name) }
 
+  setSlice (name: string, node: string): void {
+    if (node === '') this.#slices.delete(name)
+    else this.#slices.set(name, node)
+  }
+
+  deleteSlice (name: string): void { this.#slices.delete(name) }
+
   /** Whether a pod of the node refers to the object, or to a claim whose volume uses it. @param key see `keyOf` */
   /** Whether a pod is bound to the node. */
   isOn (node: string, pod: string): boolean { return this.#pods.get(pod)?.node === node }
@@ -83,6 +92,7 @@ export class NodeGraph {
   }
 
   isAttachedTo (node: string, attachment: string): boolean { return this.#attachments.get(attachment) === node }
+  hasSlice (node: string, slice: string): boolean { return this.#slices.get(slice) === node }
 
   #podRefersTo (node: string, key: string): boolean {
     for (const pod of this.#podsOf.of(key)) if (this.#pods.get(pod)?.node === node) return true

@@ -11,7 +11,8 @@ import type { Pod } from '../../schemas/api/core/pods.js'
  */
 export const MIRROR = 'orch.io/config.mirror'
 
-export type ReferredResource = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
+export type ReferredResource =
+  'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts' | 'resourceclaims'
 
 /** The key of a namespaced object that pods refer to. */
 export const keyOf = (resource: ReferredResource, namespace: string, name: string): string =>
@@ -37,7 +38,7 @@ export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
   metadata.annotations?.[MIRROR] !== undefined
 
 /** Keys of the objects that the pod needs. */
-export function referencesOf ({ metadata, spec }: Pod): Set<string> {
+export function referencesOf ({ metadata, spec, status }: Pod): Set<string> {
   const names = new Set<string>()
   const { namespace = '', name: podName = '' } = metadata
   const add = (resource: ReferredResource, name: string | undefined): void => {
@@ -73,6 +74,10 @@ export function referencesOf ({ metadata, spec }: Pod): Set<string> {
       add('secrets', source.nodePublishSecretRef?.name)
     }
   }
+  for (const { resourceClaimName } of [...spec.resourceClaims ?? [], ...status.resourceClaimStatuses ?? []]) {
+    add('resourceclaims', resourceClaimName)
+  }
+  add('resourceclaims', status.extendedResourceClaimStatus?.resourceClaimName)
   return names
 }
 

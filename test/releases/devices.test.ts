@@ -226,3 +226,40 @@ t.test('parts of the status need permissions of their own', async t => {
   t.equal((await write('binder', { allocation: allocation('n2') })).code, 200)
   t.same(causes(await write('local', devices(3))), ['status.devices: Forbidden'], 'of another node')
 })
+
+t.test('quotas count claims and the devices that they may get', async t => {
+  const server = await later()
+  const quotas = '/api/v1/namespaces/default/resourcequotas'
+  const [count, gpus] = ['count/resourceclaims.resource.orch.io', 'gpu.deviceclass.resource.orch.io/devices']
+  t.equal((await server.post(quotas, { metadata: { name: 'q' }, spec: { hard: { [count]: '3', [gpus]: '40' } } })).code, 201)
+  const used = async (): Promise<Json> => (await server.get(`${quotas}/q`)).json['status'].used ?? {}
+  while ((await used())[count] === undefined) await new Promise(resolve => { setImmediate(resolve) })
+  t.equal((await server.post(CLAIMS, asked({ allocationMode: 'All' }))).code, 201)
+  t.same(await used(), { [count]: '1', [gpus]: '32' })
+  const alternatives = { requests: [{ name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'gpu', count: 2 }, { name: 'b', deviceClassName: 'gpu', count: 5 }, { name: 'c', deviceClassName: 'cpu', count: 50 }] }] }
+  t.equal((await server.post(CLAIMS, claim(alternatives, 'b'))).code, 201)
+  t.same(await used(), { [count]: '2', [gpus]: '37' })
+  t.match(await server.post(CLAIMS, { ...asked({ count: 4 }), metadata: { name: 'c' } }), { code: 403, json: { message: /exceeded quota: q, requested: gpu.deviceclass.resource.orch.io\/devices=4, used: .*=37, limited: .*=40/ } })
+  t.equal((await server.post(CLAIMS, { ...asked({ count: 3 }), metadata: { name: 'c' } })).code, 201)
+})
+
+t.test('a node agent has the claims of its pods and the slices of its node', async t => {
+  const tokens = 'root,root,1,system:masters\nn1,system:node:n1,2,system:nodes\nn2,system:node:n2,3,system:nodes\n'
+  const server = await build(t, { emulatedVersion: '1.36', authentication: { tokens }, authorization: { modes: ['Node', 'RBAC'] }, admission: { enabled: ['NodeRestriction'] } })
+  const call = async (token: string, method: string, url: string, body?: unknown) => await server.call(method, url, body, { authorization: `Bearer ${token}`, 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' })
+  for (const name of ['used', 'made', 'other']) t.equal((await call('root', 'POST', CLAIMS, { ...asked({}), metadata: { name } })).code, 201)
+  await call('root', 'POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+  const pods = '/api/v1/namespaces/default/pods'
+  const resourceClaims = [{ name: 'a', resourceClaimName: 'used' }, { name: 'b', resourceClaimTemplateName: 't' }]
+  const pod = await call('root', 'POST', pods, { metadata: { name: 'p' }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], resourceClaims } })
+  t.equal(pod.code, 201, JSON.stringify(pod.json))
+  t.equal((await call('root', 'PATCH', `${pods}/p/status`, { status: { resourceClaimStatuses: [{ name: 'b', resourceClaimName: 'made' }] } })).code, 200)
+  for (const [token, name, code] of [['n1', 'used', 200], ['n1', 'made', 200], ['n1', 'other', 403], ['n2', 'used', 403]] as const) t.equal((await call(token, 'GET', `${CLAIMS}/${name}`)).code, code, `${token} ${name}`)
+  t.equal((await call('n1', 'GET', CLAIMS)).code, 403)
+  t.equal((await call('n1', 'POST', SLICES, slice({}))).code, 201)
+  t.equal((await call('n2', 'POST', SLICES, slice({}, 'other'))).code, 403, 'of another node')
+  for (const [token, method, url, code] of [
+    ['n1', 'GET', `${SLICES}/s`, 200], ['n2', 'GET', `${SLICES}/s`, 403], ['n1', 'GET', SLICES, 403], ['n1', 'GET', `${SLICES}?fieldSelector=spec.nodeName%3Dn1`, 200],
+    ['n2', 'GET', `${SLICES}?fieldSelector=spec.nodeName%3Dn1`, 403], ['n2', 'DELETE', `${SLICES}/s`, 403], ['n1', 'DELETE', `${SLICES}/s`, 200]
+  ] as const) t.equal((await call(token, method, url)).code, code, `${token} ${method} ${url}`)
+})
