@@ -27,13 +27,14 @@ export class UpdateWrite extends ChangeWrite {
   set replacement (object: ApiObject) { this.#replacement = object }
 }
 
-/** Of a missing object, a uid is a conflict. @throws StatusError 400 */
+/** Of a missing object, a uid is a conflict; in later releases the object is missing. @throws StatusError 400 */
 export function identify (write: UpdateWrite): void {
   const { store, object, target, context, subresource } = write
   matchTarget(store, object, target)
   mergeOwnerReferences(object, context.caller)
   write.replacement = object
-  write.mayCreate = (object.metadata.uid ?? '') !== '' || (store.representation.createOnUpdate && subresource === '')
+  const isConflict = (object.metadata.uid ?? '') !== '' && !store.gates.enabled('1.36')
+  write.mayCreate = isConflict || (store.representation.createOnUpdate && subresource === '')
 }
 
 /** Each attempt changes a copy. @throws StatusError 409 */

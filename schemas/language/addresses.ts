@@ -36,10 +36,22 @@ function * findIn (field: PlannedField, own: Holds | undefined, value: unknown, 
 /** Whether objects of a type hold addresses. */
 export const holdsAddresses = (message: Message): boolean => hasAddresses(planOf(message))
 
+/** Labels by which controllers say that they wrote an object; they write addresses in the best form. */
+const MANAGED: ReadonlyArray<readonly [label: string, by: RegExp]> = [
+  ['endpoints.orch.io/managed-by', /^endpoint-controller$/],
+  ['endpointslice.orch.io/managed-by', /^endpointslice(?:mirroring)?-controller\.\S+$/]
+]
+
+function isManaged (object: object): boolean {
+  const { metadata } = object as { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } }
+  return MANAGED.some(([label, by]) => by.test(metadata?.labels?.[label] ?? ''))
+}
+
 /** Checks the forms of addresses that `old` does not have at the same kind of place. @param old undefined on create */
 export function checkAddressForms (message: Message, object: object, old: object | undefined, report: Report): void {
   const plan = planOf(message)
   const known = new Set(old === undefined ? [] : [...find(plan, old as Plain, '')].map(placeOf))
+  const warn = isManaged(object) ? undefined : report.warn
   for (const found of find(plan, object as Plain, '')) {
     if (known.has(placeOf(found))) continue
     const wrong = ambiguity(found.text, found.holds)
@@ -51,7 +63,7 @@ export function checkAddressForms (message: Message, object: object, old: object
     if (better === undefined) continue
     const [text, form] = [JSON.stringify(found.text), JSON.stringify(better)]
     const [what, kind] = found.holds === 'ip' ? ['IP address', 'address'] : ['CIDR value', 'CIDR value']
-    report.warn?.(found.text.includes(':')
+    warn?.(found.text.includes(':')
       ? `${found.path}: IPv6 ${kind} ${text} should be in RFC 5952 canonical format (${form})`
       : `${found.path}: non-standard ${what} ${text} is invalid: use ${form}`)
   }

@@ -15,6 +15,8 @@ import { kind, message } from './package.js'
 import {
   validateStatefulSetSpec, validateStatefulSetStatus, validateStatefulSetUpdate, validateTemplates
 } from './rules/statefulsets.js'
+import { allWarnings, warnedLater } from '../../rules/warned.js'
+import { warnOfClaim } from '../core/rules/object-warnings.js'
 
 export type RollingUpdateStatefulSetStrategy = Static<typeof RollingUpdateStatefulSetStrategy>
 export const RollingUpdateStatefulSetStrategy =
@@ -148,6 +150,15 @@ const columns: ReadonlyArray<Column<StatefulSet>> = [
   ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wideOnly)
 ]
 
+const statefulSetWarnings = warnedLater<StatefulSet>(({ spec }, _old, warn) => {
+  for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
+    warnOfClaim(claim.spec, `spec.volumeClaimTemplates[${index}].spec`, warn)
+  }
+  if ((spec.revisionHistoryLimit ?? 0) < 0) {
+    warn('spec.revisionHistoryLimit: a negative value keeps all revisions; it should be at least 0')
+  }
+})
+
 export const statefulSets = resource(StatefulSet, {
   plural: 'statefulsets',
   shortNames: ['sts'],
@@ -163,7 +174,9 @@ export const statefulSets = resource(StatefulSet, {
   ],
   generation: ({ spec }) => spec,
   strategy: {
-    dropGated: dropOfTemplate, warnings: templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template)
+    dropGated: dropOfTemplate, warnings: allWarnings(
+      templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template), statefulSetWarnings
+    )
   },
   columns
 })

@@ -17,6 +17,7 @@ import {
   defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus,
   validateJobUpdate
 } from './rules/jobs.js'
+import { allWarnings, warnedLater } from '../../rules/warned.js'
 
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
@@ -161,6 +162,16 @@ const ORPHANED_PODS =
   'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set ' +
     'propagationPolicy=Orphan to suppress this warning'
 
+const MANY_INDEXES = 100_000
+const MANY_AT_ONCE = 10_000
+
+const jobWarnings = warnedLater<Job>(({ spec: { completionMode, completions = 0, parallelism = 0 } }, _old, warn) => {
+  if (completionMode === 'Indexed' && completions > MANY_INDEXES && parallelism > MANY_AT_ONCE) {
+    warn(`spec: with more than ${MANY_INDEXES} completions a parallelism of more than ${MANY_AT_ONCE} makes a status ` +
+      'that may grow too large')
+  }
+})
+
 export const jobs = resource(Job, {
   plural: 'jobs',
   categories: ['all'],
@@ -179,7 +190,8 @@ export const jobs = resource(Job, {
   generation: ({ spec }) => spec,
   strategy: {
     dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate,
-    canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template, true),
+    canonicalize: labelJob,
+    warnings: allWarnings(templateWarnings<Job>('spec.template', ({ spec }) => spec.template, true), jobWarnings),
     dependentsWarning: ORPHANED_PODS
   },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },

@@ -7,6 +7,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { alignPodRanges, validateNode, validateNodeUpdate } from './rules/nodes.js'
 import { kind, message } from './package.js'
+import { nodeWarnings } from './rules/object-warnings.js'
 
 export type Taint = Static<typeof Taint>
 export const Taint = message('Taint', 'A mark on a node that keeps pods off it.', {
@@ -57,6 +58,6 @@ export const nodes = resource(Node, {
   ],
   storagePrefix: 'minions',
   columns: nodeColumns,
-  strategy: { statusOfNew: true }, // node agents register with their status
+  strategy: { statusOfNew: true, warnings: nodeWarnings }, // node agents register with their status
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) }
 })

@@ -13,6 +13,7 @@ import {
   prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate
 } from './rules/persistentvolumeclaims.js'
 import { kind, message } from './package.js'
+import { claimWarnings } from './rules/object-warnings.js'
 
 export type PersistentVolumeClaimCondition = Static<typeof PersistentVolumeClaimCondition>
 export const PersistentVolumeClaimCondition = message('PersistentVolumeClaimCondition', 'A finding about a claim.', {
@@ -128,6 +129,7 @@ export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
     prepareForCreate: (claim, _user, gates) => { prepareClaim(claim, gates) },
     prepareForUpdate: (claim, old, subresource, gates) => {
       if (subresource === '') prepareClaimUpdate(claim, old, gates)
-    }
+    },
+    warnings: claimWarnings
   }
 })

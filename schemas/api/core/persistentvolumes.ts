@@ -12,6 +12,7 @@ import type { Gates } from '../../gates.js'
 import { resource } from '../../resource.js'
 import { refuseAlone, validateVolumeSpec, validateVolumeUpdate } from './rules/persistentvolumes.js'
 import { kind, message } from './package.js'
+import { volumeWarnings } from './rules/object-warnings.js'
 
 export type VolumeNodeAffinity = Static<typeof VolumeNodeAffinity>
 export const VolumeNodeAffinity = message('VolumeNodeAffinity', 'Nodes from which a volume can be reached.', {
@@ -97,7 +98,8 @@ export const persistentVolumes = resource(PersistentVolume, {
   deleteReturns: 'Object',
   strategy: {
     prepareForCreate: (volume, _user, gates) => { noteTransition(volume, undefined, gates) },
-    prepareForUpdate: (volume, old, _subresource, gates, now) => { noteTransition(volume, old, gates, now) }
+    prepareForUpdate: (volume, old, _subresource, gates, now) => { noteTransition(volume, old, gates, now) },
+    warnings: volumeWarnings
   },
   columns: volumeColumns
 })

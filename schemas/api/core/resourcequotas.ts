@@ -6,6 +6,7 @@ import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource, type Column } from '../../resource.js'
 import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
 import { kind, message } from './package.js'
+import { quotaWarnings } from './rules/object-warnings.js'
 
 export type ScopedResourceSelectorRequirement = Static<typeof ScopedResourceSelectorRequirement>
 export const ScopedResourceSelectorRequirement =
@@ -90,5 +91,6 @@ export const resourceQuotas = resource(ResourceQuota, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }
   ],
   deleteReturns: 'Object',
+  strategy: { warnings: quotaWarnings },
   columns
 })

@@ -7,6 +7,7 @@ import { checkImmutable, checkKey, immutableFlag, MAX_SIZE } from './data.js'
 import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
 import { invalid, required, tooLong } from '../../rules/findings.js'
+import { secretWarnings } from './rules/object-warnings.js'
 
 const TYPES = [
   'Opaque', 'orch.io/service-account-token', 'orch.io/dockercfg', 'orch.io/dockerconfigjson', 'orch.io/basic-auth',
@@ -91,5 +92,6 @@ export const secrets = resource(Secret, {
     text<Secret>('Data', 'Number of entries.', ({ data }) => count(data)),
     age
   ],
+  strategy: { warnings: secretWarnings },
   selectableFields: { type: ({ type }) => type ?? '' }
 })

@@ -5,6 +5,7 @@ import { resource } from '../../resource.js'
 import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
 import { LocalObjectReference, ObjectReference } from './references.js'
+import { accountWarnings } from './rules/object-warnings.js'
 
 export type ServiceAccount = Static<typeof ServiceAccount>
 export const ServiceAccount = kind('ServiceAccount', 'An identity for programs, within a namespace.', {
@@ -36,5 +37,5 @@ export const serviceAccounts = resource(ServiceAccount, {
     until('1.33', text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0)),
     age
   ],
-  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare }
+  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare, warnings: accountWarnings }
 })

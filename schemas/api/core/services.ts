@@ -179,6 +179,6 @@ export const services = resource(Service, {
   },
   strategy: {
     dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate,
-    canonicalize: forgetMeaningless, warnings: (service, _old, gates) => serviceWarnings(service, gates)
+    canonicalize: forgetMeaningless, warnings: serviceWarnings
   }
 })

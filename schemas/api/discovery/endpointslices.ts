@@ -6,6 +6,7 @@ import { resource, type Column } from '../../resource.js'
 import { HOSTNAME, otherTopology, ZONE } from './rules/endpointslices.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
+import { warnedLater } from '../../rules/warned.js'
 
 function toV1 ({ topology, ...endpoint }: v1beta1.Endpoint): v1.Endpoint {
   if (topology === undefined) return endpoint
@@ -82,6 +83,10 @@ const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [
   age
 ]
 
+const sliceWarnings = warnedLater<v1beta1.EndpointSlice>(({ addressType }, old, warn) => {
+  if (old === undefined && addressType === 'FQDN') warn('addressType: FQDN endpoints are deprecated')
+})
+
 export const endpointSlices = resource(v1beta1.EndpointSlice, {
   plural: 'endpointslices',
   namespaced: true,
@@ -89,7 +94,7 @@ export const endpointSlices = resource(v1beta1.EndpointSlice, {
   // Labels name the service of a slice.
   generation: ({ addressType, endpoints, ports, metadata }) => [addressType, endpoints, ports, metadata.labels],
   columns,
-  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare },
+  strategy: { prepareForCreate: prepare, prepareForUpdate: prepare, warnings: sliceWarnings },
   others: [{
     message: v1.EndpointSlice, fromStored, toStored: slice => toStored(slice as v1.EndpointSlice),
     rules: { prepare: dropTopology }

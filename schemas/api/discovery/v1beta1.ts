@@ -12,7 +12,9 @@ export const { EndpointConditions, ForZone, EndpointHints, EndpointPort } = shar
 
 export type Endpoint = Static<typeof Endpoint>
 export const Endpoint = message('Endpoint', 'One thing behind a service, usually a pod.', {
-  addresses: list(1, 'Addresses of the endpoint, from 1 to 100.', 'string', { required: true, listType: 'set' }),
+  addresses: list(1, 'Addresses of the endpoint, from 1 to 100.', 'string', {
+    required: true, listType: 'set', holds: 'ip'
+  }),
   conditions: one(2, 'Whether the endpoint may be sent traffic.', EndpointConditions),
   hostname: string(3, 'Host name of the endpoint, for DNS.', { pointer: true }),
   targetRef: one(4, 'Object the endpoint stands for, usually a pod.', ObjectReference, { pointer: true }),

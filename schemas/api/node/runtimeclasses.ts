@@ -4,10 +4,17 @@ import { sameFields } from '../../conversion.js'
 import { resource, type Column } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
+import { warnedLater } from '../../rules/warned.js'
+import { warnOfLabels } from '../core/rules/object-warnings.js'
 
 const columns: ReadonlyArray<Column<v1.RuntimeClass>> = [
   name, text('Handler', 'Runtime configuration on the nodes.', ({ handler }) => handler), age
 ]
+
+const runtimeClassWarnings = warnedLater<v1.RuntimeClass>(({ scheduling }, _old, warn) => {
+  warnOfLabels(Object.keys(scheduling?.nodeSelector ?? {}).map(key =>
+    [key, `scheduling.nodeSelector[${key}]`] as const), warn)
+})
 
 export const runtimeClasses = resource(v1.RuntimeClass, {
   plural: 'runtimeclasses',
@@ -16,6 +23,7 @@ export const runtimeClasses = resource(v1.RuntimeClass, {
   unconditionalUpdate: false,
   anyFinalizer: true,
   columns,
+  strategy: { warnings: runtimeClassWarnings },
   others: [{
     ...sameFields(v1beta1.RuntimeClass, v1.RuntimeClass),
     deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'node.orch.io/v1 RuntimeClass' }

@@ -6,6 +6,7 @@ import { metadata, nextGeneration } from '../../meta/object.js'
 import { resource, type Column } from '../../resource.js'
 import { validateDriverSpec, validateDriverUpdate } from './rules/csi.js'
 import { kind, message } from './package.js'
+import { warnedLater } from '../../rules/warned.js'
 
 export type TokenRequest = Static<typeof TokenRequest>
 export const TokenRequest = message('TokenRequest', 'A token that is made for a CSI driver.', {
@@ -79,6 +80,13 @@ const columns: ReadonlyArray<Column<CSIDriver>> = [
 const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown =>
   [tokenRequests, requiresRepublish]
 
+const driverWarnings = warnedLater<CSIDriver>(({ spec }, old, warn) => {
+  if ((spec.tokenRequests ?? []).length === 0 || spec.serviceAccountTokenInSecrets !== undefined) return
+  if (old !== undefined && sameValue(spec.tokenRequests, old.spec.tokenRequests)) return
+  warn('spec.serviceAccountTokenInSecrets: tokens of tokenRequests are passed with the attributes of volumes, where ' +
+    'logs may show them; true passes them as secrets')
+})
+
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
   notOnUpdate: ['generateName'],
@@ -89,7 +97,8 @@ export const csiDrivers = resource(CSIDriver, {
   strategy: {
     prepareForUpdate: (driver, old) => {
       if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old)
-    }
+    },
+    warnings: driverWarnings
   },
   columns
 })

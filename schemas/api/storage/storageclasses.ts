@@ -6,6 +6,8 @@ import { TopologySelectorTerm } from '../core/topology.js'
 import { resource, type Column } from '../../resource.js'
 import { validateStorageClass, validateStorageClassUpdate } from './rules/storageclasses.js'
 import { kind } from './package.js'
+import { warnedLater } from '../../rules/warned.js'
+import { warnOfLabels } from '../core/rules/object-warnings.js'
 
 export type StorageClass = Static<typeof StorageClass>
 export const StorageClass = kind('StorageClass', 'A class of storage and how volumes of it are made.', {
@@ -49,10 +51,17 @@ const columns: ReadonlyArray<Column<StorageClass>> = [
   age
 ]
 
+const storageClassWarnings = warnedLater<StorageClass>(({ allowedTopologies = [] }, _old, warn) => {
+  warnOfLabels(allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.map(({ key }, place) =>
+      [key, `allowedTopologies[${index}].matchLabelExpressions[${place}].key`] as const)), warn)
+})
+
 export const storageClasses = resource(StorageClass, {
   plural: 'storageclasses',
   shortNames: ['sc'],
   namespaced: false,
   deleteReturns: 'Object',
+  strategy: { warnings: storageClassWarnings },
   columns
 })

@@ -3,6 +3,7 @@ import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import type { ObjectMeta } from '../../../meta/object.js'
+import type { Warn } from '../../../rules/warned.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { AppArmorProfile } from '../security-contexts.js'
 import { APPARMOR } from './annotations.js'
@@ -48,7 +49,7 @@ function * annotated ({ metadata: { annotations }, spec }: Annotated) {
   }
 }
 
-interface Annotated { readonly metadata: ObjectMeta, readonly spec: PodSpec }
+interface Annotated { readonly metadata: Pick<ObjectMeta, 'annotations'>, readonly spec: PodSpec }
 
 /**
  * Sets missing fields of a new pod from the annotations that preceded them. @returns warnings
@@ -65,6 +66,15 @@ export function followAppArmorAnnotations (pod: Annotated): string[] {
         `${path}.securityContext instead`
     ]
   })
+}
+
+/** Annotations of a template whose containers have no equal field. */
+export function warnOfAppArmor (annotations: ObjectMeta['annotations'], spec: PodSpec, at: string, warn: Warn): void {
+  for (const { container, key, profile } of annotated({ metadata: { annotations }, spec })) {
+    const field = container.securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile
+    if (sameValue(field, profile)) continue
+    warn(`${at}[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+  }
 }
 
 /** An annotation and a field of a new pod must not contradict each other. */

@@ -19,9 +19,16 @@ export function checkLaterFields (spec: PodSpec, at: string, report: Report): vo
   if (spec.resources !== undefined) checkPodResources(spec, at, report)
 }
 
-/** Users of its own do not go with namespaces of the node. */
+/** Users of its own do not go with namespaces of the node, and /proc is not unmasked without them. */
 function checkUsers (spec: PodSpec, at: string, report: Report): void {
-  if (spec.hostUsers !== false) return
+  if (spec.hostUsers !== false) {
+    for (const [{ securityContext }, path] of isOn(report, '1.30') ? containersOf(spec, at) : []) {
+      if (securityContext?.procMount === 'Unmasked') {
+        invalid(report, `${path}.securityContext.procMount`, 'Unmasked', '`hostUsers` must be false to use `Unmasked`')
+      }
+    }
+    return
+  }
   const detail = 'when `hostUsers` is false'
   if (spec.hostNetwork === true && !isOn(report, 'UserNamespacesHostNetworkSupport')) {
     forbidden(report, `${at}.hostNetwork`, detail)

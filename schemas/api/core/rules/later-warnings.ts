@@ -1,14 +1,15 @@
 /** Warnings about pods, names and services that came after release 1.24. */
 import type { Gates } from '../../../gates.js'
-import { dnsLabel } from '../../../names.js'
+import { dnsLabel, labelValue } from '../../../names.js'
 import type { ObjectMeta } from '../../../meta/object.js'
+import { warnedLater, type Warn } from '../../../rules/warned.js'
 import type { Container } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { Service } from '../services.js'
+import { warnOfPaths } from './path-warnings.js'
 import { containersOf } from './visit.js'
 
 const LATER = '1.36'
-type Warn = (text: string) => void
 
 const VOLUMES = [
   ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
@@ -16,8 +17,7 @@ const VOLUMES = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+']
 ] as const
 
-export function warnOfLater (spec: PodSpec, at: string, gates: Gates | undefined, warn: Warn): void {
-  if (gates?.enabled(LATER) !== true) return
+export function warnOfLater (spec: PodSpec, at: string, warn: Warn): void {
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
     warn(`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
   }
@@ -27,7 +27,41 @@ export function warnOfLater (spec: PodSpec, at: string, gates: Gates | undefined
     }
   }
   warnOfSelectors(spec, at, warn)
-  for (const [{ ports }, path] of containersOf(spec, at)) warnOfPorts(ports ?? [], `${path}.ports`, warn)
+  warnOfPreferences(spec, at, warn)
+  warnOfPaths(spec, at, warn)
+  const ports = new Ports(warn)
+  for (const [container, path] of containersOf(spec, at)) {
+    ports.check(container.ports ?? [], `${path}.ports`)
+    warnOfEnv(container.env ?? [], `${path}.env`, warn)
+  }
+}
+
+/** A later variable may repeat a name to make its value longer, as `$(PATH):/more` does. */
+function warnOfEnv (env: NonNullable<Container['env']>, at: string, warn: Warn): void {
+  const seen = new Set<string>()
+  for (const [index, { name, value = '' }] of env.entries()) {
+    const reference = `$(${name})`
+    const isLonger = value.includes(reference) && value.length > reference.length
+    if (seen.has(name) && !isLonger) {
+      warn(`${at}[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using ` +
+        'apply')
+    }
+    seen.add(name)
+  }
+}
+
+/** Required terms are refused for such values. */
+function warnOfPreferences ({ affinity }: PodSpec, at: string, warn: Warn): void {
+  const { preferredDuringSchedulingIgnoredDuringExecution: preferred = [] } = affinity?.nodeAffinity ?? {}
+  for (const [index, { preference: { matchExpressions = [] } }] of preferred.entries()) {
+    const path = `${at}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`
+    for (const [place, { values = [] }] of matchExpressions.entries()) {
+      for (const [which, value] of values.entries()) {
+        const wrong = labelValue(value)
+        if (wrong.length > 0) warn(`${path}.matchExpressions[${place}].values[${which}]: ${wrong.join('; ')}`)
+      }
+    }
+  }
 }
 
 /** Nothing selects no pods, where people may expect all of them. */
@@ -53,15 +87,59 @@ function warnOfSelectors ({ topologySpreadConstraints = [], affinity }: PodSpec,
   }
 }
 
-function warnOfPorts (ports: NonNullable<Container['ports']>, at: string, warn: Warn): void {
-  const seen = new Map<string, number>()
-  for (const [index, { containerPort, protocol = 'TCP', hostIP = '', hostPort = 0 }] of ports.entries()) {
-    if (hostIP !== '' && hostPort === 0) warn(`${at}[${index}]: hostIP set without hostPort`)
-    const key = `${containerPort}/${protocol}`
-    const first = seen.get(key)
-    if (first === undefined) seen.set(key, index)
-    else warn(`${at}[${index}]: duplicate port definition with ${at}[${first}]`)
+interface Port { readonly at: string, readonly hostIP: string, readonly hostPort: number }
+
+const isAny = (ip: string): boolean => ['', '0.0.0.0', '::'].includes(ip)
+
+/** Ports of all containers of a pod. */
+class Ports {
+  readonly #warn: Warn
+  readonly #byPort = new Map<string, Port[]>()
+  readonly #byName = new Map<string, string>()
+
+  constructor (warn: Warn) { this.#warn = warn }
+
+  check (ports: NonNullable<Container['ports']>, at: string): void {
+    for (const [index, { name = '', containerPort, protocol = 'TCP', hostIP = '', hostPort = 0 }] of ports.entries()) {
+      const port = { at: `${at}[${index}]`, hostIP, hostPort }
+      if (hostIP !== '' && hostPort === 0) this.#warn(`${port.at}: hostIP set without hostPort`)
+      this.#compare(port, `${containerPort}/${protocol}`)
+      this.#named(name, port.at)
+    }
   }
+
+  #compare (port: Port, key: string): void {
+    const others = this.#byPort.get(key)
+    if (others === undefined) {
+      this.#byPort.set(key, [port])
+      return
+    }
+    for (const other of others.slice(0, MAX_COMPARED)) {
+      const how = howTheyMeet(port, other)
+      if (how !== undefined) this.#warn(`${port.at}: ${how} port definition with ${other.at}`)
+    }
+    others.push(port)
+  }
+
+  #named (name: string, at: string): void {
+    if (name === '') return
+    const other = this.#byName.get(name)
+    if (other === undefined) this.#byName.set(name, at)
+    else {
+      this.#warn(`${at}: duplicate port name ${JSON.stringify(name)} with ${other}, services and probes that select ` +
+        `ports by name will use ${other}`)
+    }
+  }
+}
+
+/** Of thousands of equal ports only the first are compared. */
+const MAX_COMPARED = 10
+
+function howTheyMeet (one: Port, other: Port): string | undefined {
+  if (one.hostIP === other.hostIP && one.hostPort === other.hostPort) return 'duplicate'
+  if (one.hostPort === 0 || other.hostPort === 0) return 'overlapping'
+  if (one.hostPort !== other.hostPort) return undefined
+  return isAny(one.hostIP) || isAny(other.hostIP) ? 'dangerously ambiguous' : undefined
 }
 
 /** A name that becomes part of the names of pods, and of their host names. */
@@ -77,10 +155,7 @@ export function nameWarnings ({ name = '' }: ObjectMeta, gates: Gates | undefine
 
 const HINTS = 'service.orch.io/topology-aware-hints'
 
-export function serviceWarnings ({ metadata, spec }: Service, gates: Gates | undefined): string[] {
-  if (gates?.enabled(LATER) !== true) return []
-  const warnings: string[] = []
-  const warn: Warn = text => { warnings.push(text) }
+export const serviceWarnings = warnedLater<Service>(({ metadata, spec }, _old, warn) => {
   const { type, externalIPs = [], externalName = '', loadBalancerIP = '', sessionAffinity = 'None' } = spec
   if (metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, HINTS)) {
     warn(`metadata.annotations[${HINTS}]: deprecated, please use service.orch.io/topology-mode instead`)
@@ -104,5 +179,4 @@ export function serviceWarnings ({ metadata, spec }: Service, gates: Gates | und
   if (spec.trafficDistribution === 'PreferClose') {
     warn('spec.trafficDistribution: PreferClose is deprecated, use PreferSameZone instead')
   }
-  return warnings
-}
+})

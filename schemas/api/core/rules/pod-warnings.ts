@@ -2,18 +2,13 @@
 import type { Gates } from '../../../gates.js'
 import { isWhole } from '../../../meta/quantity.js'
 import type { ObjectMeta } from '../../../meta/object.js'
+import type { Warn } from '../../../rules/warned.js'
 import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
 import { SECCOMP_OF_CONTAINER, SECCOMP_OF_POD } from './annotations.js'
+import { warnOfAppArmor } from './apparmor.js'
 import { nameWarnings, warnOfLater } from './later-warnings.js'
+import { goneLabel } from './node-labels.js'
 import { containersOf } from './visit.js'
-
-const NODE_LABELS: ReadonlyMap<string, string> = new Map([
-  ['beta.orch.io/arch', 'deprecated since v1.14; use "orch.io/arch" instead'],
-  ['beta.orch.io/os', 'deprecated since v1.14; use "orch.io/os" instead'],
-  ['failure-domain.beta.orch.io/region', 'deprecated since v1.17; use "topology.orch.io/region" instead'],
-  ['failure-domain.beta.orch.io/zone', 'deprecated since v1.17; use "topology.orch.io/zone" instead'],
-  ['beta.orch.io/instance-type', 'deprecated since v1.17; use "node.orch.io/instance-type" instead']
-])
 
 const ANNOTATIONS: ReadonlyArray<readonly [key: string, text: string]> = [
   ['scheduler.alpha.orch.io/critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
@@ -34,7 +29,6 @@ const VOLUMES = [
 /** Resources counted in whole bytes. */
 const BYTES = ['memory', 'ephemeral-storage']
 
-type Warn = (text: string) => void
 type Amounts = Readonly<Record<string, string>> | undefined
 
 /** @param at path of the template; '' for a pod */
@@ -46,7 +40,8 @@ export function podWarnings (
   const [specPath, annotationsPath] = at === ''
     ? ['spec', 'metadata.annotations']
     : [`${at}.spec`, `${at}.metadata.annotations`]
-  warnOfNodeLabels(spec, specPath, warn)
+  const isLater = gates?.enabled('1.36') === true
+  warnOfNodeLabels(spec, specPath, key => goneLabel(key, isLater), warn)
   warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
   for (const [index, volume] of (spec.volumes ?? []).entries()) {
     // upstream's spelling
@@ -65,21 +60,23 @@ export function podWarnings (
   for (const [{ resources, env }, path] of containersOf(spec, specPath)) {
     fractional(resources.limits, `${path}.resources.limits`, warn)
     fractional(resources.requests, `${path}.resources.requests`, warn)
-    repeated(env, 'name', `${path}.env`, warn)
+    if (!isLater) repeated(env, 'name', `${path}.env`, warn)
   }
-  warnOfLater(spec, specPath, gates, warn)
+  if (isLater) warnOfLater(spec, specPath, warn)
+  if (isLater && at !== '') warnOfAppArmor(metadata.annotations, spec, annotationsPath, warn)
   return warnings
 }
 
 function warnOfNodeLabels (
-  { nodeSelector, affinity, topologySpreadConstraints }: PodSpec, at: string, warn: Warn
+  { nodeSelector, affinity, topologySpreadConstraints }: PodSpec, at: string,
+  textOf: (key: string) => string | undefined, warn: Warn
 ): void {
   const label = (key: string, path: string): void => {
-    const text = NODE_LABELS.get(key)
+    const text = textOf(key)
     if (text !== undefined) warn(`${path}: ${key} is ${text}`)
   }
   for (const key of Object.keys(nodeSelector ?? {})) {
-    const text = NODE_LABELS.get(key)
+    const text = textOf(key)
     if (text !== undefined) warn(`${at}.nodeSelector[${key}]: ${text}`)
   }
   const {
