@@ -136,6 +136,9 @@ export class View {
       : stored.derive(this.#rowForm, () => template, ({ size }) => size)
   }
 
+  /** Whether `row` finds it. */
+  hasRow (stored: Entry): boolean { return stored.known(this.#rowForm) !== undefined }
+
   * #rowOf (object: ApiObject, view: RowView): Steps<{ sample: Buffer, template: RowTemplate | undefined }> {
     const ages = new MarkedAges()
     const text = this.#rowText(object, { ...view, ages })

@@ -71,12 +71,15 @@ export function * mapped<T, Made> (all: readonly T[], make: (item: T) => Made): 
   for (const item of all) yield make(item)
 }
 
+/** Events in pieces, which are copied before the next one is made. */
+export type AddedRows = (entries: readonly Entry[]) => Iterable<readonly Uint8Array[]>
+
 /** Writes the events of a watch. */
 export interface Events {
   /** @param entry as stored */
   readonly event: (type: string, entry: Entry) => Buffer
-  /** The initial state: ADDED events; undefined if each is made by `event`. */
-  readonly added: Items | undefined
+  /** The initial state: ADDED events. */
+  readonly added: Items | AddedRows
   /** @param isMark whether it says that the initial state is complete */
   readonly bookmark: (revision: number, isMark: boolean) => Buffer
   readonly failure: (status: Status) => Buffer

@@ -146,17 +146,28 @@ function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
   }
 }
 
+const VERSION = '"resourceVersion":"'
+const LINE_END = bytesOf(']}}\n')
+
 /** `withColumns` adds the columns to the first event of each watch. */
 export function tableEvents (view: View, version: string, include: IncludeObject): Events {
   const { store: { representation, tabular }, naming } = view
-  const line = (type: string, revision: number, only: Uint8Array): Buffer => {
-    const head = JSON.stringify(headOf(undefined, { resourceVersion: String(revision) }, version))
-    return Buffer.concat([
-      bytesOf(`{"type":"${type}","object":${head.slice(0, -1)},"rows":[`), only, bytesOf(']}}\n')
-    ])
-  }
+  const head = JSON.stringify(headOf(undefined, { resourceVersion: '' }, version)).slice(0, -1)
+  const [start = '', rest = ''] = head.split(VERSION)
+  const middle = bytesOf(`${rest},"rows":[`)
+  const startOf = (type: string): Uint8Array => bytesOf(`{"type":"${type}","object":${start}${VERSION}`)
+  const line = (type: string, revision: number, only: Uint8Array): Buffer =>
+    Buffer.concat([startOf(type), bytesOf(String(revision)), middle, only, LINE_END])
   const event: Events['event'] = (type, stored) =>
     line(type, stored.revision, finish(rowJson(view, stored, rowForm(view, { include, version }))))
+  const first = startOf('ADDED')
+  const added = function * (entries: readonly Entry[]): Generator<readonly Uint8Array[]> {
+    const form = rowForm(view, { include, version }, 1, reused())
+    for (const stored of entries) {
+      const only = finish(rowJson(view, stored, { ...form, budget: new CellBudget() })) // each event is an answer
+      yield [first, bytesOf(String(stored.revision)), middle, only, LINE_END]
+    }
+  }
   /** A row whose object has only a resourceVersion, and the mark, which is never left out. */
   const bookmarkRow = (revision: number, isMark: boolean): object => {
     const object = bookmarkObject(view, revision, isMark)
@@ -169,7 +180,7 @@ export function tableEvents (view: View, version: string, include: IncludeObject
   }
   const bookmark: Events['bookmark'] = (revision, isMark) =>
     line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision, isMark))))
-  return { event, added: undefined, bookmark, failure: jsonEvents(view).failure }
+  return { event, added, bookmark, failure: jsonEvents(view).failure }
 }
 
 export const NO_COLUMNS = '"columnDefinitions":null'

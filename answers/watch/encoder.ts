@@ -6,10 +6,8 @@ import { JSON_TYPE } from '../../schemas/media-types.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
-import { joinedLeaf, leafBytes, type Items } from '../../storage/cache/leaf-bytes.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { CHUNK_BYTES, makeChunk } from '../chunks.js'
 import type { RequestContext } from '../request-context.js'
 import type { Events } from '../formats/format.js'
 import { jsonEvents } from '../formats/json.js'
@@ -18,14 +16,19 @@ import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
 import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
 import { formsOf } from '../large-forms.js'
 import { viewOf } from '../view.js'
-import { chunk, chunkContent, chunkEnds } from './framing.js'
+import { itemSizes, joinedParts, joinedRows, leavesOf, rowSizes } from './added.js'
+import { chunk, chunkContent } from './framing.js'
 import type { Part } from './initial.js'
 
 export interface WatchEncoder {
-  /** Maximum number of objects to encode in one call, if each takes long. */
+  /** Maximum number of events to encode in one call, and of objects of the initial state, if each takes long. */
   readonly most?: number
+  /** Objects of the initial state that take long. */
+  readonly isSlow?: (entry: Entry) => boolean
   /** Forms of large objects that are made before these are encoded; undefined if nothing is missing. */
   forms: (entries: readonly Entry[]) => Promise<void> | undefined
+  /** Bytes of an object of the initial state, nearly; its form is made, unless that is left to `forms`. */
+  sizeOf: (entry: Entry) => number
   /** The joined bytes of a leaf of the initial state, which all watches share; undefined if they are not kept. */
   leaf: (entries: readonly Entry[]) => Buffer | undefined
   /** Encodes a part of the initial state, for one watch. */
@@ -46,8 +49,6 @@ export interface WatchForm {
   readonly encoder: (chunked: boolean) => WatchEncoder
 }
 
-/** What has more bytes is made in memory that is used again. */
-const SMALL = 16 * 1024
 /** Each row of a Table may take a millisecond. */
 const MOST_ROWS = 8
 
@@ -82,11 +83,14 @@ export function watchForm (
       let encoder = byName.get(key)
       if (encoder === undefined) {
         const events = makeEvents()
-        const areReady = (entries: readonly Entry[]): boolean => entries.every(entry => view.isReady(entry, shape))
-        const leaf = leavesOf(events, areReady, chunked)
-        byName.set(key, encoder = { ...sharedEncoder(store, name, events, chunked), forms, leaf })
+        const isReady = (entry: Entry): boolean => view.isReady(entry, shape)
+        const initial = typeof events.added === 'function'
+          ? { sizeOf: rowSizes(view, include, isReady), leaf: () => undefined }
+          : { sizeOf: itemSizes(events.added, isReady), leaf: leavesOf(events.added, isReady, chunked) }
+        byName.set(key, encoder = { ...sharedEncoder(store, name, events, chunked), forms, ...initial })
       }
-      return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
+      if (include === undefined) return encoder
+      return withColumns({ ...encoder, most: MOST_ROWS, isSlow: entry => !view.hasRow(entry) }, store, chunked)
     }
   }
 }
@@ -98,7 +102,7 @@ const MAX_CACHED_RUNS = 4
 
 function sharedEncoder (
   store: ResourceStore, encoding: string, { event: one, added, bookmark, failure }: Events, chunked: boolean
-): Omit<WatchEncoder, 'forms' | 'leaf'> {
+): Omit<WatchEncoder, 'forms' | 'sizeOf' | 'leaf'> {
   const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
   // use.
@@ -120,9 +124,9 @@ function sharedEncoder (
   const plainBookmark = lastOf(revision => framed(bookmark(revision, false)))
   const mark = lastOf(revision => framed(bookmark(revision, true)))
   return {
-    added: added === undefined
-      ? parts => framed(Buffer.concat(parts.flatMap(part => rowsOf(part, one))))
-      : parts => joined(added, parts, chunked),
+    added: typeof added === 'function'
+      ? parts => joinedRows(added, parts.flat() as Entry[], chunked) // no leaves of rows
+      : parts => joinedParts(added, parts, chunked),
     bookmark: (revision, isMark = false) => isMark ? mark(revision) : plainBookmark(revision),
     failure: status => framed(failure(status)),
     batch (events, id) {
@@ -145,52 +149,6 @@ function sharedEncoder (
       return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
     }
   }
-}
-
-/** Leaves are kept with the framing of a chunk; without it they are a view of that, as both protocols are in use. */
-function leavesOf (
-  { added }: Events, areReady: (entries: readonly Entry[]) => boolean, chunked: boolean
-): WatchEncoder['leaf'] {
-  if (added === undefined) return () => undefined
-  const items = { ...added, around: chunkEnds }
-  return entries => {
-    const bytes = joinedLeaf(entries, items) ?? (areReady(entries) ? leafBytes(entries, items) : undefined)
-    return bytes === undefined || chunked ? bytes : chunkContent(bytes)
-  }
-}
-
-const rowsOf = (part: Part, one: Events['event']): Buffer[] =>
-  Buffer.isBuffer(part) ? [part] : part.map(entry => one('ADDED', entry))
-
-/** Parts in a row: a leaf alone is not copied. */
-function joined ({ body, size, write }: Items, parts: readonly Part[], chunked: boolean): Buffer {
-  const [only] = parts
-  if (parts.length === 1 && Buffer.isBuffer(only)) return only
-  let total = 0
-  const made = parts.map(part => {
-    if (Buffer.isBuffer(part)) {
-      total += part.length
-      return part
-    }
-    const bodies = part.map(body)
-    let length = 0
-    for (const bytes of bodies) length += size(bytes)
-    const [head, tail] = chunked ? chunkEnds(length) : ['', '']
-    total += head.length + length + tail.length
-    return { bodies, head, tail }
-  })
-  const bytes = total > SMALL && total <= CHUNK_BYTES ? makeChunk().subarray(0, total) : Buffer.allocUnsafe(total)
-  let at = 0
-  for (const part of made) {
-    if (Buffer.isBuffer(part)) {
-      at += part.copy(bytes, at)
-      continue
-    }
-    at += bytes.write(part.head, at, 'latin1')
-    for (const body of part.bodies) at = write(bytes, at, body)
-    at += bytes.write(part.tail, at, 'latin1')
-  }
-  return bytes
 }
 
 /** Keeps the last result. */

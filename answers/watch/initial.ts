@@ -17,17 +17,19 @@ export interface Portion {
   readonly count: number
   /** The objects that are to be encoded, of all parts. */
   readonly entries: readonly Entry[]
-  /** Bytes of the leaves and of the JSON of the entries. */
   readonly bytes: number
   /** Nothing follows. */
   readonly isLast: boolean
 }
 
 export interface Limits {
-  /** A portion has this many bytes, or one object or leaf more. */
+  /** Maximum bytes of a portion; one object or leaf may have more. */
   readonly bytes: number
-  /** Maximum number of objects to encode. */
+  /** Maximum number of objects that are slow to encode; by default all are. */
   readonly most: number
+  readonly isSlow?: ((entry: Entry) => boolean) | undefined
+  /** Bytes of an object, nearly. */
+  readonly sizeOf: (entry: Entry) => number
   /** The joined bytes of a leaf, if they are kept. */
   readonly leaf: (entries: readonly Entry[]) => Buffer | undefined
 }
@@ -54,12 +56,16 @@ export class InitialState {
     const { matches, everything } = this.#watch
     const parts: Part[] = []
     const entries: Entry[] = []
-    let [bytes, count] = [0, 0]
+    let [bytes, count, slow] = [0, 0, 0]
     let run: Entry[] | undefined
     let next: string | undefined
     this.#map.forEachRun(this.#from, this.#end, ({ keys, values, from, to }) => {
       let at = from
       const joined = everything && from === 0 && to === values.length ? limits.leaf(values) : undefined
+      if (joined !== undefined && parts.length > 0 && bytes + joined.length > limits.bytes) {
+        next = keys[from] // in a portion of its own, which need not be copied
+        return false
+      }
       if (joined !== undefined) {
         parts.push(joined)
         bytes += joined.length
@@ -67,16 +73,22 @@ export class InitialState {
         run = undefined
         at = to
       }
-      for (; at < to && bytes < limits.bytes && entries.length < limits.most; at++) {
+      for (; at < to && slow < limits.most; at++) {
         const entry = values[at] as Entry // within the leaf
         if (!matches(entry)) continue
+        const size = limits.sizeOf(entry)
+        if (parts.length > 0 && bytes + size > limits.bytes) {
+          next = keys[at]
+          return false
+        }
         if (run === undefined) parts.push(run = [])
         run.push(entry)
         entries.push(entry)
+        if (limits.isSlow?.(entry) !== false) slow++
         count++
-        bytes += entry.json.length
+        bytes += size
       }
-      if (at === to && bytes < limits.bytes && entries.length < limits.most && !turnIsOver()) return true
+      if (at === to && bytes < limits.bytes && slow < limits.most && !turnIsOver()) return true
       next = `${keys[at - 1] as string}\0` // at least one is taken
       return false
     })

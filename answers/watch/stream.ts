@@ -13,7 +13,7 @@ import type { Feed, FeedBatch } from '../../storage/cache/feed.js'
 import { isStorageError } from '../../storage/errors.js'
 import { TOO_OLD, type ObjectWatch } from '../../registry/verbs/watch.js'
 import { isLarge } from '../../event-loop/turns.js'
-import { reuseChunk } from '../chunks.js'
+import { CHUNK_BYTES as SPARE_BYTES, reuseChunk } from '../chunks.js'
 import type { WatchEncoder } from './encoder.js'
 import { InitialState, type Part } from './initial.js'
 import type { WatchObserver } from './metrics.js'
@@ -27,6 +27,8 @@ const BOOKMARK_SPREAD_MS = 10_000
 const BEFORE_END_MS = 2000
 /** A chunk has this many bytes, or one event more; a stalled client costs one chunk. */
 const CHUNK_BYTES = 64 * 1024
+/** The same for the initial state, in memory that is used again; parts of it have frames. */
+const INITIAL_BYTES = SPARE_BYTES - 1024
 const EVENTS_PER_CHUNK = 500
 
 export interface StreamOptions {
@@ -66,6 +68,7 @@ export class WatchStream implements OpenWatch {
   readonly #auditId: string
   readonly #observer: WatchObserver
   readonly #chunkBytes: number
+  readonly #initialBytes: number
   /** When the watch times out. */
   readonly #until: number
   /** The initial state; released once sent, because it retains replaced objects. */
@@ -93,7 +96,9 @@ export class WatchStream implements OpenWatch {
     this.#log = options.log
     this.#auditId = options.auditId
     this.#observer = options.observer
-    this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
+    const { bytesPerSecond } = options
+    this.#chunkBytes = bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, bytesPerSecond)
+    this.#initialBytes = bytesPerSecond === 0 ? INITIAL_BYTES : this.#chunkBytes
     this.#initial = initial === undefined ? undefined : new InitialState(initial, watch)
     this.#unmarked = options.marked ? initial?.revision : undefined
     this.#begun = options.begun
@@ -151,8 +156,9 @@ export class WatchStream implements OpenWatch {
   /** Sends a part of the initial state; true if it is complete and the client is not behind. */
   #sendInitial (): boolean {
     if (this.#initial === undefined) return true
-    const { most = Infinity, leaf } = this.#encoder
-    const { parts, count, entries, bytes, isLast } = this.#initial.next({ bytes: this.#chunkBytes, most, leaf })
+    const { most = Infinity, isSlow, sizeOf, leaf } = this.#encoder
+    const limits = { bytes: this.#initialBytes, most, isSlow, sizeOf, leaf }
+    const { parts, count, entries, bytes, isLast } = this.#initial.next(limits)
     if (isLast) this.#initial = undefined
     if (isLarge(bytes) || most !== Infinity) this.#open.tookLong()
     const write = (): boolean => this.#writeInitial(parts, count)
