@@ -121,9 +121,9 @@ function checkGenerated (
   if (manualSelector === true || selector === undefined) return
   if (uid === '') required(report, 'metadata.uid')
   const labels = template.metadata.labels ?? {}
-  // A job of an earlier release keeps its labels.
-  const isPrefixed = isOn(report, PREFIXED_SINCE) &&
-    !Object.hasOwn(selector.matchLabels ?? {}, UID_LABEL)
+  // A job of another release keeps its labels.
+  const has = (label: string): boolean => Object.hasOwn(selector.matchLabels ?? {}, label)
+  const isPrefixed = has(LATER_UID_LABEL) || (isOn(report, PREFIXED_SINCE) && !has(UID_LABEL))
   const generated = labelsOf(name, uid, isPrefixed)
   for (const [label, value] of Object.entries(generated)) {
     const field = `spec.template.metadata.labels[${label}]`
