@@ -108,7 +108,7 @@ t.test('a node agent gains access with the binding of a pod and loses it with th
 })
 
 t.test('references of mirror pods give no access; secrets of volumes of every kind are references', async t => {
-  const names = (spec: Json, annotations?: Json): string[] => [...podReferences({ ...pod('p', spec, annotations), metadata: { name: 'p', namespace: 'n', annotations: annotations ?? {} } } as never)]
+  const names = (spec: Json, annotations?: Json): string[] => [...podReferences({ ...pod('p', spec, annotations), metadata: { name: 'p', namespace: 'n', annotations: annotations ?? {} }, status: {} } as never)]
   t.strictSame(names({ serviceAccountName: 'a' }, { 'orch.io/config.mirror': 'x' }), [])
   for (const [kind, source] of Object.entries({ rbd: { secretRef: { name: 's' } }, cephfs: { secretRef: { name: 's' } }, iscsi: { secretRef: { name: 's' } }, flexVolume: { secretRef: { name: 's' } }, csi: { nodePublishSecretRef: { name: 's' } }, azureFile: { secretName: 's' } })) {
     t.strictSame(names({ volumes: [{ name: 'v', [kind]: source }] }), ['secrets/n/s'], kind)
