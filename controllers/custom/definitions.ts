@@ -5,6 +5,7 @@
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
+import { caBundleFinding } from '../../schemas/api/apiextensions/rules/ca-bundle.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { sameValue } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/resource.js'
@@ -132,8 +133,11 @@ export class Definitions implements Controller {
     definition: CustomResourceDefinition
   ): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now(this.#options.resources)
-    const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)
-    const approval = approvalOf(definition, this.#options.gates ?? DEFAULT_GATES)
+    const gates = this.#options.gates ?? DEFAULT_GATES
+    const bundle = gates.enabled('1.36') ? caBundleFinding(definition.spec.conversion) : undefined
+    const used = this.#names.used(definition.spec.group)
+    const { acceptedNames, conditions } = acceptNames(definition, used, time, bundle)
+    const approval = approvalOf(definition, gates)
     const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
     return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions)
       ? undefined

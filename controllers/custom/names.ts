@@ -24,6 +24,7 @@ const ESTABLISHED: Finding = {
 const NOT_ACCEPTED: Finding = {
   type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted'
 }
+const BAD_BUNDLE = 'InvalidCABundle'
 const NO_CONFLICTS: Finding = {
   type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found'
 }
@@ -33,15 +34,17 @@ export const conditionOf = ({ status }: CustomResourceDefinition, type: string):
 export const isTrue = (definition: CustomResourceDefinition, type: string): boolean =>
   conditionOf(definition, type)?.status === 'True'
 /** Whether the objects of a definition are served. */
-export const isServed = (definition: CustomResourceDefinition): boolean => isTrue(definition, 'NamesAccepted') ||
+export const isServed = (definition: CustomResourceDefinition): boolean =>
+  (isTrue(definition, 'NamesAccepted') && conditionOf(definition, 'Established')?.reason !== BAD_BUNDLE) ||
   isTrue(definition, 'Established')
 
 /**
  * Decides which names of a definition are accepted. A definition that was established once stays so, under the names it
  * had.
+ * @param bundle what is wrong with the certificates of its conversion webhook, which keeps it from being established
  */
 export function acceptNames (
-  { spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string
+  { spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string, bundle?: string
 ): NamesVerdict {
   const accepted: Names = status.acceptedNames ?? { plural: '', kind: '' }
   const next = { ...accepted }
@@ -69,9 +72,13 @@ export function acceptNames (
   })
   next.categories = names.categories
   const established = status.conditions?.find(({ type }) => type === 'Established')
+  const before = established?.reason === BAD_BUNDLE ? undefined : established
+  const blocked: Finding | undefined = bundle === undefined
+    ? undefined
+    : { type: 'Established', status: 'False', reason: BAD_BUNDLE, message: `its caBundle: ${bundle}` }
   const verdict = [
     conflict ?? NO_CONFLICTS,
-    established?.status === 'True' ? established : conflict === undefined ? ESTABLISHED : established ?? NOT_ACCEPTED
+    before?.status === 'True' ? before : blocked ?? (conflict === undefined ? ESTABLISHED : before ?? NOT_ACCEPTED)
   ]
   return {
     acceptedNames: next, conditions: verdict

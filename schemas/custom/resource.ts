@@ -25,6 +25,7 @@ import { declareKind } from './declaration.js'
 import { customRules, type RuleGates } from './rules.js'
 import { customScale, validateScale } from './scale.js'
 import { SelectableFields } from './selectable-fields.js'
+import { finalizerWarnings } from '../meta/metadata-rules.js'
 
 const EVERYTHING: JSONSchemaProps = { 'x-orch-preserve-unknown-fields': true }
 /** While the type is being emptied, nothing is created. */
@@ -85,6 +86,7 @@ function customResource (
     // the storage version may have changed
     ...(spec.conversion?.strategy === 'Webhook' ? {} : { anyStoredVersion: true }),
     anyFinalizer: true,
+    strategy: { warnings: finalizerWarnings },
     notOnUpdate: ['generateName'],
     unconditionalUpdate: false,
     storagePrefix: `${spec.group}/${plural}`,

@@ -2,6 +2,7 @@
 import type { Report } from '../language/declare.js'
 import { qualifiedName } from '../names.js'
 import { invalid, checkName } from '../rules/findings.js'
+import { warnedLater } from '../rules/warned.js'
 
 /** Keeps a namespace until its contents are deleted. */
 export const NAMESPACE_FINALIZER = 'orch'
@@ -11,6 +12,21 @@ export const FOREGROUND_FINALIZER = 'foregroundDeletion'
 
 /** Standard finalizers, which need no domain. */
 const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
+
+interface Finalized { readonly metadata: { readonly finalizers?: readonly string[] | undefined } }
+
+/** Of new finalizers of objects whose finalizers are not checked. */
+export const finalizerWarnings = warnedLater<Finalized>(
+  ({ metadata: { finalizers = [] } }, old, warn) => {
+    const before = new Set(old?.metadata.finalizers)
+    for (const name of finalizers) {
+      if (before.has(name)) continue
+      for (const text of qualifiedName(name)) warn(text)
+      if (name.includes('/') || STANDARD.has(name)) continue
+      warn(`metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified finalizer name including a path ` +
+        '(/) to avoid accidental conflicts with other finalizer writers')
+    }
+  })
 
 /** Applies to every finalizer. */
 export function validateFinalizerName (name: string, at: string, report: Report): void {

@@ -134,7 +134,7 @@ function validateConversions (
       report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true'
     )
   }
-  validateConversion(conversion, 'spec.conversion', ratchets.knownReviews, report)
+  validateConversion(conversion, 'spec.conversion', ratchets, report)
 }
 
 /** Group and plural are immutable; scope and kind are once the definition is established, because objects may exist. */

@@ -6,6 +6,7 @@ import { collect } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
 import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
+import { caBundleFinding } from './ca-bundle.js'
 import { TYPES, type JSONSchemaProps as Schema } from '../schemas.js'
 import { validateAtomicMembers, validateItemsPresent } from './schema-lists.js'
 import { isConvertible, validateStructural } from './structural.js'
@@ -25,6 +26,8 @@ export interface Ratchets {
   readonly keysPresent: boolean
   /** The webhook supports a known version of conversion reviews. */
   readonly knownReviews: boolean
+  /** The certificates of the webhook are some. New definitions may have others: they are not served. */
+  readonly caBundle: boolean
   /** Maximum number of columns of a version. */
   readonly columns: (version: string) => number
   /** The version had the same selectable fields, however many. */
@@ -48,7 +51,8 @@ const ALL: Omit<Ratchets, 'rules'> = {
   prunedDefaults: true,
   atomicSets: true,
   keysPresent: true,
-  knownReviews: true
+  knownReviews: true,
+  caBundle: false
 }
 
 function isStructural (schema: Schema): boolean {
@@ -74,6 +78,7 @@ export function ratchetsOf (
     },
     schemas: schemas.length === (old.versions ?? []).length,
     structural: mustBeStructural(spec) || schemas.every(isStructural),
+    caBundle: caBundleFinding(old.conversion) === undefined,
     knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),
     ...ratchetsOfParts(schemas),
     prunedDefaults: !schemas.some(schema => hasUnprunedDefault(schema) && isStructural(schema))
