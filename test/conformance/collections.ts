@@ -2,7 +2,8 @@
 import { representations } from '../../schemas/resources.js'
 import { featureGates } from '../../schemas/gates.js'
 import { isServed, type Representation } from '../../schemas/resource.js'
-import type { Client, Json } from '../build.js'
+import type { ServerOptions } from '../../app.js'
+import { build, type Client, type Json, type Test } from '../build.js'
 import { nameOf, sampleOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
 /**
@@ -17,6 +18,24 @@ const all = representations.filter(({ type }) => !type.virtual)
 export const stored = all.filter(one => isServed(one, gates))
 /** Those that it cannot serve. */
 export const later = all.filter(one => !isServed(one, gates))
+
+/** A server of each release, and what is asked of it: kinds of the interface's release of that one. */
+const SERVERS: ReadonlyArray<{ readonly options: ServerOptions, readonly resources: readonly Representation[] }> = [
+  { options: ALL, resources: stored },
+  {
+    options: { ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true } },
+    // Their samples are of a version that this release does not serve; they have tests of their own.
+    resources: later.filter(({ group }) => group !== 'flowcontrol.apiserver.orch.io')
+  }
+]
+
+/** Each kind, with a server that serves it. @param more options of the servers */
+export async function * eachServed (t: Test, more: ServerOptions = {}): AsyncGenerator<{ readonly server: Client, readonly one: Representation }> {
+  for (const { options, resources } of SERVERS) {
+    const server = await build(t, { ...options, ...more })
+    for (const one of resources) yield { server, one }
+  }
+}
 
 const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
 export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`

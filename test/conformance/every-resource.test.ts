@@ -3,11 +3,10 @@ import t from 'tap'
 import type { Representation } from '../../schemas/resource.js'
 import { TABLE, Watch, types, listen, PROTOBUF, build, type Json } from '../build.js'
 import { nameOf } from '../samples.js'
-import { ALL, create, isEmptied, sample, stored, title, urlOf } from './collections.js'
+import { ALL, create, eachServed, isEmptied, sample, stored, title, urlOf } from './collections.js'
 
 t.test('an object of every kind is created, read in every form, changed and deleted, in every version', async t => {
-  const server = await build(t, ALL)
-  for (const one of stored) {
+  for await (const { server, one } of eachServed(t)) {
     await t.test(title(one), async t => {
       const { kind, apiVersion, listKind } = one
       const url = urlOf(one)

@@ -5,17 +5,19 @@ import { publicMessage } from '../../schemas/compat/definitions.js'
 import { translateValues } from '../../schemas/compat/objects.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { decode } from '../../schemas/language/decode.js'
-import { build, type Json } from '../build.js'
+import type { Json } from '../build.js'
 import { nameOf } from '../samples.js'
-import { ALL, create, stored, title, urlOf } from './collections.js'
+import { create, eachServed, title, urlOf } from './collections.js'
 
 const OWN = 'application/vnd.orch.protobuf;q=0.1, application/json'
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const NAMES = { labels: { 'orch.io/os': 'linux', of: 'sample' }, annotations: { 'orch.io/description': 'orch-system', note: 'orch.io/os' }, finalizers: ['orch.io/pvc-protection'] }
 
+/** Templates have an empty time of creation in some releases. */
+const undated = (json: string): Json => JSON.parse(json, (key, value: unknown) => key === 'creationTimestamp' && value === null ? undefined : value) as Json
+
 t.test('an object of every kind is read, written and patched by either name, in every version', async t => {
-  const server = await build(t, { ...ALL, compatNames: true })
-  for (const one of stored) {
+  for await (const { server, one } of eachServed(t, { compatNames: true })) {
     await t.test(title(one), async t => {
       const own = `${urlOf(one)}/${nameOf(one.group, one.plural)}`
       const path = translatePath(own)
@@ -30,7 +32,7 @@ t.test('an object of every kind is read, written and patched by either name, in 
       t.match(shown.json.metadata, { labels: { 'kubernetes.io/os': 'linux' }, annotations: { 'kubernetes.io/description': 'orch-system', note: 'orch.io/os' } })
       t.notMatch(JSON.stringify({ ...shown.json, metadata: { ...shown.json.metadata, annotations: {} } }), /orch\.io/)
       const { object } = decode(publicMessage(one.message), translateValues(one.message, JSON.parse(shown.body)))
-      t.same(JSON.parse(toJson(one.message, object as never)), before, 'and back it is the same')
+      t.same(undated(toJson(one.message, object as never)), undated(JSON.stringify(before)), 'and back it is the same')
       const list = (await server.get(translatePath(urlOf(one)))).json
       t.match(list, { kind: one.listKind, apiVersion: shown.json.apiVersion })
       t.strictSame(list.items.find(({ metadata }: Json) => metadata.uid === shown.json.metadata.uid), shown.json)
