@@ -5,6 +5,7 @@ import { constants, gzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { acceptsGzip, LARGE_BYTES } from '../answers/heads.js'
 import type { ServedRequest } from '../answers/request-context.js'
+import { byteRange } from './byte-range.js'
 
 const compress = promisify(gzip)
 
@@ -13,16 +14,23 @@ export interface DocumentOptions {
   readonly hash?: string
   /** It is made again too often for the best compression, which takes several times as long. */
   readonly changesOften?: boolean
+  /** When it was made, on the clock: it has that date, and may be read in ranges. */
+  readonly modified?: number
 }
+
+const SECOND = 1000
 
 export class CachedDocument {
   readonly hash: string
   readonly #level: number
+  /** In whole seconds, as dates of headers are. */
+  readonly #modified: number | undefined
   #compressed: Promise<Buffer> | undefined
 
-  constructor (readonly bytes: Buffer, { hash, changesOften = false }: DocumentOptions = {}) {
+  constructor (readonly bytes: Buffer, { hash, changesOften = false, modified }: DocumentOptions = {}) {
     this.hash = hash ?? createHash('sha512').update(bytes).digest('hex').toUpperCase()
     this.#level = changesOften ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION
+    this.#modified = modified === undefined ? undefined : Math.floor(modified / SECOND) * SECOND
   }
 
   /** Sends 304 if the client has it already. @param has whether If-None-Match says so, by default compared weakly */
@@ -30,12 +38,39 @@ export class CachedDocument {
     request: ServedRequest, reply: FastifyReply, type: string, has = isKnown
   ): Promise<FastifyReply> {
     const etag = `"${this.hash}"`
-    reply.headers({ etag, vary: 'accept, accept-encoding' })
-    if (has(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    const { headers } = request
+    reply.headers({ etag, vary: 'accept, accept-encoding', ...this.#dated() })
+    const tags = headers['if-none-match']
+    if (tags === undefined ? this.#isUnmodified(headers['if-modified-since']) : has(tags, etag)) {
+      return reply.code(304).send()
+    }
+    const [condition] = [headers['if-range']].flat()
+    const range = this.#isRanged(condition, etag) ? byteRange(headers.range, this.bytes.length) : undefined
     reply.header('content-type', type)
+    if (range !== undefined) {
+      const { start, end } = range
+      return reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${this.bytes.length}`)
+        .send(this.bytes.subarray(start, end))
+    }
     if (this.bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(this.bytes)
     this.#compressed ??= compress(this.bytes, { level: this.#level })
     return reply.header('content-encoding', 'gzip').send(await this.#compressed)
+  }
+
+  #dated (): Record<string, string> {
+    return this.#modified === undefined
+      ? {}
+      : { 'last-modified': new Date(this.#modified).toUTCString(), 'accept-ranges': 'bytes' }
+  }
+
+  #isUnmodified (since: string | undefined): boolean {
+    return this.#modified !== undefined && since !== undefined && Date.parse(since) >= this.#modified
+  }
+
+  /** Whether ranges of the document that the client means are those of this one. */
+  #isRanged (condition: string | undefined, etag: string): boolean {
+    return this.#modified !== undefined &&
+      (condition === undefined || condition === etag || Date.parse(condition) === this.#modified)
   }
 }
 

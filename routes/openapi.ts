@@ -13,6 +13,7 @@ import type { Representation } from '../schemas/resource.js'
 import { documentJson, OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
+import type { Clock } from '../event-loop/clock.js'
 import { runStepsWithinBudget } from '../event-loop/turns.js'
 import { CachedDocument } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
@@ -47,8 +48,26 @@ function formatOf (request: ServedRequest, formats: ReadonlyMap<string, Format>)
   throw notAcceptable([...formats.keys()])
 }
 
+/** Documents of OpenAPI 3, by name. */
+interface Kept {
+  readonly json: ReadonlyMap<string, CachedDocument>
+  readonly protobuf: ReadonlyMap<string, Promise<CachedDocument>>
+}
+
+interface GenerationOptions {
+  readonly resources: readonly Representation[]
+  readonly served: Pick<OpenApiInfo, 'issuer' | 'gates'>
+  readonly remote: RemoteDocuments
+  readonly naming: Naming
+  readonly clock: Clock
+  /** Those of which nothing has changed stay what they are. */
+  readonly before: Kept | undefined
+}
+
 /** The documents for one set of served resources, and of what extension servers say. */
 class Generation {
+  readonly #clock: Clock
+  readonly #before: Kept | undefined
   readonly #remote: RemoteDocuments
   readonly #resources: readonly Representation[]
   readonly #info: OpenApiInfo
@@ -59,15 +78,29 @@ class Generation {
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
-  constructor (
-    resources: readonly Representation[], served: Pick<OpenApiInfo, 'issuer' | 'gates'>, remote: RemoteDocuments,
-    naming: Naming
-  ) {
+  constructor ({ resources, served, remote, naming, clock, before }: GenerationOptions) {
+    this.#clock = clock
+    this.#before = before
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
     this.#info = { version: releaseVersion(served.gates?.release), ...served, naming }
     this.documents = new OpenApi3(resources, this.#info)
+  }
+
+  /** What the next generation may keep; of the documents that it has nobody may have asked for in this one. */
+  kept (): Kept {
+    const has = ([name]: readonly [string, unknown]): boolean => names.has(name)
+    const names = new Set(this.documents.names)
+    const { json = [], protobuf = [] } = this.#before ?? {}
+    return {
+      json: new Map([...json, ...this.#v3].filter(has)),
+      protobuf: new Map([...protobuf, ...this.#v3Protobuf].filter(has))
+    }
+  }
+
+  #document (bytes: Buffer, hash?: string): CachedDocument {
+    return new CachedDocument(bytes, { modified: this.#clock.wall(), ...(hash === undefined ? {} : { hash }) })
   }
 
   v2 (format: Format): Promise<CachedDocument> {
@@ -81,13 +114,17 @@ class Generation {
   /** protobufjs is loaded with the first request for its form. */
   async #make (format: Format): Promise<CachedDocument> {
     const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
-    return new CachedDocument(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
+    return this.#document(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
   }
 
   v3 (name: string): CachedDocument | undefined {
     let made = this.#v3.get(name)
     const parts = made === undefined ? this.documents.parts(name) : undefined
-    if (parts !== undefined) this.#v3.set(name, made = new CachedDocument(documentJson(parts)))
+    if (parts === undefined) return made
+    const written = this.#document(documentJson(parts))
+    const before = this.#before?.json.get(name)
+    made = before?.hash === written.hash ? before : written
+    this.#v3.set(name, made)
     return made
   }
 
@@ -99,16 +136,18 @@ class Generation {
   }
 
   async #makeV3 (name: string, hash: string): Promise<CachedDocument> {
+    const before = await this.#before?.protobuf.get(name)?.catch(() => undefined)
+    if (before?.hash === hash) return before
     const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
     const parts = this.documents.parts(name)
     if (parts === undefined) throw new TypeError(`there is no document ${name}`)
-    return new CachedDocument(await runStepsWithinBudget(documentProtobuf(parts)), { hash })
+    return this.#document(await runStepsWithinBudget(documentProtobuf(parts)), hash)
   }
 
   /** Builds all documents, because their addresses contain their hashes. */
   index (): Promise<CachedDocument> {
     this.#index ??= runStepsWithinBudget(this.#paths())
-      .then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
+      .then(paths => this.#document(Buffer.from(JSON.stringify({ paths }))))
     return this.#index
   }
 
@@ -140,20 +179,23 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()
+  const before = new Map<Naming, Kept>()
   const settings = { issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, gates }
   const currentGeneration = async ({ orch: { naming } }: ServedRequest): Promise<Generation> => {
     const documents = await aggregation.documents()
     if (generation !== resources.generation || remote !== documents) {
       generation = resources.generation
       remote = documents
+      for (const [naming, generated] of current) before.set(naming, generated.kept())
       current.clear()
     }
     let generated = current.get(naming)
     if (generated === undefined) {
-      current.set(naming, generated = new Generation(
-        resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
-        settings, documents, naming
-      ))
+      current.set(naming, generated = new Generation({
+        resources: resources.served()
+          .map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
+        served: settings, remote: documents, naming, clock, before: before.get(naming)
+      }))
     }
     return generated
   }

@@ -38,7 +38,7 @@ export class DefinitionSet<K = Plain> {
   readonly #uses = new Map<string, Set<string>>()
   /** References of the definition or document in progress. */
   #used = new Set<string>()
-  /** Group versions that accept DeleteOptions. */
+  /** Built-in group versions that accept DeleteOptions: those of definitions, which come and go, are not listed. */
   readonly #anywhere: readonly GroupVersion[]
   readonly #deprecated: ReadonlySet<Declaration>
   /** Selectable fields of custom resources. */
@@ -50,7 +50,7 @@ export class DefinitionSet<K = Plain> {
     this.#dialect = dialect
     this.#gates = gates
     this.#keep = keep
-    this.#anywhere = groupVersions(resources)
+    this.#anywhere = groupVersions(resources.filter(({ message }) => message[Facts].given === undefined))
     this.#deprecated = new Set(
       resources.filter(resource => deprecationIn(gates, resource) !== undefined).map(({ message }) => message[Facts])
     )
