@@ -48,7 +48,7 @@ import routes from './routes/index.js'
 import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates } from './schemas/gates.js'
 import { OWN_NAMES } from './schemas/naming.js'
-import { usualReader } from './schemas/meta/release.js'
+import { usualReader, usualRelease } from './schemas/meta/release.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './event-loop/clock.js'
 
@@ -74,7 +74,8 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
   const gates = featureGates(options.featureGates, {
-    publicGroup: naming.renames ? naming.group : undefined, release: options.emulatedVersion
+    publicGroup: naming.renames ? naming.group : undefined,
+    release: options.emulatedVersion ?? usualRelease(options.compatNames)
   })
   fastify.decorate('orchClock', options.clock ?? systemClock)
   fastify.decorate('orchSettings', {

@@ -1,5 +1,5 @@
 /** Flags that went with a release, and defaults that changed with one (`removed` and `later` of `flag.ts`). */
-import { reaches, type Release } from '../schemas/meta/release.js'
+import { reaches, usualRelease, type Release } from '../schemas/meta/release.js'
 import type { Parsed } from './command-line.js'
 import { FlagError, type Flag } from './flag.js'
 import { FLAGS, type FlagName } from './flags/index.js'
@@ -21,12 +21,12 @@ export const defaultTextOf = ({ later, defaultText }: Flag<unknown>, release: Re
 
 /** @throws FlagError for a flag that the emulated release does not have any more */
 export function withReleaseDefaults ({ values, given }: Parsed): Parsed {
-  const { 'emulated-version': release } = values
+  const release = given.has('emulated-version') ? values['emulated-version'] : usualRelease(values['compat-names'])
   for (const [name, text] of given) {
     const gone = goneWith(name, release)
     if (gone !== undefined) throw new FlagError(name, text, `went with release ${gone}; leave it out`)
   }
   const applied = LISTED.flatMap(([name, { later }]) =>
     later !== undefined && reaches(release, later.since) && !given.has(name) ? [[name, later.default] as const] : [])
-  return { values: { ...values, ...Object.fromEntries(applied) }, given }
+  return { values: { ...values, 'emulated-version': release, ...Object.fromEntries(applied) }, given }
 }

@@ -121,7 +121,7 @@ export interface ServerOptions {
    * The time that clients see: timestamps, lifetimes of objects and tokens, timeouts, bookmarks. Default the system's.
    */
   clock?: Clock
-  /** `--emulated-version`. Default 1.24, the interface's release. */
+  /** `--emulated-version`. Default 1.24, the interface's release; with `compatNames` 1.36. */
   emulatedVersion?: Release
   /**
    * `--min-compatibility-version`, the oldest release that has to read what the server stores. Default the one before

@@ -21,6 +21,7 @@ export function shownFlags ({ values, given }: Parsed): Record<string, string> {
 
 /** @param given of the last occurrence, or the default */
 function textOf (value: unknown, given: string): string {
+  if (typeof value === 'string') return value
   if (Array.isArray(value) && value.every(item => typeof item === 'string')) return `[${value.join(',')}]`
   return value instanceof Map && [...value.values()].every(item => typeof item === 'string')
     ? [...(value as ReadonlyMap<unknown, string>)].map(([key, text]) => `${String(key)}=${text}`).join(',')

@@ -35,7 +35,7 @@ export interface TestServerOptions {
   readonly exchanges?: number
   /** Writes warnings and errors of the server to standard error, such as the cause of a 500. Default false. */
   readonly log?: boolean
-  /** The release whose feature gates the server has. Default 1.24, the interface's. */
+  /** The release that the server emulates. Default 1.24, the interface's; with `compatNames` in `server` 1.36. */
   readonly release?: Release
   /** Options of the server, as for the plugin. By default every user may do everything. */
   readonly server?: Omit<ServerOptions, 'storage' | 'clock'>

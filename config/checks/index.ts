@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { featureGates as featureGatesOf } from '../../schemas/gates.js'
-import { RELEASE_NAME } from '../../schemas/meta/release.js'
+import { usualRelease } from '../../schemas/meta/release.js'
 import { keyServiceProblem } from '../encryption.js'
 import { readerProblem } from '../emulated-release.js'
 import { gateProblem, settingsProblem } from '../feature-gates.js'
@@ -169,7 +169,7 @@ const FASTIFY = {
 export function checkOptions (options: unknown): void {
   checkMembers({ ...OPTIONS, ...FASTIFY }, options, '')
   const {
-    featureGates = {}, emulatedVersion = RELEASE_NAME, minCompatibilityVersion
+    featureGates = {}, compatNames, emulatedVersion = usualRelease(compatNames), minCompatibilityVersion
   } = options as ServerOptions // checked
   const gates = settingsProblem(featureGates, emulatedVersion)
   if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)

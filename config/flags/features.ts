@@ -38,7 +38,7 @@ export const features = {
   'compat-names': bool(
     false,
     'serve clients that use the public project\'s names of groups, labels, namespaces, media types and so on, such ' +
-      'as rbac.authorization.k8s.io and kube-system'
+      'as rbac.authorization.k8s.io and kube-system; unless --emulated-version says otherwise, release 1.36 is emulated'
   ),
   'enable-aggregator-routing': bool(
     false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'

@@ -19,7 +19,7 @@ async function sent (server: Child, method: string, path: string, body: string):
 
 export async function compatNames (scale: Scale): Promise<void> {
   await using ends = new Ends()
-  const [renamed, plain] = [ends.add(await launch(['--compat-names', ...UNBOUNDED])), ends.add(await launch(UNBOUNDED))]
+  const [renamed, plain] = [ends.add(await launch(['--compat-names', '--emulated-version=1.24', ...UNBOUNDED])), ends.add(await launch(UNBOUNDED))]
   for (const server of [renamed, plain]) {
     await fill(server, 100)
     await sent(server, 'POST', PODS, pod('web'))

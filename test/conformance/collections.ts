@@ -21,7 +21,7 @@ export const later = all.filter(one => !isServed(one, gates))
 
 /** A server of each release, and what is asked of it: kinds of the interface's release of that one. */
 const SERVERS: ReadonlyArray<{ readonly options: ServerOptions, readonly resources: readonly Representation[] }> = [
-  { options: ALL, resources: stored },
+  { options: { ...ALL, emulatedVersion: '1.24' }, resources: stored },
   {
     options: { ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true } },
     // Their samples are of a version that this release does not serve; they have tests of their own.

@@ -40,6 +40,21 @@ t.test('a server says which release it emulates', async t => {
   t.notOk('emulationMajor' in earlier)
 })
 
+t.test('public names alone bring the release of today, and the flag says otherwise', async t => {
+  const release = async (...flags: string[]) => {
+    const { options: { compatNames = false, emulatedVersion } } = await configuration(checkedFlags([`--data-dir=${t.testdir()}/data`, ...flags]))
+    t.equal((await (await build(t, { compatNames, ...emulatedVersion === undefined ? {} : { emulatedVersion } })).get('/version')).json['minor'], emulatedVersion?.slice(2))
+    return emulatedVersion
+  }
+  t.equal(await release(), '1.24')
+  t.equal(await release('--compat-names'), '1.36')
+  t.equal(await release('--compat-names=false'), '1.24')
+  t.equal(await release('--compat-names', '--emulated-version=1.24'), '1.24')
+  t.equal((await (await build(t, { compatNames: true })).get('/version')).json['minor'], '36', 'for a host too')
+  t.equal((await (await build(t, { compatNames: true, emulatedVersion: '1.24' })).get('/version')).json['minor'], '24')
+  t.throws(() => checkedFlags(['--compat-names', '--cloud-provider=external']), /went with release 1.33/)
+})
+
 t.test('a server says which releases can read what it stores', async t => {
   const server = await build(t, { emulatedVersion: '1.36', minCompatibilityVersion: '1.34' })
   t.match((await server.get('/version')).json, { emulationMinor: '36', minCompatibilityMajor: '1', minCompatibilityMinor: '34' })

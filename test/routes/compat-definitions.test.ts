@@ -46,7 +46,7 @@ const propertiesOf = ({ spec }: Json): Json => spec.versions[0].schema.openAPIV3
 const strip = ({ apiVersion, kind, metadata: { name }, spec: { conversion: _, ...spec } }: Json): Json => ({ apiVersion, kind, metadata: { name }, spec })
 
 t.test('a definition is written and read by either name, in every form', async t => {
-  const server = await build(t, { compatNames: true, featureGates: { CustomResourceValidationExpressions: true } })
+  const server = await build(t, { compatNames: true })
   const bodies: Array<readonly [string, string | Buffer]> = [
     ['application/json', JSON.stringify(definition('x-kubernetes-'))],
     ['application/yaml', JSON.stringify(definition('x-kubernetes-'))],
@@ -69,7 +69,7 @@ t.test('a definition is written and read by either name, in every form', async t
 })
 
 t.test('patches', async t => {
-  const server = await build(t, { compatNames: true, featureGates: { CustomResourceValidationExpressions: true } })
+  const server = await build(t, { compatNames: true })
   await server.post(PUBLIC, definition('x-kubernetes-'))
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
   const version = (properties: Json): Json => ({ spec: { versions: [{ ...definition('x-kubernetes-').spec.versions[0], schema: { openAPIV3Schema: { type: 'object', properties } } }] } })
@@ -95,7 +95,7 @@ t.test('patches', async t => {
 })
 
 t.test('a watch, and refusals', async t => {
-  const server = await listen(t, { compatNames: true, featureGates: { CustomResourceValidationExpressions: true } })
+  const server = await listen(t, { compatNames: true })
   await server.post(PUBLIC, definition('x-kubernetes-'))
   for (const [url, x] of [[PUBLIC, 'x-kubernetes-'], [OURS, 'x-orch-']] as const) {
     const watch = await Watch.open(t, `${server.url}${url}?watch=1`)

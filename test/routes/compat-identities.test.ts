@@ -1,5 +1,6 @@
 /** `compatNames`: who a client is and what it may touch agree under both names, for every pair of names. */
 import t from 'tap'
+import type { ServerOptions } from '../../app.js'
 import { PAIRS } from '../../schemas/compat/names.js'
 import { namesOf, translateNamespace } from '../../schemas/compat/text.js'
 import { representations } from '../../schemas/resources.js'
@@ -15,8 +16,9 @@ const TOKENS = ['root,root,1,"system:masters"', ...NAMES.flatMap(([name]) => [`n
 
 interface As { (token: string, method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> }
 
-async function start (t: Test): Promise<{ as: As, make: (url: string, body: Json) => Promise<Json>, server: Client }> {
+async function start (t: Test, options: ServerOptions = {}): Promise<{ as: As, make: (url: string, body: Json) => Promise<Json>, server: Client }> {
   const server = await build(t, {
+    ...options,
     compatNames: true,
     authentication: { tokens: `${TOKENS.join('\n')}\n` },
     authorization: { modes: ['Node', 'RBAC'] },
@@ -168,7 +170,7 @@ t.test('a rule whose resources disagree about a name is refused, unless it was t
 })
 
 t.test('components of either name hold their locks and have their roles', async t => {
-  const { as, make } = await start(t)
+  const { as, make } = await start(t, { emulatedVersion: '1.24' })
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
   const may = async (user: string, resourceAttributes: Json): Promise<boolean> =>
     (await make('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user, resourceAttributes: { namespace: 'kube-system', ...resourceAttributes } } }))['status'].allowed as boolean

@@ -98,7 +98,7 @@ const COLLECTIONS: Readonly<Record<string, string>> = {
   ServiceAccount: '/api/v1/namespaces/default/serviceaccounts',
   PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',
   HorizontalPodAutoscaler: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
-  FlowSchema: '/apis/flowcontrol.apiserver.k8s.io/v1beta2/flowschemas',
+  FlowSchema: '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas',
   StorageClass: '/apis/storage.k8s.io/v1/storageclasses',
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
@@ -166,7 +166,7 @@ t.test('own names that the server acts upon are refused from clients with public
 })
 
 t.test('public names that the server would act upon are warned of where nobody uses public names', async t => {
-  const server = await build(t)
+  const server = await build(t, { emulatedVersion: '1.36' })
   await server.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
   for (const [at, [kind, name, body]] of ACTED.entries()) {
     const url = (COLLECTIONS[kind] ?? '').replace('k8s.io', 'orch.io')
