@@ -81,6 +81,7 @@ t.test('the status of a claim names devices of its requests, and their state goe
   t.same(causes(await status({ devices: [{ ...named, device: 'other' }] })), ['status.devices[0]: Invalid'])
   t.same(causes(await status({ devices: [{ ...named, data: [], networkData: { ips: ['10.0.0.1'], interfaceName: 'x'.repeat(300) } }] })),
     ['status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong', 'status.devices[0].networkData.ips[0]: Invalid'])
+  t.same(causes(await status({ devices: many(5000, index => ({ ...named, device: `d${index}` })) })), ['status.devices: TooMany'])
   t.equal((await status({ devices: [{ ...named, data: { a: 1 }, networkData: { ips: ['10.0.0.1/24'] } }] })).code, 200)
   t.same(causes(await status({ allocation: null })), ['status.reservedFor: Forbidden'])
   const gone = await status({ allocation: null, reservedFor: null })

@@ -10,11 +10,10 @@ import * as v1 from './v1.js'
 import * as v1beta2 from './v1beta2.js'
 
 const rules: VersionRules<v1.ResourceClaim> = {
-  update: (claim, old, report, subresource) => {
-    if (subresource === 'status') validateClaimStatus(claim, old, report)
-  },
-  inSteps: ({ spec }, old, report, _subresource, gates) =>
-    old === undefined ? validateClaim(spec.devices, 'spec.devices', report, gates) : undefined
+  inSteps: (claim, old, report, subresource, gates) => {
+    if (old === undefined) return validateClaim(claim.spec.devices, 'spec.devices', report, gates)
+    return subresource === 'status' ? validateClaimStatus(claim, old, report) : undefined
+  }
 }
 
 function stateOf ({ metadata, status: { allocation, reservedFor = [] } }: v1.ResourceClaim): string {

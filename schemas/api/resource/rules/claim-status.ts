@@ -5,6 +5,7 @@ import { validatePart } from '../../../language/validation.js'
 import { validateConditions } from '../../../rules/conditions.js'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../../rules/findings.js'
 import { parseRange } from '../../../rules/net.js'
+import type { Steps } from '../../../steps.js'
 import { NodeSelector } from '../../core/affinity.js'
 import type {
   AllocatedDeviceStatus, AllocationResult, NetworkDeviceData, ResourceClaim, ResourceClaimStatus
@@ -30,15 +31,19 @@ interface DeviceName {
 export const idOf = ({ driver, pool, device, shareID }: DeviceName): string =>
   `${driver}/${pool}/${device}${shareID === undefined ? '' : `/${shareID}`}`
 
-export function validateClaimStatus (claim: ResourceClaim, old: ResourceClaim, report: Report): void {
+export function * validateClaimStatus (claim: ResourceClaim, old: ResourceClaim, report: Report): Steps<void> {
   const { status, status: { allocation, reservedFor = [], devices = [] } } = claim
   const at = 'status'
   validateConsumers(status, `${at}.reservedFor`, report)
   const allocated = new Set((allocation?.devices.results ?? []).map(idOf))
-  for (const [index, device] of devices.entries()) {
-    validateDeviceStatus(device, allocated, `${at}.devices[${index}]`, report)
+  // As many as can be allocated.
+  if (isShort(devices, MOST, `${at}.devices`, report)) {
+    for (const [index, device] of devices.entries()) {
+      validateDeviceStatus(device, allocated, `${at}.devices[${index}]`, report)
+    }
+    checkUnique(devices, idOf, `${at}.devices`, report)
   }
-  checkUnique(devices, idOf, `${at}.devices`, report)
+  yield
   if (reservedFor.length > 0 && allocation === undefined) {
     forbidden(report, `${at}.reservedFor`, 'may not be specified when `allocated` is not set')
   } else if (claim.metadata.deletionTimestamp !== undefined) {
@@ -52,8 +57,9 @@ export function validateClaimStatus (claim: ResourceClaim, old: ResourceClaim, r
   }
   const before = old.status.allocation
   if (allocation === undefined) return
-  if (before === undefined) validateAllocation(allocation, requestNames(claim.spec.devices), `${at}.allocation`, report)
-  else if (!sameValue(allocation, before)) invalid(report, `${at}.allocation`, allocation, 'field is immutable')
+  if (before === undefined) {
+    yield * validateAllocation(allocation, requestNames(claim.spec.devices), `${at}.allocation`, report)
+  } else if (!sameValue(allocation, before)) invalid(report, `${at}.allocation`, allocation, 'field is immutable')
 }
 
 function validateConsumers ({ reservedFor = [] }: ResourceClaimStatus, at: string, report: Report): void {
@@ -96,10 +102,10 @@ function validateNetwork (
   checkUnique(ips, ip => ip, `${at}.ips`, report)
 }
 
-function validateAllocation (
+function * validateAllocation (
   { devices: { results = [], config = [] }, nodeSelector }: AllocationResult, names: RequestNames, at: string,
   report: Report
-): void {
+): Steps<void> {
   if (isShort(results, MOST, `${at}.devices.results`, report)) {
     for (const [index, result] of results.entries()) {
       const path = `${at}.devices.results[${index}]`
@@ -108,7 +114,7 @@ function validateAllocation (
       checkPool(result.pool, `${path}.pool`, report)
       checkDevice(result.device, `${path}.device`, report)
       checkBinding(result, path, report)
-      validateTolerations(result.tolerations, `${path}.tolerations`, report)
+      yield * validateTolerations(result.tolerations, `${path}.tolerations`, report)
       checkShare(result.shareID, `${path}.shareID`, report)
     }
   }

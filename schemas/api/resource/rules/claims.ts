@@ -74,7 +74,7 @@ function * validateAsked (
   } else if (allocationMode === 'ExactCount') {
     if (count <= 0) invalid(report, `${at}.count`, count, 'must be greater than zero')
   } else notSupported(report, `${at}.allocationMode`, allocationMode, MODES)
-  validateTolerations(tolerations, `${at}.tolerations`, report)
+  yield * validateTolerations(tolerations, `${at}.tolerations`, report)
 }
 
 function validateConstraint (

@@ -74,14 +74,18 @@ export function validateSettings (value: unknown, at: string, report: Report): v
   if (Buffer.byteLength(JSON.stringify(value)) > MAX_SETTINGS) tooLong(report, at, MAX_SETTINGS)
 }
 
+/** Tolerations that one step checks. */
+const PER_STEP = 256
 const OPERATORS = ['Equal', 'Exists']
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None']
 
-export function validateTolerations (
+/** There may be any number of them. */
+export function * validateTolerations (
   tolerations: readonly DeviceToleration[] | undefined, at: string, report: Report
-): void {
+): Steps<void> {
   for (const [index, { key = '', operator = '', value = '', effect = '' }] of (tolerations ?? []).entries()) {
     const path = `${at}[${index}]`
+    if (index % PER_STEP === PER_STEP - 1) yield
     if (key !== '') checkName(report, `${path}.key`, key, qualifiedName)
     if (operator === 'Exists') {
       if (value !== '') invalid(report, `${path}.value`, value, 'must be empty for operator `Exists`')
