@@ -1,5 +1,5 @@
 /** Between objects of a type, their stored values and their entries in memory. */
-import { splitJson, toJson, withoutUnsetTimes } from '../schemas/codec/json/encode.js'
+import { splitJson, toJson, withoutEmptyStatus, withoutUnsetTimes } from '../schemas/codec/json/encode.js'
 import { Facts } from '../schemas/language/types.js'
 import { anywhere, planOf } from '../schemas/language/plan.js'
 import { ObjectMeta } from '../schemas/meta/object.js'
@@ -29,12 +29,14 @@ export class Entries {
   readonly #isShared: boolean
   /** Metadata of templates has no creation time, rather than null. */
   readonly #isTrimmed: boolean
+  readonly #hasNoStatus: boolean
 
   constructor (options: StoredCodecOptions) {
     this.#type = options.type
     this.#codec = new StoredCodec(options)
     this.#isTrimmed = options.omitsUnsetTimes && hasTemplate(options.type)
-    this.#isShared = options.correctDefaults === undefined && !this.#isTrimmed
+    this.#hasNoStatus = options.omitsStatus === true
+    this.#isShared = options.correctDefaults === undefined && !this.#isTrimmed && !this.#hasNoStatus
   }
 
   /** Encodes an object without its resourceVersion, which the store sets. */
@@ -65,12 +67,17 @@ export class Entries {
   /** JSON without a resourceVersion, which can be added later. */
   * unversioned (object: ApiObject): Steps<UnversionedJson> {
     const { head, tail } = yield * splitJson(this.#type.stored.message, object)
-    return new UnversionedJson({ head, tail: this.#isTrimmed ? withoutUnsetTimes(tail) : tail })
+    return new UnversionedJson({ head, tail: this.#trimmed(tail) })
   }
 
   #json (object: ApiObject, resourceVersion?: string): string {
     const json = toJson(this.#type.stored.message, object, resourceVersion)
-    return this.#isTrimmed ? withoutUnsetTimes(json) : json
+    return this.#trimmed(json)
+  }
+
+  #trimmed (json: string): string {
+    const text = this.#isTrimmed ? withoutUnsetTimes(json) : json
+    return this.#hasNoStatus ? withoutEmptyStatus(text) : text
   }
 
   /** Shares entries with servers of this process that continue from these values. */

@@ -10,7 +10,7 @@ import {
 } from '../schemas/resource.js'
 import { placeOf } from '../schemas/selectors/fields.js'
 import { tabularOf, type Tabular } from '../schemas/table.js'
-import { GatedFields } from '../schemas/language/gated.js'
+import { GatedFields, lacksStatus } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
@@ -143,7 +143,8 @@ export class ResourceStore {
     const { clock, correctDefaults } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
-      type, mediaType: options.mediaType, keys: this.keys, correctDefaults, omitsUnsetTimes: this.gates.enabled('1.36')
+      type, mediaType: options.mediaType, keys: this.keys, correctDefaults,
+      omitsUnsetTimes: this.gates.enabled('1.36'), omitsStatus: lacksStatus(type.stored.message, this.gates)
     })
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
     const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }

@@ -74,6 +74,8 @@ export interface StoredCodecOptions {
   readonly correctDefaults: ((object: object) => void) | undefined
   /** As release 1.36 writes objects. */
   readonly omitsUnsetTimes: boolean
+  /** The emulated release has no status of the type any more. */
+  readonly omitsStatus?: boolean
 }
 
 /** The stored values of a type. */

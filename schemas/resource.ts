@@ -134,7 +134,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
   /** Brings a valid object into its stored form. */
-  readonly canonicalize?: (object: T) => void
+  readonly canonicalize?: (object: T, gates: Gates) => void
   /** Warnings for the writer of a valid object; `old` is undefined on create. Not called for subresources. */
   readonly warnings?: (object: T, old: T | undefined, gates?: Gates) => readonly string[]
   /** Warning on a delete that leaves propagation to the type's default. */

@@ -55,7 +55,7 @@ function addressForms (
 function accept (
   { store: { strategy, gates }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined
 ): void {
-  strategy.canonicalize?.(object)
+  strategy.canonicalize?.(object, gates)
   if (old === undefined || subresource === '') {
     for (const text of strategy.warnings?.(object, old, gates) ?? []) context.caller.warn?.(text)
   }

@@ -1,7 +1,7 @@
 /**
  * Fields that feature gates or releases bring (`gate` and `since` of their options). While its gate is off, a field is
  * dropped from what clients send unless the stored object has it; defaults that depend on a gate are added and removed
- * here. A field that the emulated release does not have is dropped likewise, and counts as unknown.
+ * here. A field that the emulated release does not have, yet or any more, is dropped likewise, and counts as unknown.
  */
 import { pathText } from '../codec/json/repeated-keys.js'
 import type { Gates } from '../gates.js'
@@ -16,20 +16,29 @@ export const lacksDropped = (object: object): boolean => DROPPED in object
 
 interface GatedField extends FieldGate { readonly field: PlannedField }
 
-const gateOf = ({ field: { gate, since } }: PlannedField): FieldGate | undefined => {
-  const brought = gate ?? since
+/** Of fields that were there from the beginning. */
+const NONE = ''
+
+const gateOf = ({ field: { gate, since, removed } }: PlannedField): FieldGate | undefined => {
+  const brought = gate ?? since ?? (removed === undefined ? undefined : NONE)
   return typeof brought === 'string' ? { name: brought } : brought
 }
 
 /** Whether a release has a field, its gate on or off. */
-export const isKnown = ({ field: { gate, since } }: PlannedField, gates: Gates): boolean =>
-  since === undefined || gates.enabled(since) ||
-  (gate !== undefined && gates.knows(typeof gate === 'string' ? gate : gate.name))
+export const isKnown = ({ field: { gate, since, removed } }: PlannedField, gates: Gates): boolean =>
+  (removed === undefined || !gates.enabled(removed)) && (since === undefined || gates.enabled(since) ||
+  (gate !== undefined && gates.knows(typeof gate === 'string' ? gate : gate.name)))
 
 const own = perPlan(({ fields }): readonly GatedField[] => fields.flatMap(field => {
   const gate = gateOf(field)
   return gate === undefined ? [] : [{ ...gate, field }]
 }))
+
+/** Whether the emulated release has no status of a type any more. */
+export function lacksStatus (message: Message, gates: Gates): boolean {
+  const status = planOf(message).byName.get('status')
+  return status?.field.removed !== undefined && !isKnown(status, gates)
+}
 
 /** What a holder of a gated field does with it. @param within the field that holds the holder */
 type Visit = (holder: Plain, gated: GatedField, within: string) => void
@@ -79,7 +88,7 @@ export class GatedFields {
   readonly #defaulted: Walk
 
   constructor (message: Message, gates: Gates) {
-    const isOff = ({ name }: FieldGate): boolean => !gates.enabled(name)
+    const isOff = ({ name }: FieldGate): boolean => name !== NONE && !gates.enabled(name)
     this.#plan = planOf(message)
     this.#gates = gates
     this.#dropped = new Walk(gated => isKnown(gated.field, gates) && isOff(gated))
@@ -134,7 +143,7 @@ export class GatedFields {
     return object => {
       this.#defaulted.visit(this.#plan, object as Plain, '', (holder, gated) => {
         const { field: { name }, default: fallback, given } = gated
-        if (this.#gates.enabled(gated.name)) holder[name] ??= clone(given)
+        if (gated.name === NONE || this.#gates.enabled(gated.name)) holder[name] ??= clone(given)
         else if (sameValue(holder[name], fallback)) Reflect.deleteProperty(holder, name)
       })
     }

@@ -97,6 +97,8 @@ export interface FieldOptions {
    * Without a gate it is always on from then.
    */
   readonly since?: string
+  /** The release that no longer has the field: it and later ones do not know it. */
+  readonly removed?: string
 }
 
 /** How a feature gate concerns a field; see `gated.ts`. */

@@ -70,7 +70,7 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
   finalizers: list(
     14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }
   ),
-  clusterName: string(15, 'No longer filled in.', { immutable: 'ruled' }),
+  clusterName: string(15, 'No longer filled in.', { immutable: 'ruled', removed: '1.25' }),
   managedFields: list(
     17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { keepsEmpty: true }
   )

@@ -109,9 +109,9 @@ export class DefinitionSet<K = Plain> {
     if (special !== undefined) return { description, ...this.#dialect.special(special.openapi) }
     if (alternatives !== undefined) return { description } // as upstream: Swagger has no unions
     if (message.given !== undefined) return this.#given(message)
-    const fields = planFor(message).fields.filter(({ field: { since, gate } }) => since === undefined ||
-      this.#gates.enabled(since) ||
-      (gate !== undefined && this.#gates.enabled(typeof gate === 'string' ? gate : gate.name)))
+    const fields = planFor(message).fields.filter(({ field: { since, gate, removed } }) =>
+      (removed === undefined || !this.#gates.enabled(removed)) && (since === undefined || this.#gates.enabled(since) ||
+      (gate !== undefined && this.#gates.enabled(typeof gate === 'string' ? gate : gate.name))))
     const required = fields.filter(field => field.required).map(field => field.name)
     const own = [...fields].sort((a, b) => a.name < b.name ? -1 : 1).map(field => [field.name, this.#property(field)])
     const properties = { ...(type === undefined ? {} : typeProperties), ...Object.fromEntries(own) as Plain }

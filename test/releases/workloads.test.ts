@@ -121,3 +121,35 @@ t.test('templates have no creation time, and had null before', async t => {
   t.equal((put.json['metadata'] as Json)['resourceVersion'], ((await server.get(`${DEPLOYMENTS}/a`)).json['metadata'] as Json)['resourceVersion'])
   t.match((await server.post(`${DEPLOYMENTS}?dryRun=All`, deployment('c'))).body, '"template":{"metadata":{"labels"')
 })
+
+t.test('autoscalers keep the order of metrics and tolerances, and name the group of their target', async t => {
+  const of = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }
+  const scaler = (name: string, spec: Json = {}): Json => ({ metadata: { name }, spec: { scaleTargetRef: target, maxReplicas: 3, ...spec } })
+  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }
+  const queue = { type: 'Pods', pods: { metric: { name: 'q' }, target: { type: 'AverageValue', averageValue: '1' } } }
+  const inContainer = { type: 'ContainerResource', containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 70 } } }
+  const metrics = [queue, cpu, inContainer]
+  const spec = { metrics, behavior: { scaleUp: { tolerance: '100m' } } }
+  t.match((await later.post(of('v2'), scaler('a', spec))).json['spec'], spec)
+  t.match((await later.get(`${of('v2')}/a`)).json['spec'], spec)
+  t.match((await later.patch(`${of('v1')}/a`, { spec: { targetCPUUtilizationPercentage: 60 } }, MERGE)).json['spec'], { targetCPUUtilizationPercentage: 60 })
+  t.match((await later.get(`${of('v2')}/a`)).json['spec'].metrics.map(({ type }: Json) => type), ['Pods', 'Resource', 'ContainerResource'])
+  t.equal((await later.get(`${of('v2')}/a`)).json['spec'].metrics[1].resource.target.averageUtilization, 60)
+  t.same(causes(await later.post(of('v2'), scaler('b', { behavior: { scaleDown: { tolerance: '-1' } } }))), ['Invalid spec.behavior.scaleDown.tolerance'])
+  t.same(causes(await later.post(of('v2'), scaler('b', { scaleTargetRef: { ...target, apiVersion: 'v1' } }))), ['Invalid spec.scaleTargetRef.apiVersion'])
+  t.equal((await later.post(of('v2'), scaler('c', { scaleTargetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'd' } }))).code, 201)
+})
+
+t.test('network policies have no status, and what the earlier release stored of one is not shown anew', async t => {
+  const POLICIES = '/apis/networking.orch.io/v1/namespaces/default/networkpolicies'
+  const made = await later.post(POLICIES, { metadata: { name: 'n' }, spec: { podSelector: {} }, status: { conditions: [{ type: 'a' }] } })
+  t.match(made.headers['warning'], [/unknown field .*status/])
+  for (const { body } of [made, await later.get(`${POLICIES}/n`), await later.get(POLICIES), await later.post(`${POLICIES}?dryRun=All`, { metadata: { name: 'm' }, spec: { podSelector: {} } })]) {
+    t.notMatch(body, '"status"')
+  }
+  const document = (await later.get('/openapi/v3/apis/networking.orch.io/v1')).json['components'].schemas
+  t.strictSame(Object.keys(document['io.orch.api.networking.v1.NetworkPolicy'].properties), ['apiVersion', 'kind', 'metadata', 'spec'])
+  const earlier = await build(t)
+  t.match((await earlier.post(POLICIES, { metadata: { name: 'n' }, spec: { podSelector: {} } })).body, /,"status":\{\}\}\n?$/)
+})

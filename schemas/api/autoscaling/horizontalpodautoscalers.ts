@@ -6,7 +6,7 @@ import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
 import { BEHAVIOR, KEPT, METRICS, OF_SPEC, OF_STATUS, refuseTooMany, SENT } from './kept-values.js'
-import { forgetSent, fromV1, toV1 } from './v1-conversion.js'
+import { forgetSent, fromV1, settleSent, toV1 } from './v1-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
@@ -162,7 +162,7 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
     cell: (object: Autoscaler, ages: Ages, named: (own: string) => string) =>
       column.cell(asV2(object, named), ages, named)
   })),
-  strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
+  strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: settleSent },
   rules: {
     ...rules,
     prepare: autoscaler => {

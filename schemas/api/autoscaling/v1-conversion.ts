@@ -5,6 +5,7 @@
 import { toJson } from '../../codec/json/encode.js'
 import { UNBOUNDED } from '../../codec/json/parse.js'
 import { decode } from '../../language/decode.js'
+import type { Gates } from '../../gates.js'
 import type { Message } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { BEHAVIOR, CONDITIONS, CURRENT_METRICS, KEPT, METRICS, SENT, listOf, read } from './kept-values.js'
@@ -21,7 +22,19 @@ type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetric
 const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string =>
   `[${items.map(item => toJson(message, item)).join(',')}]`
 
-/** Removes SENT in place. As upstream, the stored form has the CPU target last and no target types. */
+/**
+ * Replaces SENT in place when the order is to be kept, in later releases: METRICS then has the CPU target too, where it
+ * stands. In earlier ones, as upstream, the stored form has the CPU target last and no target types.
+ */
+export function settleSent (autoscaler: v1.HorizontalPodAutoscaler, gates: Gates): void {
+  const { annotations } = autoscaler.metadata
+  if (annotations?.[SENT] === undefined) return
+  const metrics = gates.enabled('1.36') ? read(listOf(v2.MetricSpec), annotations[SENT]) : undefined
+  if (metrics !== undefined) annotations[METRICS] = jsonOf(v1.MetricSpec, metrics.map(specFromV2))
+  forgetSent(autoscaler)
+}
+
+/** Removes SENT in place. */
 export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
   if (metadata.annotations?.[SENT] === undefined) return
   const { [SENT]: _, ...rest } = metadata.annotations
@@ -51,7 +64,8 @@ function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavio
         StabilizationWindowSeconds: of.stabilizationWindowSeconds ?? null,
         SelectPolicy: of.selectPolicy ?? null,
         Policies: of.policies?.map(({ type, value, periodSeconds }) =>
-          ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
+          ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null,
+        ...(of.tolerance === undefined ? {} : { Tolerance: of.tolerance })
       }
   return JSON.stringify({ ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) })
 }
@@ -70,10 +84,12 @@ function without (annotations: Annotations): Annotations {
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-/** The metrics that v1 keeps, with the CPU target last. */
+/** The metrics that v1 keeps, with the CPU target where they have it, else last. */
 function metricsOf (kept: readonly v1.MetricSpec[], target: number | undefined): Metric[] {
   const metrics = kept.map(specToV2)
-  return target === undefined ? metrics : [...metrics, cpuTarget(target)]
+  const at = metrics.findIndex(isCpuTarget)
+  if (target === undefined) return metrics
+  return at === -1 ? [...metrics, cpuTarget(target)] : metrics.with(at, cpuTarget(target))
 }
 
 export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {

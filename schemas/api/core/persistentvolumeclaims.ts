@@ -80,7 +80,7 @@ export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus'
   resizeStatus: string(
     6, 'How the expansion of the volume is getting on.',
     {
-      pointer: true, gate: RECOVERY, values: [
+      pointer: true, gate: RECOVERY, removed: '1.28', values: [
         '', 'ControllerExpansionInProgress', 'ControllerExpansionFailed', 'NodeExpansionPending',
         'NodeExpansionInProgress', 'NodeExpansionFailed'
       ], closed: 'ruled'

@@ -79,7 +79,7 @@ export type NetworkPolicy = Static<typeof NetworkPolicy>
 export const NetworkPolicy = kind('NetworkPolicy', 'Which traffic a set of pods may have.', {
   metadata,
   spec: one(2, 'The pods and the traffic that is allowed.', NetworkPolicySpec),
-  status: one(3, 'What is observed of the policy; written by the system.', NetworkPolicyStatus)
+  status: one(3, 'What is observed of the policy; written by the system.', NetworkPolicyStatus, { removed: '1.28' })
 })
 
 const columns: ReadonlyArray<Column<NetworkPolicy>> = [

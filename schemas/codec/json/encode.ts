@@ -147,6 +147,12 @@ export function withoutUnsetTimes (text: string): string {
     : text
 }
 
+const EMPTY_STATUS = ',"status":{}}'
+
+/** The text of an object, or its end, without a status in which nothing is. */
+export const withoutEmptyStatus = (text: string): string =>
+  text.endsWith(EMPTY_STATUS) ? `${text.slice(0, -EMPTY_STATUS.length)}}` : text
+
 /** An object's JSON, split at its resourceVersion so that `joinJson` can insert any. */
 export interface SplitJson {
   readonly head: string

@@ -1,6 +1,7 @@
 /** Validation of HorizontalPodAutoscalers of every version, in the v2 form. */
 import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
+import { compareQuantities } from '../../../meta/quantity.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateMetric, validateObjectReference } from './metrics.js'
 import { fromV1 } from '../v1-conversion.js'
@@ -21,6 +22,11 @@ export function validateAutoscaler (
   const { spec } = fromV1(stored)
   validateReplicas(spec, isOn(report, 'HPAScaleToZero') || old?.spec.minReplicas === 0 ? 0 : 1, report)
   validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
+  if (isOn(report, '1.36') && (old === undefined || targetFinding(old.spec.scaleTargetRef) === undefined)) {
+    const { apiVersion = '' } = spec.scaleTargetRef
+    const wrong = targetFinding(spec.scaleTargetRef)
+    if (wrong !== undefined) invalid(report, 'spec.scaleTargetRef.apiVersion', apiVersion, wrong)
+  }
   for (const [index, metric] of (spec.metrics ?? []).entries()) validateMetric(metric, `spec.metrics[${index}]`, report)
   if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) {
     forbidden(
@@ -30,6 +36,16 @@ export function validateAutoscaler (
   const { scaleUp, scaleDown } = spec.behavior ?? {}
   if (scaleUp !== undefined) validateScaling(scaleUp, 'spec.behavior.scaleUp', report)
   if (scaleDown !== undefined) validateScaling(scaleDown, 'spec.behavior.scaleDown', report)
+}
+
+/** What is wrong with the group of a target: only replication controllers have none. */
+function targetFinding (
+  { apiVersion = '', kind }: HorizontalPodAutoscalerSpec['scaleTargetRef']
+): string | undefined {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return 'must be a version, or a group and a version'
+  const hasNone = parts.length < 2 || parts[0] === ''
+  return hasNone && kind !== 'ReplicationController' ? 'must specify API group' : undefined
 }
 
 function validateReplicas (
@@ -45,8 +61,12 @@ function validateReplicas (
 }
 
 function validateScaling (
-  { stabilizationWindowSeconds: window, selectPolicy, policies = [] }: HPAScalingRules, at: string, report: Report
+  { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance }: HPAScalingRules, at: string,
+  report: Report
 ): void {
+  if (tolerance !== undefined && compareQuantities(tolerance, '0') < 0) {
+    invalid(report, `${at}.tolerance`, tolerance, 'must be greater than or equal to zero')
+  }
   if (window !== undefined && window < 0) {
     invalid(report, `${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
   }

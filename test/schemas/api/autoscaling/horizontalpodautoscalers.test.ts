@@ -1,4 +1,5 @@
 import t from 'tap'
+import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import { created, creates, served, updated, updates } from '../rules.js'
 
 const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
@@ -66,7 +67,7 @@ t.test('of several CPU metrics the one in percent becomes the target in v1, at a
   const metrics = [cpu({ type: 'AverageValue', averageValue: '300m' }), cpu({ type: 'Utilization', averageUtilization: 70 })]
   const { object } = created(v2, { spec: { ...VALID.spec, metrics } })
   t.match(object, { spec: { targetCPUUtilizationPercentage: 70 } })
-  v2.type.strategy.canonicalize?.(object)
+  v2.type.strategy.canonicalize?.(object, DEFAULT_GATES)
   t.match(v2.conversion?.fromStored(object), { spec: { metrics } })
   const used = (...all: number[]) => all.map(averageUtilization => ({ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }))
   t.match(updated(v2, { spec: { ...VALID.spec, metrics } }, { spec: { ...VALID.spec, metrics }, status: { currentMetrics: used(10, 20) } }, 'status').object, { status: { currentCPUUtilizationPercentage: 20 } }, 'of those in use the last')
@@ -81,7 +82,7 @@ t.test('an average over the pods of an object stays valid in every version', asy
   const v2 = served('autoscaling/v2', 'horizontalpodautoscalers')
   const metric = { type: 'Object', object: { describedObject: target, metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '5' } } }
   const { object } = created(v2, { spec: { ...VALID.spec, metrics: [metric] } })
-  v2.type.strategy.canonicalize?.(object)
+  v2.type.strategy.canonicalize?.(object, DEFAULT_GATES)
   for (const version of ['v1', 'v2', 'v2beta1', 'v2beta2']) {
     const one = served(`autoscaling/${version}`, 'horizontalpodautoscalers')
     const shown = one.conversion?.fromStored(object) ?? object
