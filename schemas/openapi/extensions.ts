@@ -17,15 +17,24 @@ export function constrain (schema: Plain, field: FieldFacts, enums: boolean): vo
   if (field.pattern !== undefined) schema['pattern'] = field.pattern.source
 }
 
-/** Adds the merge strategies of a field. */
-export function merge (
-  schema: Plain, { listType, listMapKeys, mapType, structType, patchStrategy, patchMergeKey }: FieldFacts
-): void {
+/** Adds the merge strategies of a field. @param typed whether each list says its type, as later releases have it */
+export function merge (schema: Plain, { field, shape }: Pick<PlannedField, 'field' | 'shape'>, typed: boolean): void {
+  const { mapType, structType, patchStrategy, patchMergeKey } = field
+  const { listType, listMapKeys } = typed && shape === 'list' ? typeOf(field) : field
   if (listType !== undefined) Object.assign(schema, extension('list-type', listType))
   if (listMapKeys !== undefined) Object.assign(schema, extension('list-map-keys', listMapKeys))
   if ((mapType ?? structType) !== undefined) Object.assign(schema, extension('map-type', mapType ?? structType))
   if (patchStrategy !== undefined) Object.assign(schema, extension('patch-strategy', patchStrategy))
   if (patchMergeKey !== undefined) Object.assign(schema, extension('patch-merge-key', patchMergeKey))
+}
+
+/** As `registry/apply/shape.ts` merges the list. */
+function typeOf (
+  { listType, listMapKeys, patchStrategy, patchMergeKey: key }: FieldFacts
+): Pick<FieldFacts, 'listType' | 'listMapKeys'> {
+  if (listType !== undefined) return { listType, ...listMapKeys === undefined ? {} : { listMapKeys } }
+  if (patchStrategy?.includes('merge') !== true) return { listType: 'atomic' }
+  return key === undefined ? { listType: 'set' } : { listType: 'map', listMapKeys: [key] }
 }
 
 /** For messages with a discriminator. */
