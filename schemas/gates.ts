@@ -96,7 +96,7 @@ const defaults = (release: Release): Map<string, boolean> => new Map([
 /** Gates of 1.36 that bring nothing here: they may be switched on, and nothing changes. */
 export const ABSENT: ReadonlySet<string> = new Set(words(`
   APIServingWithRoutine CBORServingAndStorage ClusterTrustBundle ClusterTrustBundleProjection
-  ConcurrentWatchObjectDecode CoordinatedLeaderElection DRADeviceTaintRules DRAResourcePoolStatus
+  ConcurrentWatchObjectDecode CoordinatedLeaderElection DRAResourcePoolStatus
   DRAWorkloadResourceClaims GangScheduling GenericWorkload ManifestBasedAdmissionControlConfig NativeHistograms
   PodCertificateRequest ShardedListAndWatch TopologyAwareWorkloadScheduling
   WorkloadAwarePreemption WorkloadWithJob`))

@@ -58,6 +58,7 @@ import { clusterRoles } from './api/rbac/clusterroles.js'
 import { roleBindings } from './api/rbac/rolebindings.js'
 import { roles } from './api/rbac/roles.js'
 import { deviceClasses } from './api/resource/deviceclasses.js'
+import { deviceTaintRules } from './api/resource/devicetaintrules.js'
 import { resourceClaims } from './api/resource/resourceclaims.js'
 import { resourceClaimTemplates } from './api/resource/resourceclaimtemplates.js'
 import { resourceSlices } from './api/resource/resourceslices.js'
@@ -93,7 +94,7 @@ export const types: readonly ResourceType[] = [
   leases,
   runtimeClasses,
   endpointSlices,
-  deviceClasses, resourceClaims, resourceClaimTemplates, resourceSlices,
+  deviceClasses, deviceTaintRules, resourceClaims, resourceClaimTemplates, resourceSlices,
   flowSchemas, priorityLevelConfigurations,
   storageVersions,
   storageVersionMigrations

@@ -86,6 +86,7 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'rbac.authorization.orch.io/rolebindings': { subjects: [{ kind: 'User', name: 'ann' }], roleRef: role },
   'rbac.authorization.orch.io/roles': { rules: [rule] },
   'resource.orch.io/deviceclasses': { spec: { selectors: [{ cel: { expression: 'device.driver == "gpu.example.com"' } }] } },
+  'resource.orch.io/devicetaintrules': { spec: { deviceSelector: { driver: 'gpu.example.com' }, taint: { key: 'broken', effect: 'NoSchedule' } } },
   'resource.orch.io/resourceclaims': { spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }] } } },
   'resource.orch.io/resourceclaimtemplates': { spec: { spec: { devices: { requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu' } }] } } } },
   'resource.orch.io/resourceslices': { spec: { driver: 'gpu.example.com', nodeName: 'n1', pool: { name: 'n1', generation: 1, resourceSliceCount: 1 }, devices: [{ name: 'gpu-0' }] } },

@@ -10,7 +10,7 @@ const load = async (...args: string[]): Promise<ServerOptions> => (await configu
 
 /** Versions and resources that are off unless they are asked for, in the order of discovery. */
 const OFF = [
-  'networking.orch.io/v1beta1', 'admissionregistration.orch.io/v1beta1', 'resource.orch.io/v1beta2', 'resource.orch.io/v1beta1',
+  'networking.orch.io/v1beta1', 'admissionregistration.orch.io/v1beta1', 'resource.orch.io/v1beta2', 'resource.orch.io/v1beta1', 'resource.orch.io/v1alpha3',
   'internal.apiserver.orch.io/v1alpha1', 'storagemigration.orch.io/v1beta1', 'storage.orch.io/v1beta1/volumeattributesclasses'
 ]
 

@@ -171,13 +171,14 @@ t.test('every flag is accepted with its own default', async t => {
 t.test('versions are disabled by name or by stage, and the more specific setting takes precedence', async t => {
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
+  const TAINTS = 'resource.orch.io/v1alpha3'
   const NEW = ['networking.orch.io/v1beta1', 'admissionregistration.orch.io/v1beta1', 'resource.orch.io/v1beta2', 'resource.orch.io/v1beta1', 'storagemigration.orch.io/v1beta1']
   const CLASSES = 'storage.orch.io/v1beta1/volumeattributesclasses'
-  t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
+  t.strictSame(off('api/beta=true'), [TAINTS, ALPHA], 'alpha versions are off unless requested')
   t.strictSame(off('api/alpha=true'), [...NEW, CLASSES], 'so are beta versions and resources that came later')
   t.strictSame(off('api/all=true'), [])
-  t.strictSame(off(`${ALPHA}=true`), [...NEW, CLASSES])
-  t.strictSame(off(NEW.map(name => `${name}=true`).join(',')), [ALPHA, CLASSES])
+  t.strictSame(off(`${ALPHA}=true,${TAINTS}=true`), [...NEW, CLASSES])
+  t.strictSame(off(NEW.map(name => `${name}=true`).join(',')), [TAINTS, ALPHA, CLASSES])
   t.notOk(off('storage.orch.io/v1beta1=true').includes(CLASSES), 'a version is asked for with all its resources')
   t.notOk(off(`${CLASSES}=true`).includes(CLASSES))
   t.strictSame(off('rbac.authorization.orch.io/v1=false,api/alpha,api/beta'), ['rbac.authorization.orch.io/v1'])

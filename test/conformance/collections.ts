@@ -23,7 +23,7 @@ export const later = all.filter(one => !isServed(one, gates))
 const SERVERS: ReadonlyArray<{ readonly options: ServerOptions, readonly resources: readonly Representation[] }> = [
   { options: { ...ALL, emulatedVersion: '1.24' }, resources: stored },
   {
-    options: { ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true } },
+    options: { ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true } },
     // Their samples are of a version that this release does not serve; they have tests of their own.
     resources: later.filter(({ group }) => group !== 'flowcontrol.apiserver.orch.io')
   }

@@ -264,3 +264,20 @@ t.test('a node agent has the claims of its pods and the slices of its node', asy
     ['n2', 'GET', `${SLICES}?fieldSelector=spec.nodeName%3Dn1`, 403], ['n2', 'DELETE', `${SLICES}/s`, 403], ['n1', 'DELETE', `${SLICES}/s`, 200]
   ] as const) t.equal((await call(token, method, url)).code, code, `${token} ${method} ${url}`)
 })
+
+t.test('rules that taint devices are there where the gate and a version are on', async t => {
+  const api = { disabled: disabledApis(new Map([['resource.orch.io/v1beta2', 'true'], ['resource.orch.io/v1alpha3', 'true']]), undefined) }
+  const url = `${GROUP}/v1beta2/devicetaintrules`
+  t.equal((await (await build(t, { emulatedVersion: '1.36', api })).get(url)).code, 404)
+  const server = await build(t, { emulatedVersion: '1.36', api, featureGates: { DRADeviceTaintRules: true } })
+  const rule = (spec: Json, name = 'a'): Json => ({ metadata: { name }, spec })
+  t.match((await server.post(url, rule({ taint: { key: 'a', effect: 'None' } }))).json, { metadata: { generation: 1 }, spec: { taint: { timeAdded: /Z$/ } } })
+  t.same(causes(await server.post(url, rule({ deviceSelector: { driver: '', pool: 'A', device: 'B' }, taint: { key: '', effect: '' } }, 'b'))),
+    ['spec.deviceSelector.driver: Required', 'spec.deviceSelector.pool: Invalid', 'spec.deviceSelector.device: Invalid', 'spec.taint.key: Invalid', 'spec.taint.key: Invalid', 'spec.taint.effect: Required'])
+  const old = await server.get(`${GROUP}/v1alpha3/devicetaintrules/a`)
+  t.match(old.headers['warning'], [/v1alpha3 DeviceTaintRule is deprecated in v1.36\+, unavailable in v1.39\+; use resource.orch.io\/v1beta2 DeviceTaintRule/])
+  t.match((await server.get(`${url}/a`, { accept: TABLE })).json['rows'][0].cells.slice(0, 4), ['a', 'a', '', 'None'])
+  const conditions = many(9, index => ({ type: `T${index}`, status: 'True', reason: 'Why', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }))
+  t.same(causes(await server.patch(`${url}/a/status`, { status: { conditions } })), ['status.conditions: TooMany'])
+  t.equal((await server.patch(`${url}/a/status`, { status: { conditions: conditions.slice(1) } })).code, 200)
+})

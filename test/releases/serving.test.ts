@@ -145,7 +145,7 @@ t.test('tables have the columns of the release, and rows are counted as it does'
 
 t.test('kinds of a later release are created, listed and deleted', async t => {
   t.ok(later.length > 0)
-  const server = await build(t, { emulatedVersion: '1.36', api: { disabled: [] }, featureGates: { StorageVersionMigrator: true } })
+  const server = await build(t, { emulatedVersion: '1.36', api: { disabled: [] }, featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true } })
   // Their samples are of a version that this release does not serve; they have tests of their own.
   for (const one of later.filter(({ group }) => group !== 'flowcontrol.apiserver.orch.io')) {
     const made = await create(server, one)

@@ -12,7 +12,7 @@ import { RawExtension } from '../../meta/runtime.js'
 import { Time } from '../../meta/scalars.js'
 import { countDevices } from './defaults.js'
 
-export type DeviceVersion = 'v1' | 'v1beta2' | 'v1beta1'
+export type DeviceVersion = 'v1' | 'v1beta2' | 'v1beta1' | 'v1alpha3'
 
 /** They differ in the numbers of the last fields of an alternative. */
 export interface Numbers { readonly tolerations: number, readonly capacity: number }

@@ -4,9 +4,9 @@ import { bool, int64, list, map, one, string } from '../../language/declare.js'
 import type { Message } from '../../language/types.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity } from '../../meta/quantity.js'
-import { Time } from '../../meta/scalars.js'
-import { EFFECTS, packageOf, type DeviceVersion } from './claim-declarations.js'
+import { packageOf, type DeviceVersion } from './claim-declarations.js'
 import { multiplyOnce } from './defaults.js'
+import { declareTaint } from './taint-declarations.js'
 
 const ATOMIC = { listType: 'atomic' } as const
 const EMPTY = { required: true, mayBeEmpty: true } as const
@@ -62,14 +62,7 @@ export function declareDeviceParts (version: DeviceVersion) {
     counters: map(2, 'What is consumed, by the name of the counter.', Counter, { required: true })
   })
 
-  const DeviceTaint = message('DeviceTaint', 'A reason not to use a device.', {
-    key: string(1, 'Key of the taint.', EMPTY),
-    value: string(2, 'Value of the taint.'),
-    effect: string(3, 'What happens to claims that do not tolerate it: None, NoSchedule or NoExecute.', {
-      ...EMPTY, values: EFFECTS, closed: 'ruled'
-    }),
-    timeAdded: one(4, 'Since when; by default the time of the write.', Time, { pointer: true })
-  })
+  const DeviceTaint = declareTaint(version)
 
   const NodeAllocatableResourceMapping = message(
     'NodeAllocatableResourceMapping', 'How a device counts against a resource of its node.', {

@@ -1,6 +1,7 @@
 /** What resource.orch.io/v1beta2 has. */
 import type { Static } from '../../language/declare.js'
 import { declare } from './declarations.js'
+import { declareTaintRules } from './taint-declarations.js'
 
 export const API_VERSION = 'resource.orch.io/v1beta2'
 
@@ -14,6 +15,9 @@ export const {
   CapacityRequestPolicyRange, CapacityRequestPolicy, DeviceCapacity, Counter, CounterSet, DeviceCounterConsumption,
   DeviceTaint, NodeAllocatableResourceMapping, Device, ResourcePool, ResourceSliceSpec, ResourceSlice
 } = declare('v1beta2')
+
+export const { DeviceTaintSelector, DeviceTaintRuleSpec, DeviceTaintRuleStatus, DeviceTaintRule } =
+  declareTaintRules('v1beta2', DeviceTaint)
 
 export type CELDeviceSelector = Static<typeof CELDeviceSelector>
 export type DeviceSelector = Static<typeof DeviceSelector>
@@ -55,3 +59,7 @@ export type Device = Static<typeof Device>
 export type ResourcePool = Static<typeof ResourcePool>
 export type ResourceSliceSpec = Static<typeof ResourceSliceSpec>
 export type ResourceSlice = Static<typeof ResourceSlice>
+export type DeviceTaintSelector = Static<typeof DeviceTaintSelector>
+export type DeviceTaintRuleSpec = Static<typeof DeviceTaintRuleSpec>
+export type DeviceTaintRuleStatus = Static<typeof DeviceTaintRuleStatus>
+export type DeviceTaintRule = Static<typeof DeviceTaintRule>

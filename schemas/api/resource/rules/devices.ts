@@ -2,13 +2,13 @@
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { validatePart } from '../../../language/validation.js'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
+import { dnsLabel, dnsSubdomain } from '../../../names.js'
 import { checkName, invalid, required, requiredName, tooLong, tooMany } from '../../../rules/findings.js'
 import { NodeSelector } from '../../core/affinity.js'
 import type { Counter, Device, DeviceAttribute } from '../v1.js'
 import { validateCapacities } from './capacities.js'
-import { checkAttributeName, checkBinding, checkDevice, checkUnique, checkValue, isShort } from './names.js'
-import { checkEffect } from './selection.js'
+import { checkAttributeName, checkBinding, checkDevice, checkUnique, isShort } from './names.js'
+import { validateTaint } from './taint-rules.js'
 
 const MOST_ATTRIBUTES = 32
 const MOST_VALUES = 48
@@ -75,11 +75,7 @@ function checkVersion (text: string, at: string, report: Report): void {
 
 function validateTaints ({ taints = [] }: Device, at: string, report: Report): void {
   if (!isShort(taints, MOST_TAINTS, at, report)) return
-  for (const [index, { key, value = '', effect }] of taints.entries()) {
-    checkName(report, `${at}[${index}].key`, key, qualifiedName)
-    if (value !== '') checkValue(value, `${at}[${index}].value`, report)
-    checkEffect(effect, `${at}[${index}].effect`, report)
-  }
+  for (const [index, taint] of taints.entries()) validateTaint(taint, undefined, `${at}[${index}]`, report)
 }
 
 /** @param of the field with the name */
