@@ -1,5 +1,5 @@
 /** CustomResourceDefinition (v1): a type defined at run time. */
-import { int32, one, bool, string, list, type Static } from '../../language/declare.js'
+import { int32, int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
@@ -112,6 +112,9 @@ export const CustomResourceDefinitionSpec =
     }
   })
 
+/** Of fields that controllers other than this server write. */
+const OBSERVED = { gate: 'CRDObservedGenerationTracking', since: '1.35' } as const
+
 export type CustomResourceDefinitionCondition = Static<typeof CustomResourceDefinitionCondition>
 export const CustomResourceDefinitionCondition =
   message('CustomResourceDefinitionCondition', 'A finding about a custom resource definition.', {
@@ -126,7 +129,8 @@ export const CustomResourceDefinitionCondition =
     }),
     lastTransitionTime: one(3, 'When status last changed.', Time),
     reason: string(4, 'One word for a machine.'),
-    message: string(5, 'A sentence for a person.')
+    message: string(5, 'A sentence for a person.'),
+    observedGeneration: int64(6, 'Generation of the spec that the condition is about.', OBSERVED)
   })
 
 export type CustomResourceDefinitionStatus = Static<typeof CustomResourceDefinitionStatus>
@@ -139,7 +143,8 @@ export const CustomResourceDefinitionStatus =
     acceptedNames: one(
       2, 'Names under which the resource is served.', CustomResourceDefinitionNames, { written: true }
     ),
-    storedVersions: list(3, 'Versions in which objects were ever stored.', 'string', { written: true })
+    storedVersions: list(3, 'Versions in which objects were ever stored.', 'string', { written: true }),
+    observedGeneration: int64(4, 'Generation of the spec that a controller last acted on.', OBSERVED)
   })
 
 export type CustomResourceDefinition = Static<typeof CustomResourceDefinition>
