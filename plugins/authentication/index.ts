@@ -28,6 +28,7 @@ import { currentTrust } from './trust.js'
 import { plugin } from '../../answers/server.js'
 
 export type { AuthenticationOptions } from './method.js'
+import { ignoredToken } from './token-file.js'
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const AUTHENTICATED = 'system:authenticated'
@@ -154,6 +155,8 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
     const request = served(arrived)
     const since = performance.now()
     const { headers, rawHeaders, socket } = request.raw
+    const ignored = ignoredToken(headers.authorization)
+    if (ignored !== undefined) request.orch.warnings.push(ignored)
     try {
       const token = headers['sec-websocket-protocol'] === undefined ? undefined : tokenInProtocol(request.raw)
       const credentials: Credentials = {

@@ -61,7 +61,15 @@ function lines (text: string): Array<readonly [number, string[]]> {
 /** Tokens are looked up by digest: timing may reveal part of a digest, never of a token. */
 const digest = (token: string): string => hash('sha256', token, 'base64')
 
-const BEARER = /^bearer +/i
+const BEARER = /^bearer (?! )/i
+/** As upstream, such a header is no credential. */
+const SPACED = /^bearer {2}/i
+
+/** What is wrong with an Authorization header whose token is ignored, to be told to the client. */
+export const ignoredToken = (header: string | undefined): string | undefined =>
+  header !== undefined && SPACED.test(header)
+    ? 'the Authorization header has more than one space before its bearer token, which is therefore ignored'
+    : undefined
 
 /** The token of an Authorization header with the Bearer scheme. */
 export function bearerToken (header: string | string[] | undefined): string | undefined {

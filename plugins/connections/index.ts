@@ -78,7 +78,8 @@ export default plugin<ConnectionOptions>()(async (fastify, { nodeAgents = {}, ne
   runParts(fastify, 'client of', [agents])
 
   const tools = {
-    resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix, metrics: fastify.orchMetrics
+    gates, resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix,
+    metrics: fastify.orchMetrics
   }
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector =>
     async (store, request) => await connect(request, await admitted(store, request, message))

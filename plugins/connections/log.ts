@@ -4,6 +4,7 @@ import type { ServedRequest } from '../../answers/request-context.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
+import type { Gates } from '../../schemas/gates.js'
 import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
 import { invalid, unexplained, type FieldError } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -14,6 +15,7 @@ import { optionsFrom } from './options.js'
 import type { Metrics } from '../shared/metric-series.js'
 
 export interface LogTools {
+  readonly gates: Gates
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
   /** Aborts at shutdown; ends followed logs. */
@@ -49,10 +51,10 @@ export function readLog (tools: LogTools): (request: ServedRequest) => Promise<P
 }
 
 async function logOf (
-  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: ServedRequest
+  { resources, agents, ending, tunnel, gates }: LogTools, options: PodLogOptions, request: ServedRequest
 ): Promise<PassedAnswer> {
   const { namespace, name } = request.orch.info
-  const findings = findingsOf(options)
+  const findings = [...findingsOf(options), ...findingsOfStream(options, gates)]
   if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
   const pod = await find(resources, 'pods', namespace, name)
   const container = containerOf(pod, options.container ?? '')
@@ -118,11 +120,25 @@ function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogO
   return findings
 }
 
+const STREAMS = ['All', 'Stderr', 'Stdout']
+
+/** Earlier releases do not know the parameter. */
+function findingsOfStream ({ stream, tailLines }: PodLogOptions, gates: Gates): FieldError[] {
+  if (stream == null || !gates.enabled('1.32')) return []
+  const forbidden = (detail: string): FieldError => ({ type: 'FieldValueForbidden', field: 'stream', detail })
+  if (!gates.enabled('PodLogsQuerySplitStreams')) return [forbidden('may not be specified')]
+  if (!STREAMS.includes(stream)) {
+    const detail = `supported values: ${STREAMS.map(name => `"${name}"`).join(', ')}`
+    return [{ type: 'FieldValueNotSupported', field: 'stream', value: stream, detail }]
+  }
+  return tailLines != null && stream !== 'All' ? [forbidden('with tailLines only All may be specified')] : []
+}
+
 /** Parameters of the node agent's API, in order of their names. */
 function parametersOf (options: PodLogOptions): URLSearchParams {
   const parameters = new URLSearchParams()
   for (const name of [
-    'follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'timestamps'
+    'follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'stream', 'tailLines', 'timestamps'
   ] as const) {
     const value = options[name]
     if (value != null && value !== false) parameters.set(name, String(value))

@@ -1,6 +1,6 @@
 /** Pods where release 1.36 is emulated: their new fields, and what is answered otherwise than by 1.24. */
 import t from 'tap'
-import { build, type Client, type Json } from '../build.js'
+import { build, type Answer, type Client, type Json } from '../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const container = { name: 'c', image: 'i' }
@@ -130,4 +130,28 @@ t.test('a pod of a later release can be changed by an earlier one', async t => {
   const earlier = await build(t, { storage })
   const changed = await earlier.patch(`${PODS}/p`, { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json')
   t.equal(changed.code, 200, changed.body)
+})
+
+t.test('logs of one stream need their gate, and earlier releases do not know the parameter', async t => {
+  const POD = '/api/v1/namespaces/default/pods/logged'
+  const asked = async (options: Parameters<typeof build>[1], query: string): Promise<Answer> => {
+    const server = await build(t, options)
+    await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'logged' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    return await server.get(`${POD}/log?${query}`)
+  }
+  const causes = ({ json }: Answer): unknown => json['details'].causes.map(({ reason, field }: Json) => `${reason} ${field}`)
+  t.same(causes(await asked({ emulatedVersion: '1.36' }, 'stream=All')), ['FieldValueForbidden stream'])
+  t.equal((await asked({}, 'stream=All')).code, 204, 'it has no node')
+  const on = { emulatedVersion: '1.36', featureGates: { PodLogsQuerySplitStreams: true } } as const
+  t.equal((await asked(on, 'stream=Stdout')).code, 204)
+  t.same(causes(await asked(on, 'stream=Foo')), ['FieldValueNotSupported stream'])
+  t.same(causes(await asked(on, 'stream=Stdout&tailLines=1')), ['FieldValueForbidden stream'])
+})
+
+t.test('a status without a class of quality keeps the one there is', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const PODS = '/api/v1/namespaces/default/pods'
+  const made = (await server.post(PODS, { metadata: { name: 'q' }, spec: { containers: [{ name: 'c', image: 'i' }] } })).json
+  t.match(await server.put(`${PODS}/q/status`, { ...made, status: { phase: 'Failed' } }), { code: 200, json: { status: { phase: 'Failed', qosClass: 'BestEffort' } } })
+  t.equal((await server.patch(`${PODS}/q/status`, { status: { qosClass: 'Guaranteed' } })).code, 422)
 })

@@ -13,7 +13,10 @@ export const PodLogOptions = kind('PodLogOptions', 'Query parameters of reading 
   timestamps: bool(6, 'Whether each line begins with its time in RFC 3339 form.'),
   tailLines: int64(7, 'Number of lines from the end of the log.', { pointer: true }),
   limitBytes: int64(8, 'Number of bytes after which the log is cut off.', { pointer: true }),
-  insecureSkipTLSVerifyBackend: bool(9, 'Whether the serving certificate of the node agent goes unchecked.')
+  insecureSkipTLSVerifyBackend: bool(9, 'Whether the serving certificate of the node agent goes unchecked.'),
+  stream: string(10, 'Which output is read: All, Stdout or Stderr; by default all.', {
+    pointer: true, since: '1.32', gate: 'PodLogsQuerySplitStreams'
+  })
 })
 
 export type PodAttachOptions = Static<typeof PodAttachOptions>

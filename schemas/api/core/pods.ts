@@ -84,6 +84,10 @@ function keepObserved (status: PodStatus, old: PodStatus): void {
 
 /** Limits the subresources ephemeralcontainers and resize to their fields. */
 function prepareForUpdate (pod: Pod, old: Pod, subresource: string, gates: Gates): void {
+  // Node agents leave it out when they refuse a pod.
+  if (subresource === 'status' && (pod.status.qosClass ?? '') === '' && old.status.qosClass !== undefined) {
+    pod.status.qosClass = old.status.qosClass
+  }
   if (subresource === 'status' && gates.enabled('PodObservedGenerationTracking')) keepObserved(pod.status, old.status)
   if (subresource === 'resize') keepAllButResources(pod, old, gates)
   if (subresource === 'ephemeralcontainers') {
