@@ -128,8 +128,10 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(stalledRequests, { guard: options.stallGuard })
   const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200 } = limits
   if (limits.priorityAndFairness === true && gates.enabled('APIPriorityAndFairness')) {
-    const [seats, lending] = [reading + mutating, gates.enabled('1.29')]
-    await fastify.register(flowControl, { seats, requestTimeout: limits.requestTimeout, lending })
+    await fastify.register(flowControl, {
+      seats: reading + mutating, requestTimeout: limits.requestTimeout, lending: gates.enabled('1.29'),
+      narrow: gates.enabled('SizeBasedListCostEstimate')
+    })
     await fastify.register(filterTimes, { behind: 'priorityandfairness' })
   } else await fastify.register(inFlightLimits, { reading, mutating })
   await fastify.register(authorization, options.authorization ?? {})

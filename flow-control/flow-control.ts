@@ -20,6 +20,8 @@ export interface Level {
   /** Undefined for exempt levels. */
   readonly queues: QueueSet | undefined
   shares: number
+  /** Seats of an exempt level that its requests use. */
+  used: number
   /** What it lends and borrows, and asks for; undefined where levels do neither. */
   lending: Lending | undefined
   /** Removed, but still serving pending requests. */
@@ -104,6 +106,12 @@ export class FlowControl {
   /** Whether the level exists, so that schemas may refer to it. */
   hasLevel (name: string): boolean { return this.#levels.get(name)?.quiescing === false }
 
+  /** A request of an exempt level takes seats, or gives them back if negative. */
+  exempt (level: Level, seats: number): void {
+    level.used += seats
+    level.lending?.demand.set(level.used, this.#options.clock.elapsed())
+  }
+
   close (): void {
     this.#cancel?.()
     for (const { queues } of this.#levels.values()) queues?.close()
@@ -136,7 +144,7 @@ export class FlowControl {
         clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit },
         { ...observer, ...(changed === undefined ? {} : { changed }), idle: () => { this.#removeIfIdle(name) } }, turns
       )
-    this.#levels.set(name, { name, uid, queues, shares, lending, quiescing: false })
+    this.#levels.set(name, { name, uid, queues, shares, used: 0, lending, quiescing: false })
   }
 
   /** Distributes the seats by shares, rounded up, so that each level with a share has at least one. */
@@ -182,16 +190,23 @@ export class FlowControl {
     })
   }
 
-  /** Gives levels the seats that they ask for, as far as others lend them. What an exempt level reserves stays away. */
+  /**
+   * Gives levels the seats that they ask for, as far as others lend them. An exempt level has of its own what it asks
+   * for, and what it does not lend.
+   */
   #lend (): void {
     const now = this.#options.clock.elapsed()
     let seats = 0
     const claims = [...this.#levels.values()].flatMap(level => {
       const { bounds, demand } = level.lending ?? {}
       if (bounds === undefined || demand === undefined) return []
-      seats += level.queues === undefined ? bounds.nominal - bounds.least : bounds.nominal
-      if (level.queues === undefined) return []
       const mostAsked = demand.end(now)
+      const { nominal, least } = bounds
+      if (level.queues === undefined) {
+        seats += nominal - Math.max(least, Math.min(nominal, mostAsked))
+        return []
+      }
+      seats += nominal
       return [{ level, bounds, mostAsked, smoothed: demand.smoothed }]
     })
     for (const [index, limit] of divide(seats, claims).entries()) {

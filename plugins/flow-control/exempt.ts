@@ -8,9 +8,12 @@ export class Exempt implements LimitPlace {
   readonly #kind: KindSeries
   readonly #isWatch: boolean
   readonly #startedAt = performance.now()
+  readonly #released: () => void
   #over = false
 
-  constructor (series: FlowSeries, kind: KindSeries, isWatch: boolean) {
+  /** @param released called when it has executed */
+  constructor (series: FlowSeries, kind: KindSeries, isWatch: boolean, released: () => void) {
+    this.#released = released
     this.#series = series
     this.#kind = kind
     this.#isWatch = isWatch
@@ -28,6 +31,7 @@ export class Exempt implements LimitPlace {
     const now = performance.now()
     this.#series.executing.add(-1)
     this.#kind.executing(-1, now)
+    this.#released()
     const ran = this.#isWatch ? this.#series.ranAsWatch : this.#series.ran
     ran.observe((now - this.#startedAt) / 1000)
   }

@@ -12,7 +12,7 @@ import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { FlowControl, type Flow } from '../../flow-control/flow-control.js'
-import { estimate } from './work.js'
+import { estimate, narrowed } from './work.js'
 import { serveDumps } from './dumps.js'
 import { Exempt } from './exempt.js'
 import { flowMetrics } from './metrics.js'
@@ -32,14 +32,19 @@ export interface FlowControlOptions {
   requestTimeout?: number | undefined
   /** Levels lend each other seats. Default false. */
   lending?: boolean | undefined
+  /** No list takes more than a part of its level's seats. Default false. */
+  narrow?: boolean | undefined
 }
+
+/** Verbs whose seats are those of a list. */
+const READS_MANY: ReadonlySet<string> = new Set(['list', 'watch'])
 
 const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (
   fastify: Having<'orchMetrics' | 'orchResources'>,
-  { seats = 600, requestTimeout = 60_000, lending }: FlowControlOptions
+  { seats = 600, requestTimeout = 60_000, lending, narrow = false }: FlowControlOptions
 ): Promise<void> {
   const metrics = flowMetrics(fastify.orchMetrics)
   const kinds = requestKinds(fastify.orchMetrics)
@@ -64,11 +69,21 @@ async function flowControl (
     const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level
     if (queues === undefined) {
-      orch.occupy(new Exempt(series, kind, info.verb === 'watch'))
+      // Only what an exempt level has of its own can be asked back from those that borrowed it.
+      const { level } = flow
+      const seats = lending === true && level.shares > 0
+        ? estimate(info, orch.query, request.headers, fastify.orchResources).work.seats
+        : 0
+      control.exempt(level, seats)
+      orch.occupy(new Exempt(series, kind, info.verb === 'watch', () => { control.exempt(level, -seats) }))
       done()
       return
     }
-    const { work, watches } = estimate(info, orch.query, request.headers, fastify.orchResources)
+    const { work: full, watches } = estimate(info, orch.query, request.headers, fastify.orchResources)
+    const { nominal } = flow.level.lending?.bounds ?? {}
+    const work = !narrow || nominal === undefined || full.seats === 1 || !READS_MANY.has(info.verb)
+      ? full
+      : narrowed(full, { nominal, handSize: queues.settings.handSize })
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat({ flow, queues, series, kind, unsent, user, work }, reply, done)
     // The previous filter has just read the clock.

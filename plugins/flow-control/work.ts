@@ -52,6 +52,21 @@ export function workOfWrite (watches: number, seats = 1): Work {
     : { seats, finalSeats: MAX_SEATS, finalMs: finalSeats * EVENT_MS / MAX_SEATS }
 }
 
+/** Part of a level's own seats that one list may take. */
+const PART_OF_LEVEL = 0.15
+
+/**
+ * Work that leaves room for others of its level: a list takes no more than a part of the level's own seats, and no more
+ * than so many that the queues of a flow could all run.
+ */
+export function narrowed (
+  work: Work, { nominal, handSize }: { readonly nominal: number, readonly handSize: number }
+): Work {
+  const inHand = handSize > 0 ? Math.floor(nominal / handSize) : Infinity
+  const most = Math.max(1, Math.min(Math.ceil(PART_OF_LEVEL * nominal), inHand))
+  return work.seats <= most ? work : WIDTHS[most] ?? work
+}
+
 const seatsOf = (bytes: number, perSeat: number): number => Math.min(MAX_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
 
 /** Seats for the bytes that a list scans. */

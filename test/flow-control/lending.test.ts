@@ -95,3 +95,22 @@ t.test('demand rises at once and falls slowly', t => {
   t.equal(demand.end(30_000), 0)
   t.end()
 })
+
+t.test('an exempt level has back what it asks for of its own', t => {
+  const { clock, limits, control } = build()
+  control.configure([{ ...level('exempt', 1, 0), spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent: 100 } } }], [])
+  const exempt = control.levels.find(({ name }) => name === 'exempt')
+  if (exempt === undefined) throw new Error('there is an exempt level')
+  control.exempt(exempt, 30)
+  const after = (seats: number): void => {
+    clock.advance(10_000)
+    t.equal(limits.get('catch-all'), seats)
+  }
+  after(70)
+  control.exempt(exempt, 60)
+  after(50)
+  control.exempt(exempt, -90)
+  after(50)
+  after(100)
+  t.end()
+})

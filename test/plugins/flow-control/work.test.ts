@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
-import { estimate, workOfList, workOfWrite } from '../../../plugins/flow-control/work.js'
+import { estimate, narrowed, workOfList, workOfWrite } from '../../../plugins/flow-control/work.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 
 t.test('the seats of a list follow from the number of objects it reads, up to ten', t => {
@@ -11,6 +11,13 @@ t.test('the seats of a list follow from the number of objects it reads, up to te
   t.equal(seats(5000, 500, true), 10, 'and may go through all where it selects')
   t.equal(seats(5000, -3), 10)
   t.equal(seats(5000, NaN), 10)
+  t.end()
+})
+
+t.test('a list takes a part of its level only, and no more than its hand', t => {
+  const seats = (nominal: number, handSize: number): number => narrowed(workOfList(5000, { limit: 0, selects: false }), { nominal, handSize }).seats
+  t.same([seats(600, 1), seats(40, 4), seats(10, 8), seats(10, 0), seats(0, 8)], [10, 6, 1, 2, 1])
+  t.equal(narrowed(workOfList(50, { limit: 0, selects: false }), { nominal: 600, handSize: 8 }).seats, 1)
   t.end()
 })
 
