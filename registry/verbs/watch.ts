@@ -61,7 +61,7 @@ export const TOO_OLD =
  * @param subscriber is notified when the feed has events or ends
  * @param mayReadFrom as in `list`
  * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`. With `sendInitialEvents` the feed
- * fails if its version is too old or too new
+ * fails if its version is too old or too new, and in later releases that of every watch if it is too old
  */
 export async function watch (
   store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom
@@ -73,7 +73,8 @@ export async function watch (
     return makeWatch(view, initial, feedAfter(store, after, scope, subscriber))
   } catch (error) {
     const refusal = isStorageError(error, 'FutureRevision') ? futureVersion(error.message) : error
-    if (request.sendInitialEvents === undefined || !isStartRefused(refusal)) throw error
+    const isInStream = request.sendInitialEvents !== undefined || store.gates.enabled('1.36')
+    if (!isInStream || !isStartRefused(refusal)) throw error
     return makeWatch(view, undefined, failedFeed(refusal))
   }
 }

@@ -41,3 +41,16 @@ t.test('watches under 1.36 ignore continue', async t => {
   await server.post(MAPS, { metadata: { name: 'a' } })
   t.match(await watch.take(1), [{ type: 'ADDED' }])
 })
+
+t.test('a version no longer kept is an error in the stream under 1.36', async t => {
+  const server = await listen(t, { emulatedVersion: '1.36', storage: { compactionInterval: 30 } })
+  const { resourceVersion: first } = (await server.post(MAPS, { metadata: { name: 'a' } })).json['metadata']
+  for (let at = 0; ; at++) {
+    await server.patch(`${MAPS}/a`, { data: { at: String(at) } })
+    if ((await server.get(`${MAPS}?resourceVersion=${first}&resourceVersionMatch=Exact`)).code === 410) break
+  }
+  const watch = await Watch.open(t, `${server.url}${MAPS}?watch=1&resourceVersion=${first}`)
+  await watch.end()
+  t.equal(watch.code, 200)
+  t.match(watch.events, [{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }])
+})
