@@ -75,7 +75,7 @@ function validateItems (
   items.forEach((item, index) => {
     const field = `${at}[${index}]`
     const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined &&
-      shape.item.field(name)?.default === undefined)
+      shape.item.field(name)?.default === undefined && !shape.mayLack(name))
     if (missing !== undefined) {
       report({
         type: 'FieldValueRequired', field: `${field}.${missing}`,

@@ -49,6 +49,7 @@ export class Shape {
   #fields: readonly Shape[] | undefined
   #byName: ReadonlyMap<string, Shape> | undefined
   #item: Shape | undefined
+  #lacking: boolean | undefined
 
   constructor (name: string, kind: Kind, planned: PlannedField | undefined, { plan, isItem = false }: Contents = {}) {
     this.name = name
@@ -110,8 +111,16 @@ export class Shape {
 
   /** The element of an item in field sets, by its keys or value. */
   elementOf (item: unknown): string {
-    return this.kind === 'set' ? valueElement(item) : keyElement(this.keys, name => this.keyOf(item, name) ?? null)
+    if (this.kind === 'set') return valueElement(item)
+    const keys = this.#mayLackKeys ? this.keys.filter(name => this.keyOf(item, name) !== undefined) : this.keys
+    return keyElement(keys, name => this.keyOf(item, name) ?? null)
   }
+
+  /** Whether an item is told from others by whether it has this key. */
+  mayLack (key: string): boolean { return this.item.field(key)?.isPointer === true }
+
+  get #mayLackKeys (): boolean { return this.#lacking ??= this.keys.some(key => this.mayLack(key)) }
+  get isPointer (): boolean { return this.#planned?.pointer === true }
 
   /** Whether two items have the same element. */
   sameItem (a: unknown, b: unknown): boolean {

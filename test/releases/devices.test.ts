@@ -281,3 +281,19 @@ t.test('rules that taint devices are there where the gate and a version are on',
   t.same(causes(await server.patch(`${url}/a/status`, { status: { conditions } })), ['status.conditions: TooMany'])
   t.equal((await server.patch(`${url}/a/status`, { status: { conditions: conditions.slice(1) } })).code, 200)
 })
+
+t.test('drivers apply the state of their devices, each its own', async t => {
+  const server = await later()
+  await server.post(CLAIMS, asked({}))
+  const results = ['d', 'e'].map(device => ({ request: 'gpu', driver: 'x', pool: 'p', device }))
+  await server.patch(`${CLAIMS}/a/status`, { status: { allocation: { devices: { results } } } })
+  const apply = async (manager: string, devices: Json[]) => await server.patch(`${CLAIMS}/a/status?fieldManager=${manager}`,
+    { apiVersion: 'resource.orch.io/v1', kind: 'ResourceClaim', metadata: { name: 'a' }, status: { devices } }, 'application/apply-patch+yaml')
+  const state = (device: string, a: number): Json => ({ driver: 'x', pool: 'p', device, data: { a } })
+  for (const [manager, device, a] of [['one', 'd', 1], ['two', 'e', 2], ['one', 'd', 3]] as const) t.equal((await apply(manager, [state(device, a)])).code, 200)
+  const { status, metadata } = (await server.get(`${CLAIMS}/a`)).json
+  t.match(status.devices, [state('d', 3), state('e', 2)])
+  t.match(metadata['managedFields'].find(({ manager }: Json) => manager === 'two').fieldsV1['f:status']['f:devices'], { 'k:{"device":"e","driver":"x","pool":"p"}': {} }, 'a key that is unset is no part of the name')
+  t.equal((await apply('one', [])).code, 200)
+  t.match((await server.get(`${CLAIMS}/a`)).json['status'].devices, [state('e', 2)])
+})
