@@ -34,6 +34,9 @@ export interface Limits {
   readonly leaf: (entries: readonly Entry[]) => Buffer | undefined
 }
 
+/** A leaf of as many bytes is a portion of its own, which is not copied. */
+const APART_BYTES = 32 * 1024
+
 export class InitialState {
   readonly #map: NonNullable<ObjectWatch['initial']>['map']
   readonly #watch: Pick<ObjectWatch, 'matches' | 'everything'>
@@ -62,8 +65,9 @@ export class InitialState {
     this.#map.forEachRun(this.#from, this.#end, ({ keys, values, from, to }) => {
       let at = from
       const joined = everything && from === 0 && to === values.length ? limits.leaf(values) : undefined
-      if (joined !== undefined && parts.length > 0 && bytes + joined.length > limits.bytes) {
-        next = keys[from] // in a portion of its own, which need not be copied
+      const isApart = joined !== undefined && joined.length >= APART_BYTES
+      if (joined !== undefined && parts.length > 0 && (isApart || bytes + joined.length > limits.bytes)) {
+        next = keys[from]
         return false
       }
       if (joined !== undefined) {
@@ -88,7 +92,7 @@ export class InitialState {
         count++
         bytes += size
       }
-      if (at === to && bytes < limits.bytes && slow < limits.most && !turnIsOver()) return true
+      if (at === to && !isApart && bytes < limits.bytes && slow < limits.most && !turnIsOver()) return true
       next = `${keys[at - 1] as string}\0` // at least one is taken
       return false
     })

@@ -1,6 +1,7 @@
 /** Portions of the state that a watch begins with. */
 import t from 'tap'
 import { InitialState } from '../../../answers/watch/initial.js'
+import { nextTurn } from '../../../event-loop/turns.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 import { random } from '../../random.js'
@@ -59,4 +60,20 @@ t.test('joined leaves are asked for only where all of a leaf is sent', t => {
   read('', false)
   t.equal(asked.length, 2)
   t.end()
+})
+
+t.test('a large leaf is a portion of its own', async t => {
+  await nextTurn() // where a turn ends, small ones are sent alone too
+  const map = OrderedMap.fromSorted(Array.from({ length: 160 }, (_, at) => [key(at), named(key(at), 10)] as const)) // five leaves
+  const sizes = [20_000, 20_000, 40_000, 20_000, 20_000]
+  const leaf = (entries: readonly Entry[]): Buffer => Buffer.alloc(sizes[Number(entries[0]?.name) / 32] ?? 0)
+  const state = new InitialState({ revision: 1, map }, { range: { start: '', end: '\uffff' }, matches: () => true, everything: true })
+  const portions: number[][] = []
+  for (let isLast = false; !isLast;) {
+    const portion = state.next({ bytes: 100_000, most: Infinity, sizeOf, leaf })
+    portions.push(portion.parts.map(({ length }) => length))
+    isLast = portion.isLast
+  }
+  t.same(portions.flat(), sizes)
+  t.ok(portions.every(parts => parts.length === 1 || !parts.includes(40_000)), JSON.stringify(portions))
 })

@@ -1,0 +1,141 @@
+/**
+ * The OpenAPI documents for one set of served resources. Each is made for the first who asks; those of which nothing
+ * has changed are the same objects in the next generation.
+ */
+import type { Clock } from '../event-loop/clock.js'
+import { runStepsWithinBudget } from '../event-loop/turns.js'
+import { releaseVersion } from '../schemas/meta/release.js'
+import type { Naming } from '../schemas/naming.js'
+import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
+import { documentJson, OpenApi3 } from '../schemas/openapi/v3.js'
+import type { Representation } from '../schemas/resource.js'
+import { CachedDocument } from './cached-document.js'
+import type { RoutedServer } from './needs.js'
+
+/** Of extension servers; a new value when they have changed. */
+export type RemoteDocuments = Awaited<ReturnType<RoutedServer['orchAggregation']['documents']>>
+
+export type Format = 'json' | 'protobuf'
+
+/** Documents of OpenAPI 3, by name. */
+export interface Kept {
+  readonly json: ReadonlyMap<string, CachedDocument>
+  readonly protobuf: ReadonlyMap<string, Promise<CachedDocument>>
+}
+
+interface GenerationOptions {
+  readonly resources: readonly Representation[]
+  readonly served: Pick<OpenApiInfo, 'issuer' | 'gates'>
+  readonly remote: RemoteDocuments
+  readonly naming: Naming
+  readonly clock: Clock
+  /** Those of which nothing has changed stay what they are. */
+  readonly before: Kept | undefined
+}
+
+/** The documents for one set of served resources, and of what extension servers say. */
+export class Generation {
+  readonly #clock: Clock
+  readonly #before: Kept | undefined
+  readonly #remote: RemoteDocuments
+  readonly #resources: readonly Representation[]
+  readonly #info: OpenApiInfo
+  readonly #naming: Naming
+  readonly #v2 = new Map<Format, Promise<CachedDocument>>()
+  readonly #v3 = new Map<string, CachedDocument>()
+  readonly #v3Protobuf = new Map<string, Promise<CachedDocument>>()
+  readonly documents: OpenApi3
+  #index: Promise<CachedDocument> | undefined
+
+  constructor ({ resources, served, remote, naming, clock, before }: GenerationOptions) {
+    this.#clock = clock
+    this.#before = before
+    this.#remote = remote
+    this.#resources = resources
+    this.#naming = naming
+    this.#info = { version: releaseVersion(served.gates?.release), ...served, naming }
+    this.documents = new OpenApi3(resources, this.#info)
+  }
+
+  /** What the next generation may keep; of the documents that it has nobody may have asked for in this one. */
+  kept (): Kept {
+    const has = ([name]: readonly [string, unknown]): boolean => names.has(name)
+    const names = new Set(this.documents.names)
+    const { json = [], protobuf = [] } = this.#before ?? {}
+    return {
+      json: new Map([...json, ...this.#v3].filter(has)),
+      protobuf: new Map([...protobuf, ...this.#v3Protobuf].filter(has))
+    }
+  }
+
+  #document (bytes: Buffer, hash?: string): CachedDocument {
+    return new CachedDocument(bytes, { modified: this.#clock.wall(), ...(hash === undefined ? {} : { hash }) })
+  }
+
+  v2 (format: Format): Promise<CachedDocument> {
+    let made = this.#v2.get(format)
+    if (made === undefined) {
+      this.#v2.set(format, made = this.#make(format))
+    }
+    return made
+  }
+
+  /** protobufjs is loaded with the first request for its form. */
+  async #make (format: Format): Promise<CachedDocument> {
+    const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
+    return this.#document(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
+  }
+
+  v3 (name: string): CachedDocument | undefined {
+    let made = this.#v3.get(name)
+    const parts = made === undefined ? this.documents.parts(name) : undefined
+    if (parts === undefined) return made
+    const written = this.#document(documentJson(parts))
+    const before = this.#before?.json.get(name)
+    made = before?.hash === written.hash ? before : written
+    this.#v3.set(name, made)
+    return made
+  }
+
+  /** Its hash is that of its JSON. */
+  v3Protobuf (name: string, { hash }: CachedDocument): Promise<CachedDocument> {
+    let made = this.#v3Protobuf.get(name)
+    if (made === undefined) this.#v3Protobuf.set(name, made = this.#makeV3(name, hash))
+    return made
+  }
+
+  async #makeV3 (name: string, hash: string): Promise<CachedDocument> {
+    const before = await this.#before?.protobuf.get(name)?.catch(() => undefined)
+    if (before?.hash === hash) return before
+    const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
+    const parts = this.documents.parts(name)
+    if (parts === undefined) throw new TypeError(`there is no document ${name}`)
+    return this.#document(await runStepsWithinBudget(documentProtobuf(parts)), hash)
+  }
+
+  /** Builds all documents, because their addresses contain their hashes. */
+  index (): Promise<CachedDocument> {
+    this.#index ??= runStepsWithinBudget(this.#paths())
+      .then(paths => this.#document(Buffer.from(JSON.stringify({ paths }))))
+    return this.#index
+  }
+
+  * #paths (): Generator<undefined, Record<string, { serverRelativeURL: string }>> {
+    const paths: Record<string, { serverRelativeURL: string }> = {}
+    for (const name of this.documents.names.sort()) {
+      const hash = this.v3(name)?.hash
+      const shown = renamed(name, this.#naming)
+      if (hash !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, hash) }
+      yield
+    }
+    for (const [name, serverRelativeURL] of this.#remote.paths) {
+      paths[renamed(name, this.#naming)] ??= { serverRelativeURL }
+    }
+    return paths
+  }
+}
+
+/** `apis/GROUP/VERSION` by its other name. */
+export const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`).slice(1)
+
+export const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
