@@ -90,7 +90,9 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
 
 /** While the feature gate of the status is off, an update may remove its conditions, but not set them. */
 function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined, gates: Gates): void {
-  if (gates.enabled('NetworkPolicyStatus') || (policy.status.conditions ?? []).length === 0) return
+  // Releases that do not have the field leave it out.
+  const { conditions } = policy.status as NetworkPolicyStatus | undefined ?? {}
+  if (gates.enabled('NetworkPolicyStatus') || (conditions ?? []).length === 0) return
   policy.status = clone(old?.status) ?? {}
 }
 
