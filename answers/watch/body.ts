@@ -11,6 +11,7 @@ import { watchForm } from './encoder.js'
 import type { WatchObserver } from './metrics.js'
 import { WatchStream } from './stream.js'
 import { openWatches } from './turns.js'
+import { sendMessages, watchSocketOf } from './web-socket.js'
 
 export interface WatchTools {
   readonly closing: () => AbortSignal
@@ -32,6 +33,7 @@ export function sendWatch (
   const abandon = (): void => { watch.feed.close() }
   try {
     const { type, encoder } = watchForm(request.orch, store)
+    const socket = watchSocketOf(request)
     if (reply.raw.destroyed) return abandon() as undefined
     warn(reply, answer.warnings, request.orch.naming)
     reply.header('content-type', type)
@@ -57,7 +59,9 @@ export function sendWatch (
       if (closing().aborted) stream.finish()
       open.wake(stream)
     }
-    void reply.send(new Body(reply, { writeTo, abandon }))
+    const body = new Body(reply, { writeTo, abandon })
+    if (socket === undefined) void reply.send(body)
+    else sendMessages(request, reply, body, { ...socket, isText: type.startsWith('application/json') })
   } catch (error) {
     abandon()
     throw error

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ServedRequest } from '../../answers/request-context.js'
 import { badRequest } from '../../schemas/status.js'
-import { acceptOf } from '../../serving/wire/web-socket.js'
+import { INVALID_HANDSHAKE, offeredProtocols, openingHeaders } from '../../serving/wire/web-socket.js'
 import { requestHeaders } from '../shared/forwarding/headers.js'
 
 /** Under our own and the public name, which the agent is then asked with. */
@@ -20,21 +20,13 @@ export interface WebSocketRequest {
   readonly protocols: readonly string[]
 }
 
-const offered = ({ headers }: IncomingMessage): string[] =>
-  headers.upgrade?.toLowerCase() === 'websocket'
-    ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim())
-    : []
+const offered = (raw: IncomingMessage): string[] => offeredProtocols(raw) ?? []
 
 /** @throws StatusError 400 for an invalid handshake */
-function handshake ({ method, headers }: IncomingMessage, protocol: string): readonly string[] {
-  const key = headers['sec-websocket-key'] ?? ''
-  if (method !== 'GET' || headers['sec-websocket-version'] !== '13' || !/^[A-Za-z0-9+/]{22}==$/.test(key)) {
-    throw badRequest('a WebSocket of version 13 needs a GET with a Sec-WebSocket-Key of 16 bytes')
-  }
-  return [
-    'Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', acceptOf(key),
-    'Sec-WebSocket-Protocol', protocol
-  ]
+function handshake (raw: IncomingMessage, protocol: string): readonly string[] {
+  const headers = openingHeaders(raw, protocol)
+  if (headers === undefined) throw badRequest(INVALID_HANDSHAKE)
+  return headers
 }
 
 /** A WebSocket whose channels are translated to streams; undefined for others. @throws StatusError 400 */

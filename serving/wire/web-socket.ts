@@ -3,6 +3,7 @@
  * pieces as they arrive, so that their size needs no limit.
  */
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { HeldSource } from './held-source.js'
 
@@ -10,6 +11,32 @@ const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /** The value of Sec-WebSocket-Accept. */
 export const acceptOf = (key: string): string => createHash('sha1').update(key + GUID).digest('base64')
+
+const VERSION = '13'
+const KEY = /^[A-Za-z0-9+/]{22}==$/
+
+/**
+ * The headers of the answer that opens a WebSocket; undefined for an invalid handshake.
+ * @param protocol the subprotocol that is chosen, if any was offered
+ */
+export function openingHeaders (
+  { method, headers }: IncomingMessage, protocol: string | undefined
+): readonly string[] | undefined {
+  const key = headers['sec-websocket-key'] ?? ''
+  if (method !== 'GET' || headers['sec-websocket-version'] !== VERSION || !KEY.test(key)) return undefined
+  return [
+    'Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', acceptOf(key),
+    ...(protocol === undefined ? [] : ['Sec-WebSocket-Protocol', protocol])
+  ]
+}
+
+export const INVALID_HANDSHAKE = 'a WebSocket of version 13 needs a GET with a Sec-WebSocket-Key of 16 bytes'
+
+/** The subprotocols that a request for a WebSocket offers; undefined for other requests. */
+export const offeredProtocols = ({ headers }: IncomingMessage): string[] | undefined =>
+  headers.upgrade?.toLowerCase() === 'websocket'
+    ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim()).filter(one => one !== '')
+    : undefined
 
 const [TEXT, BINARY, CLOSE, PING, PONG] = [1, 2, 8, 9, 10]
 /** The bit that marks a control frame. */
@@ -151,6 +178,11 @@ export class WebSocketEnd {
    */
   send (bytes: Buffer, first?: number): boolean {
     return this.#isClosing || this.#frame(BINARY, bytes, first)
+  }
+
+  /** Sends a message of text, likewise. */
+  sendText (bytes: Buffer): boolean {
+    return this.#isClosing || this.#frame(TEXT, bytes)
   }
 
   #frame (code: number, payload: Buffer, first?: number): boolean {

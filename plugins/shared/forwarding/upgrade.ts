@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply } from 'fastify'
 import type { RelayedAnswer } from '../../../answers/answer.js'
+import { switchProtocols } from '../../../answers/switch-protocols.js'
 import type { ServedRequest } from '../../../answers/request-context.js'
 import { isClientError, type ClientError } from '../../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../../clients/outgoing.js'
@@ -98,26 +98,4 @@ export async function upgrade (
       else join(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
     }
   }
-}
-
-/** Sends the head that switches protocols, after which the connection is free; false if it is gone. */
-export function switchProtocols (
-  { orch }: ServedRequest, reply: FastifyReply, connection: Socket,
-  { headers, message = 'Switching Protocols' }: {
-    readonly headers: readonly string[], readonly message?: string | undefined
-  }
-): boolean {
-  reply.hijack()
-  if (connection.destroyed) return false
-  const { raw } = reply
-  raw.sendDate = false
-  try {
-    raw.writeHead(101, message, [...headers])
-  } catch { // an invalid status text
-    connection.destroy()
-    return false
-  }
-  raw.flushHeaders()
-  orch.begun?.()
-  return true
 }
