@@ -199,8 +199,7 @@ async function admitToken (request: AdmissionRequest, node: string, { gates, aut
 
 /** Certificates with which node agents serve, and act as clients. */
 const NODE_SIGNERS: ReadonlySet<string> = new Set([
-  'orch.io/orch-apiserver-client-node-agent', 'orch.io/kube-apiserver-client-kubelet', 'orch.io/node-agent-serving',
-  'orch.io/kubelet-serving'
+  'orch.io/orch-apiserver-client-node-agent', 'orch.io/node-agent-serving'
 ])
 
 /** A node agent gets certificates of its own node only. */

@@ -37,14 +37,15 @@ function hasPartner (name: string): boolean {
 
 /** What has one name, and why. */
 const SAME: ReadonlyArray<readonly [why: string, names: RegExp]> = [
-  ['metadata of audit events, which have our names', /^(?:audit\.orch\.io\/truncated|authorization\.orch\.io\/(?:decision|reason)|orch\.io\/(?:deprecated|removed-release)|.*\.webhook\.admission\.orch\.io\/|podsecuritypolicy\.policy\.orch\.io\/)$/],
+  ['metadata of audit events, which have our names', /^(?:audit\.orch\.io\/truncated|apiserver\.latency\.orch\.io\/|authorization\.orch\.io\/(?:decision|reason)|orch\.io\/(?:deprecated|removed-release)|.*\.webhook\.admission\.orch\.io\/|podsecuritypolicy\.policy\.orch\.io\/)$/],
   ['our own invention', /^(?:authorization\.orch\.io\/explain|orch-default.*)$/],
   ['kubectl writes it for every server', /^kubectl\.(?:kubernetes|orch)\.io\/last-applied-configuration$/],
   ['ours by the sources, restricted beside the one that we have', /^orch\.io\/kube-apiserver-client$/],
   ['a domain that rules know under every name', /^\.?(?:orch\.io|k8s\.io|kubernetes\.io|node\.kubernetes\.io|kubelet\.kubernetes\.io|kubelet\.orch\.io|node-agent\.orch\.io|config\.(?:orch|k8s)\.io)\/?$/],
   ['names of both kinds in claims', /^(?:orch|kubernetes)\/serviceaccount$|^orch\.io\/serviceaccount$/],
   ['the locks and service accounts of components, of either name', /^orch-(?:controller-manager|scheduler|dns)$/],
-  ['flag, file, folder, process or metric', /^(?:-{0,2}[a-z-]*kubeconfig:?|kube[Cc]onfig\w*|.*kubeConfigFile:?|(?:--)?node-agent-.*|orch-(?:data|store|snapshot|apiserver-?:?|egress-|service-node-port)|\/var\/run\/orch|\w*orch_\w+|kubernetes_healthchecks?(?:_total)?)$/],
+  ['flag, file, folder, process or metric', /^(?:-{0,2}[a-z-]*kubeconfig:?|kube[Cc]onfig\w*|.*kubeConfigFile:?|(?:--)?node-agent-.*|orch-(?:data|store|snapshot|apiserver-?:?|egress-|service-node-port)|\/var\/run\/orch|\w*orch_\w+|kubernetes_healthchecks?(?:_total)?|kubernetes_feature_enabled)$/],
+  ['a label of applications, which have one name', /^app\.orch\.io\/created-by$/],
   ['a member of the program, such as a decorator', /^(?:fastify\.)?orch(?:[A-Z]\w*)?(?:\.\w+)*$/],
   ['a plugin of Fastify', /^orch\/[a-z/0-9-]+$/],
   ['the form of stored values', /^orch:enc:(?:kms:v1:)?$/],
