@@ -57,3 +57,17 @@ t.test('volumes note when their phase changes', async t => {
   t.notMatch((await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'], { lastPhaseTransitionTime: /^2001/ })
   t.same(causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
 })
+
+t.test('hints for nodes are stored, and unknown before', async t => {
+  const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const slice = { metadata: { name: 's' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'], hints: { forNodes: [{ name: 'n' }] } }], ports: null }
+  const server = await build(t, { storage, emulatedVersion: '1.36' })
+  t.match((await server.post(SLICES, slice)).json['endpoints'], slice.endpoints)
+  await server.app.close()
+  const earlier = await build(t, { storage })
+  t.match((await earlier.post(SLICES, { ...slice, metadata: { name: 't' } })).headers['warning'], [/unknown field .*forNodes/])
+  t.equal((await earlier.patch(`${SLICES}/s`, { metadata: { labels: { a: 'b' } } })).code, 200)
+  await earlier.app.close()
+  t.match((await (await build(t, { storage, emulatedVersion: '1.36' })).get(`${SLICES}/s`)).json['endpoints'], slice.endpoints)
+})

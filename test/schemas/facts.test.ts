@@ -153,7 +153,7 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
     const brought = typeof field.gate === 'string' ? field.gate : field.gate?.name
     t.same([relevant(asFact(own, { [Facts]: field } as Field)), brought, field.since], gate === undefined
       ? []
-      : [relevant({ ...simple(name, gate), type: gate.type.replace('flowcontrol.v1.', `${packageOf(name)}.`) }), WITH[name] ?? gate.gate?.replace(/ or .*/, ''), gate.introduced ?? introduced], `${name}.${own}, of a later release`)
+      : [relevant({ ...simple(name, gate), type: gate.type.replace(/^(?:flowcontrol|discovery)\.v1\./, `${packageOf(name)}.`) }), WITH[name] ?? gate.gate?.replace(/ or .*/, ''), gate.introduced ?? introduced], `${name}.${own}, of a later release`)
     return false
   })
   const expected = fact.fields.map(field => {

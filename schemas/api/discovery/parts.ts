@@ -23,15 +23,12 @@ export function parts (version: 'v1' | 'v1beta1') {
     name: string(1, 'Name of the node.', { required: true, mayBeEmpty: true })
   })
 
-  const ofV1 = {
+  const EndpointHints = message('EndpointHints', 'Hints on how an endpoint should be used.', {
+    forZones: list(1, 'Zones whose clients should use the endpoint.', ForZone, { listType: 'atomic' }),
+    // Of v1 alone; v1beta1 is what is stored, and gone since 1.25.
     forNodes: list(2, 'Nodes whose clients should use the endpoint.', ForNode, {
       listType: 'atomic', gate: 'PreferSameTrafficDistribution', since: '1.33'
     })
-  }
-
-  const EndpointHints = message('EndpointHints', 'Hints on how an endpoint should be used.', {
-    forZones: list(1, 'Zones whose clients should use the endpoint.', ForZone, { listType: 'atomic' }),
-    ...(version === 'v1' ? ofV1 : {}) as typeof ofV1
   })
 
   const EndpointPort = message('EndpointPort', 'A port of all endpoints in a slice.', {
