@@ -4,6 +4,7 @@ import { ByteRate } from './byte-rate.js'
 
 export class HeldSource {
   readonly #socket: Socket
+  readonly #heldFor = new Set<Socket>()
   #holds = 0
 
   constructor (socket: Socket) { this.#socket = socket }
@@ -20,8 +21,11 @@ export class HeldSource {
 
   /** Holds until what was written to the other connection has been sent. */
   holdFor (to: Socket): void {
+    if (this.#heldFor.has(to)) return
+    this.#heldFor.add(to)
     this.hold()
     const release = (): void => {
+      this.#heldFor.delete(to)
       to.off('drain', release).off('close', release)
       this.release()
     }

@@ -57,7 +57,6 @@ const status = (turn: number): object => ({
   podIP: '10.1.4.23',
   podIPs: [{ ip: '10.1.4.23' }],
   startTime: WHEN,
-  qosClass: 'Burstable',
   conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(type => ({ type, status: 'True', lastTransitionTime: WHEN })),
   containerStatuses: [running('app', turn), running('proxy', 0)]
 })

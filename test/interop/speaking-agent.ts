@@ -25,6 +25,7 @@ interface Said {
   readonly data: (order: number, id: number, bytes: Buffer, last: boolean) => void
   /** The client has read so many bytes of a stream, or with 0 of the connection. */
   readonly read?: (id: number, bytes: number) => void
+  readonly pinged?: () => void
 }
 
 export class Spdy {
@@ -56,7 +57,10 @@ export class Spdy {
       return
     }
     const type = head.readUInt16BE(2)
-    if (type === PING) this.#control(PING, body)
+    if (type === PING) {
+      this.#control(PING, body)
+      said.pinged?.()
+    }
     if (type === WINDOW_UPDATE) said.read?.(body.readUInt32BE(0), body.readUInt32BE(4))
     if (type !== SYN_STREAM) return
     const id = body.readUInt32BE(0)

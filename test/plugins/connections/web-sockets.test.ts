@@ -380,3 +380,63 @@ t.test('a client that reads nothing stops the command, and nothing is kept for i
   await isBlocked
   t.ok(sent < 100_000_000, `${sent} bytes`)
 })
+
+t.test('an idle command is kept open by pings of the agent', async t => {
+  let pinged = (): void => {}
+  const isPinged = new Promise<void>(resolve => { pinged = resolve })
+  const agent = await nodeAgent(t, {
+    upgrade: (request, socket, head) => {
+      const spdy = accept(request, socket, head)
+      const ids: number[] = []
+      spdy.follow({
+        opened: (order, id) => { ids[order] = id },
+        data: () => {},
+        pinged: () => {
+          spdy.data(ids[1] ?? 0, 'awake')
+          spdy.data(ids[0] ?? 0, SUCCESS, true)
+          for (const id of ids.slice(1)) spdy.data(id, '', true)
+          pinged()
+        }
+      })
+    }
+  })
+  const server = await serve(t, agent)
+  const command = await open(t, server.port, 'web/exec?command=sleep&stdout=true')
+  await isPinged
+  t.match(await command.outcome(), { status: 'Success' })
+  t.equal(text(command.said, 1), 'awake')
+})
+
+t.test('a limited rate holds each translated stream back, and everything arrives', async t => {
+  const TOTAL = 600_000
+  let sent = 0
+  let left = (): boolean => false
+  const agent = await nodeAgent(t, {
+    upgrade: (request, socket, head) => {
+      running(2, (spdy, [errors = 0, out = 0]) => {
+        left = () => socket.writableLength > 0 || sent < TOTAL
+        const more = (): void => {
+          while (!socket.writableNeedDrain && sent < TOTAL) {
+            spdy.data(out, Buffer.alloc(20_000, 'x'))
+            sent += 20_000
+          }
+          if (sent < TOTAL) {
+            socket.once('drain', more)
+            return
+          }
+          spdy.data(out, '', true)
+          spdy.data(errors, SUCCESS, true)
+        }
+        more()
+      })(request, socket, head)
+    }
+  })
+  const server = await serve(t, agent, { limits: { connectionBytesPerSecond: 300_000 } })
+  const command = await open(t, server.port, 'web/exec?command=yes&stdout=true')
+  const bytes = (): number => (command.said.get(1) ?? []).reduce((sum, piece) => sum + piece.length, 0)
+  while (bytes() === 0) await new Promise(resolve => { setTimeout(resolve, 5) })
+  t.ok(bytes() < TOTAL, 'not all at once')
+  t.match(await command.outcome(), { status: 'Success' })
+  t.equal(bytes(), TOTAL)
+  t.notOk(left())
+})
