@@ -26,9 +26,13 @@ export function fieldValidation ({ method, orch: { query }, server }: VerbReques
 }
 
 /** @throws StatusError 422 */
-export function checkFieldManager (query: URLSearchParams, method: string): void {
+export function checkFieldManager ({ method, orch: { query }, server }: VerbRequest): void {
   const findings: FieldError[] = []
-  validateFieldManager(query.get('fieldManager') ?? '', 'fieldManager', finding => { findings.push(finding) })
+  const report = (finding: FieldError): void => { findings.push(finding) }
+  validateFieldManager(
+    query.get('fieldManager') ?? '', 'fieldManager',
+    Object.assign(report, { gates: server.orchSettings.featureGates })
+  )
   if (findings.length > 0) refuseOption(method, ...findings)
 }
 

@@ -77,6 +77,20 @@ export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDO
     [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
   )
 
+const UNDERSCORED_LABEL_FORM = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
+const UNDERSCORED_LABEL = whole(UNDERSCORED_LABEL_FORM)
+const UNDERSCORED_WORDS = formed(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must " +
+    'start and end with an alphanumeric character',
+  `${UNDERSCORED_LABEL_FORM}(\\.${UNDERSCORED_LABEL_FORM})*`, 'example.com'
+)
+
+/** A subdomain whose labels may have underscores, as those of SRV records do. */
+export const underscoredSubdomain: NameRule = name => findings(
+  [name.length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
+  [!name.split('.').every(part => UNDERSCORED_LABEL.test(part)), UNDERSCORED_WORDS]
+)
+
 const WILDCARD_WORDS = formed(
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of " +
     "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",

@@ -57,7 +57,7 @@ function * configOf (
   request: VerbRequest, message: Message<ApiObject>, store: ResourceStore
 ): WaitingSteps<Config> {
   const { query, info, naming } = request.orch
-  checkFieldManager(query, 'PATCH')
+  checkFieldManager(request)
   if (text(query, 'fieldManager') === '') {
     throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [
       { type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }

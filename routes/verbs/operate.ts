@@ -17,8 +17,8 @@ import { checkFieldManager, fieldValidation, type FieldValidation } from '../wri
 
 export function operationVerb (store: ResourceStore, operation: VirtualOperation): Verb {
   return async request => {
-    const { query, warnings } = request.orch
-    checkFieldManager(query, request.method)
+    const { warnings } = request.orch
+    checkFieldManager(request)
     const message = operation.message ?? store.representation.message
     const validation = fieldValidation(request)
     const write = { store, target: targetOf(request), context: contextOf(request) }

@@ -82,7 +82,7 @@ export function readViewVerb (store: ResourceStore, view: SubresourceView): Verb
 
 export function updateViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
-    checkFieldManager(request.orch.query, request.method)
+    checkFieldManager(request)
     const [target, validation] = [targetOf(request), fieldValidation(request)]
     const entry = await changeBy(store, function * () {
       const desired = yield * decodeBody(request, view.message, validation)

@@ -95,7 +95,7 @@ const sentBy = (request: VerbRequest, { representation: { message } }: ResourceS
 
 export function createVerb (store: ResourceStore): Verb {
   return async request => {
-    checkFieldManager(request.orch.query, request.method)
+    checkFieldManager(request)
     const sent = sentBy(request, store)
     const entry = await create(store, sent, { ...targetOf(request), name: '' }, contextOf(request))
     return entryAnswer(request, store, entry, 201)
@@ -104,7 +104,7 @@ export function createVerb (store: ResourceStore): Verb {
 
 export function updateVerb (store: ResourceStore): Verb {
   return async request => {
-    checkFieldManager(request.orch.query, request.method)
+    checkFieldManager(request)
     const { entry, created } = await update(store, sentBy(request, store), targetOf(request), contextOf(request))
     return entryAnswer(request, store, entry, created ? 201 : 200)
   }
@@ -152,7 +152,7 @@ export function * patchOf (
   request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
 ): Steps<PatchRequest> {
   const { query } = request.orch
-  checkFieldManager(query, 'PATCH')
+  checkFieldManager(request)
   refuseForce(query)
   const type = patchType(request, store)
   const validation = fieldValidation(request)

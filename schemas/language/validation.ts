@@ -7,6 +7,7 @@ import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
 import { fieldsThat, fieldAt, anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { pathSegment } from '../names.js'
+import { tooLong } from '../rules/findings.js'
 import type { ApiObject, Representation, Subresource, UpdateRule } from '../resource.js'
 import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
@@ -245,7 +246,7 @@ function constrain (field: FieldFacts, value: unknown, path: string, report: Rep
       })
     }
     if (field.maxLength !== undefined && value.length > field.maxLength) {
-      report({ type: 'FieldValueTooLong', field: path, detail: `must have at most ${field.maxLength} bytes` })
+      tooLong(report, path, field.maxLength)
     }
     if (field.pattern !== undefined && !field.pattern.test(value)) {
       report({ type: 'FieldValueInvalid', field: path, value, detail: `must match ${field.pattern.source}` })

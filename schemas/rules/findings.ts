@@ -1,4 +1,5 @@
 /** Field errors with upstream's messages. */
+import { isOn } from '../gates.js'
 import type { Int64, Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
 
@@ -20,8 +21,10 @@ export const notFound = (report: Report, field: string, value: unknown): void =>
 export const tooMany = (report: Report, field: string, value: number, most: number): void => {
   report({ type: 'FieldValueTooMany', field, value, detail: `must have at most ${most} items` })
 }
+/** Clients of 1.32 and later read other words. */
 export const tooLong = (report: Report, field: string, most: number): void => {
-  report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` })
+  const detail = isOn(report, '1.32') ? `may not be more than ${most} bytes` : `must have at most ${most} bytes`
+  report({ type: 'FieldValueTooLong', field, detail })
 }
 
 export function notSupported (report: Report, field: string, value: unknown, supported: readonly string[]): void {

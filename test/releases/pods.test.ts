@@ -40,6 +40,10 @@ const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, causes: readon
   ['more for a container than for the pod', { resources: { limits: { memory: '1Gi' } } }, ['Invalid spec.containers[0].resources.limits[memory]'], { resources: { limits: { memory: '2Gi' }, requests: { memory: '1Mi' } } }],
   ['other resources of pods', { resources: { requests: { 'ephemeral-storage': '1' } } }, ['NotSupported spec.resources.requests[ephemeral-storage]']],
   ['profiles of AppArmor', { securityContext: { appArmorProfile: { type: 'Localhost' } } }, ['Required spec.securityContext.appArmorProfile.localhostProfile']],
+  ['longer profiles of AppArmor', { securityContext: { appArmorProfile: { type: 'Localhost', localhostProfile: 'a'.repeat(4096) } } }, ['TooLong spec.securityContext.appArmorProfile.localhostProfile']],
+  ['dots of domains without a name', { dnsConfig: { searches: ['..', '__a'] } }, ['Invalid spec.dnsConfig.searches[0]', 'Invalid spec.dnsConfig.searches[1]']],
+  ['variables of files in other volumes', { volumes: [{ name: 'h', hostPath: { path: '/h' } }] }, ['NotFound spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName', 'Invalid spec.containers[0].env[1].valueFrom.fileKeyRef.volumeName'],
+    { env: ['v', 'h'].map(volumeName => ({ name: volumeName, valueFrom: { fileKeyRef: { volumeName, path: 'p', key: 'K' } } })) }],
   ['names of variables', {}, ['Invalid spec.containers[0].env[0].name'], { env: [{ name: 'a=b', value: 'c' }] }]
 ]
 
@@ -48,6 +52,38 @@ for (const [title, spec, expected, ofContainer] of REFUSED) {
     t.same(causes(await later.post(PODS, pod('refused', spec, {}, ofContainer))).toSorted(), expected.toSorted())
   })
 }
+
+t.test('domains that are searched may be the root, and have underscores', async t => {
+  const dns = { dnsConfig: { searches: ['.', '_tcp.a_b.c.'] } }
+  t.same((await later.post(PODS, pod('searching', dns))).code, 201)
+  const earlier = await build(t)
+  t.same(causes(await earlier.post(PODS, pod('searching', dns))), ['Invalid spec.dnsConfig.searches[0]', 'Invalid spec.dnsConfig.searches[1]'])
+})
+
+t.test('what is too long, and which operators tolerations have, is said in the words of the release', async t => {
+  const earlier = await build(t)
+  const told = async (client: Client): Promise<unknown[]> => {
+    const [manager, tolerant] = [
+      await client.post(`/api/v1/namespaces/default/configmaps?fieldManager=${'a'.repeat(129)}`, {}),
+      await client.post(PODS, pod('tolerant', { tolerations: [{ key: 'a', operator: 'Gt', value: '1' }] }))
+    ]
+    return [manager, tolerant].map(({ json }) => ((json['details'] as Json)['causes'] as Json[])[0]?.['message'])
+  }
+  t.same(await told(earlier), ['Too long: must have at most 128 bytes', 'Unsupported value: "Gt": supported values: "Equal", "Exists"'])
+  t.same(await told(later), ['Too long: may not be more than 128 bytes', 'Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"'])
+})
+
+t.test('the claim for extended resources is that of containers that ask for these', async t => {
+  await later.post(PODS, pod('extended', {}, {}, { resources: { requests: { 'a.b/gpu': '1' }, limits: { 'a.b/gpu': '1' } } }))
+  const status = async (resourceClaimName: string, ...requestMappings: Json[]) =>
+    causes(await later.patch(`${PODS}/extended/status`, { status: { extendedResourceClaimStatus: { resourceClaimName, requestMappings } } }))
+  const mapping = { containerName: 'c', resourceName: 'a.b/gpu', requestName: 'r' }
+  const at = 'status.extendedResourceClaimStatus'
+  t.same(await status(''), [`Required ${at}.requestMappings`, `Required ${at}.resourceClaimName`])
+  t.same(await status('x', { ...mapping, containerName: 'd' }, { ...mapping, resourceName: 'cpu' }), [`Invalid ${at}.requestMappings[0].containerName`, `Invalid ${at}.requestMappings[1].resourceName`])
+  t.same(await status('X', mapping, mapping), [...['containerName', 'resourceName', 'requestName'].map(field => `Duplicate ${at}.requestMappings[1].${field}`), `Invalid ${at}.resourceClaimName`])
+  t.same(await status('x', mapping), [])
+})
 
 t.test('fields of today are stored', async t => {
   const spec = {

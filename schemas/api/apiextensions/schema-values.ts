@@ -137,9 +137,12 @@ export class ValueValidator {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
     if (maxLength !== undefined &&
-      length >
-        maxLength) this.#say(findings, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
-    else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
+      length > maxLength) {
+      const words = this.#later
+        ? `may not be more than ${amount(maxLength)} character${maxLength === 1 ? '' : 's'}`
+        : `may not be longer than ${amount(maxLength)}`
+      this.#say(findings, name, words, value, 'FieldValueTooLong')
+    } else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
     else if (pattern !== '') {
       const { matches, tooLong } = this.#patterns.of(pattern)
       if (tooLong(value)) said(`is too long to be matched with '${pattern}'`)

@@ -1,5 +1,5 @@
 /** AppArmor profiles: their validation, and the annotations that preceded the fields. */
-import { forbidden, invalid, required } from '../../../rules/findings.js'
+import { forbidden, invalid, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import type { ObjectMeta } from '../../../meta/object.js'
@@ -22,8 +22,8 @@ export function validateAppArmorProfile (profile: AppArmorProfile, at: string, r
     required(report, field, 'must be set when AppArmor type is Localhost')
   } else if (localhostProfile !== localhostProfile.trim()) {
     invalid(report, field, localhostProfile, 'must not be padded with whitespace')
-  } else if (localhostProfile.length > MAX_NAME) {
-    invalid(report, field, localhostProfile.slice(0, 100), `must have at most ${MAX_NAME} bytes`)
+  } else if (Buffer.byteLength(localhostProfile) > MAX_NAME) {
+    tooLong(report, field, MAX_NAME)
   }
 }
 

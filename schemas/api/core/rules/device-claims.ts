@@ -1,9 +1,10 @@
 /** Validation of claims to devices in pods. */
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
-import { checkName, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, invalid, required, requiredName } from '../../../rules/findings.js'
 import type { ObjectMeta } from '../../../meta/object.js'
 import type { PodSpec } from '../pod-spec.js'
+import type { PodStatus } from '../pod-status.js'
 import type { ResourceRequirements } from '../resource-requirements.js'
 import { MIRROR } from './annotations.js'
 
@@ -58,4 +59,42 @@ export function checkNotOfNode ({ annotations }: ObjectMeta, { resourceClaims }:
   if (resourceClaims !== undefined && annotations !== undefined && Object.hasOwn(annotations, MIRROR)) {
     forbidden(report, 'spec.resourceClaims', 'static pods do not support resource claims')
   }
+}
+
+/** The claim that the scheduler made for extended resources, and for which of them each request stands. */
+export function checkExtendedClaim (
+  { containers = [], initContainers = [] }: PodSpec, status: PodStatus, report: Report
+): void {
+  const at = 'status.extendedResourceClaimStatus'
+  const { requestMappings, resourceClaimName } = status.extendedResourceClaimStatus ?? {}
+  if (requestMappings === undefined) return
+  if (requestMappings.length === 0) {
+    required(report, `${at}.requestMappings`, 'at least one request mapping is required')
+  }
+  const asks = new Map(
+    [...initContainers, ...containers].map(({ name, resources }) => [name, resources?.requests ?? {}])
+  )
+  const seen = new Set<string>()
+  requestMappings.forEach((mapping, index) => {
+    const path = `${at}.requestMappings[${index}]`
+    const { containerName, resourceName, requestName } = mapping
+    const requests = asks.get(containerName)
+    if (requests === undefined) {
+      invalid(
+        report, `${path}.containerName`, containerName,
+        'must match the name of an entry in spec.initContainers.name or spec.containers.name'
+      )
+    } else if (!Object.hasOwn(requests, resourceName)) {
+      invalid(
+        report, `${path}.resourceName`, resourceName,
+        'must match the extended resource name of an entry in spec.initContainers.resources.requests or ' +
+          'spec.containers.resources.requests'
+      )
+    }
+    checkName(report, `${at}.requestName`, requestName, dnsLabel)
+    const key = JSON.stringify([containerName, resourceName, requestName])
+    if (seen.has(key)) for (const [field, name] of Object.entries(mapping)) duplicate(report, `${path}.${field}`, name)
+    seen.add(key)
+  })
+  requiredName(report, `${at}.resourceClaimName`, resourceClaimName ?? '', dnsSubdomain)
 }

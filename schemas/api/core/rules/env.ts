@@ -1,11 +1,13 @@
 /** Validation of environment variables. */
 import { isOn } from '../../../gates.js'
-import { checkName, invalid, required } from '../../../rules/findings.js'
+import { checkName, invalid, notFound, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, envName, printableName, type NameRule } from '../../../names.js'
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
+import type { PodSpec } from '../pod-spec.js'
 import { checkRelativePath } from './paths.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
+import { containersOf } from './visit.js'
 
 /** Later releases allow what others refuse. */
 const variableName = (report: Report): NameRule => name => {
@@ -38,6 +40,20 @@ function checkValueFrom (
     )
   } else if (value !== '') invalid(report, at, '', 'may not be specified when `value` is not empty')
   else if (sources > 1) invalid(report, at, '', 'may not have more than one field specified at a time')
+}
+
+/** Variables take files of empty directories only, which an init container fills. */
+export function checkFileKeys (spec: PodSpec, at: string, report: Report): void {
+  for (const [{ env = [] }, path] of containersOf(spec, at)) {
+    for (const [index, { valueFrom }] of env.entries()) {
+      const name = valueFrom?.fileKeyRef?.volumeName ?? ''
+      if (name === '') continue
+      const field = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`
+      const volume = spec.volumes?.find(each => each.name === name)
+      if (volume === undefined) notFound(report, field, name)
+      else if (volume.emptyDir === undefined) invalid(report, field, name, 'referenced volume must be of type emptyDir')
+    }
+  }
 }
 
 /** @param at path of the list, where upstream reports a missing or ambiguous source */

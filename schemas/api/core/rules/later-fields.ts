@@ -1,4 +1,4 @@
-/** Validation of pods' users, scheduling gates and host names, and of resources of whole pods. */
+/** Validation of pods' users, scheduling gates, host names and files of variables, and of resources of whole pods. */
 import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities } from '../../../meta/quantity.js'
@@ -6,6 +6,7 @@ import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import { checkName, duplicate, forbidden, invalid, notSupported, tooLong } from '../../../rules/findings.js'
 import { isHugePages } from '../../../rules/quantities.js'
 import type { PodSpec } from '../pod-spec.js'
+import { checkFileKeys } from './env.js'
 import { aggregateRequests } from './pod-resources.js'
 import { checkResources } from './resources.js'
 import { containersOf } from './visit.js'
@@ -16,6 +17,7 @@ export function checkLaterFields (spec: PodSpec, at: string, report: Report): vo
   checkUsers(spec, at, report)
   checkGates(spec, at, report)
   checkHostName(spec, at, report)
+  checkFileKeys(spec, at, report)
   if (spec.resources !== undefined) checkPodResources(spec, at, report)
 }
 

@@ -2,7 +2,7 @@
 import { isOn } from '../../../gates.js'
 import { checkName, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
-import { dnsSubdomain } from '../../../names.js'
+import { dnsSubdomain, underscoredSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
 import { parseAddress } from '../../../rules/net.js'
 
@@ -39,8 +39,13 @@ export function checkDNS (
       `must not have more than ${length} characters (including spaces) in the search list`
     )
   }
-  searches.forEach((domain, index) =>
-    checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  const isRelaxed = isOn(report, 'RelaxedDNSSearchValidation')
+  const rule = isRelaxed ? underscoredSubdomain : dnsSubdomain
+  searches.forEach((domain, index) => {
+    // A dot alone searches names as they are, in the root of the DNS.
+    if (isRelaxed && domain === '.') return
+    checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), rule)
+  })
   options.forEach(({ name = '' }, index) => {
     if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty')
   })

@@ -6,6 +6,7 @@ import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { Pod } from '../pods.js'
 import type { ContainerStatus, PodStatus } from '../pod-status.js'
 import { checkPodAnnotationChanges, checkPodAnnotations } from './annotations.js'
+import { checkExtendedClaim } from './device-claims.js'
 import { parseAddress } from '../../../rules/net.js'
 
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
@@ -58,6 +59,7 @@ function checkLaterStatus ({ spec, status }: Pod, { status: old }: Pod, report: 
     }
     if (resourceClaimName !== undefined) checkName(report, `${path}.name`, resourceClaimName, dnsSubdomain)
   })
+  checkExtendedClaim(spec, status, report)
 }
 
 /** The first address of the node is that of hostIP. */

@@ -1,4 +1,5 @@
 /** Validation of affinity, tolerations and topology spread constraints. */
+import { isOn } from '../../../gates.js'
 import { duplicate, forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
@@ -104,6 +105,8 @@ export function validatePodAffinityTerm (
 }
 
 const OPERATORS = ['Equal', 'Exists']
+/** The message names all that the type has, those of a gate that is off too. */
+const NAMED_OPERATORS = [...OPERATORS, 'Lt', 'Gt']
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 export function validateToleration (toleration: Toleration, at: string, report: Report): void {
@@ -123,7 +126,7 @@ export function validateToleration (toleration: Toleration, at: string, report: 
   } else if (operator === 'Equal' || operator === '') {
     const wrong = labelValue(value)
     if (wrong.length > 0) invalid(report, `${at}.operator`, value, wrong.join(';'))
-  } else notSupported(report, `${at}.operator`, operator, OPERATORS)
+  } else notSupported(report, `${at}.operator`, operator, isOn(report, '1.36') ? NAMED_OPERATORS : OPERATORS)
   if (effect !== '' && !EFFECTS.includes(effect)) notSupported(report, `${at}.effect`, effect, EFFECTS)
 }
 
