@@ -47,6 +47,13 @@ t.test('claims get a class later, and other attributes when they are bound', asy
   t.same(causes(await later.patch(`${CLAIMS}/c/status`, { status: { allocatedResourceStatuses: { storage: 'Soon' } } }, MERGE)), ['NotSupported status.allocatedResourceStatuses[storage]'])
 })
 
+t.test('hints for nodes are checked', async t => {
+  const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
+  const slice = (forNodes: Json[]): Json => ({ metadata: { name: 's' }, addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'], hints: { forNodes } }] })
+  t.same(causes(await later.post(SLICES, slice([{ name: 'a' }, { name: 'a' }, { name: 'A_' }]))), ['Duplicate endpoints[0].hints.forNodes[1].name', 'Invalid endpoints[0].hints.forNodes[2].name'])
+  t.same(causes(await later.post(SLICES, slice(Array.from({ length: 9 }, (_, index) => ({ name: `n${index}` }))))), ['TooMany endpoints[0].hints.forNodes'])
+})
+
 t.test('volumes note when their phase changes', async t => {
   const volume: Json = { metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/a' }, volumeAttributesClassName: 'gold' } }
   t.same(causes(await later.post(VOLUMES, volume)), ['Required spec.csi'])

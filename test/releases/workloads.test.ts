@@ -74,6 +74,26 @@ t.test('a job ends in the right order', async t => {
   t.same(causes(await status({ conditions: [] })).toSorted(), ['Invalid status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
 })
 
+t.test('a job counts the indexes that it has, and what succeeded stays', async t => {
+  await later.post(JOBS, job('indexed', { completionMode: 'Indexed', completions: 5, parallelism: 2, backoffLimitPerIndex: 1 }))
+  await later.post(JOBS, job('plain'))
+  const status = async (name: string, value: Json) => causes(await later.patch(`${JOBS}/${name}/status`, { status: value }, MERGE)).toSorted()
+  t.same(await status('indexed', { completedIndexes: '1,5', failedIndexes: '3-2' }), ['Invalid status.completedIndexes', 'Invalid status.failedIndexes'])
+  t.same(await status('indexed', { completedIndexes: '0-2', failedIndexes: '2,4' }), ['Invalid status.failedIndexes'])
+  t.same(await status('indexed', { completedIndexes: '0,2', failedIndexes: '1,3-4', succeeded: 2 }), [])
+  t.same(await status('indexed', { succeeded: 1 }), ['Invalid status.succeeded'])
+  t.same(await status('plain', { completedIndexes: '0', failedIndexes: '' }), ['Invalid status.completedIndexes', 'Invalid status.failedIndexes'])
+})
+
+t.test('fewer than no pods are not being deleted', async t => {
+  for (const kind of ['deployments', 'replicasets']) {
+    const url = `/apis/apps/v1/namespaces/default/${kind}`
+    await later.post(url, { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container] } } } })
+    t.same(causes(await later.patch(`${url}/d/status`, { status: { terminatingReplicas: -1 } }, MERGE)), ['Invalid status.terminatingReplicas'], kind)
+    t.equal((await later.patch(`${url}/d/status`, { status: { terminatingReplicas: 1 } }, MERGE)).json['status'].terminatingReplicas, 1, kind)
+  }
+})
+
 t.test('suspended jobs may ask for other resources', async t => {
   const made = await later.post(JOBS, job('s', { suspend: true }))
   const put = async (name: string, change: Json) => {

@@ -38,7 +38,10 @@ function checkStrategy (strategy: DeploymentStrategy, at: string, report: Report
 export function validateDeploymentStatus ({ status }: Deployment, { status: old }: Deployment, report: Report): void {
   checkCounts(
     status,
-    ['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'],
+    [
+      'observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas',
+      'terminatingReplicas'
+    ],
     ['updatedReplicas', 'readyReplicas', 'availableReplicas'], report
   )
   checkCollisions(status.collisionCount, old.collisionCount, report)

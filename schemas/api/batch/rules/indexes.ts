@@ -23,3 +23,23 @@ export function countIndexes (text: string, completions: number): number | strin
   }
   return total
 }
+
+/** The first index that two sets have in common; undefined if either is malformed. */
+export function firstCommonIndex (one: string, other: string, completions: number): number | undefined {
+  if ([one, other].some(text => typeof countIndexes(text, completions) === 'string')) return undefined
+  const [ours, theirs] = [rangesOf(one), rangesOf(other)]
+  let [next, index] = [0, 0]
+  for (let [our, their] = [ours[0], theirs[0]]; our !== undefined && their !== undefined;) {
+    if (our.first <= their.last && their.first <= our.last) return Math.max(our.first, their.first)
+    if (our.last < their.last) our = ours[++index]
+    else their = theirs[++next]
+  }
+  return undefined
+}
+
+const rangesOf = (text: string): Array<{ first: number, last: number }> => text === ''
+  ? []
+  : text.split(',').map(part => {
+    const [first = 0, last = first] = part.split('-').map(Number)
+    return { first, last }
+  })

@@ -1,7 +1,8 @@
 /** Validation of job status: what release 1.36 requires of a change besides. */
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
-import type { Job, JobStatus } from '../jobs.js'
+import type { Job, JobSpec, JobStatus } from '../jobs.js'
+import { countIndexes, firstCommonIndex } from './indexes.js'
 
 const holds = ({ conditions = [] }: JobStatus, type: string): boolean =>
   conditions.some(condition => condition.type === type && condition.status === 'True')
@@ -82,6 +83,45 @@ const RULES: readonly Rule[] = [
   }
 ]
 
+/** Counts of indexes, in fields that the update changes. */
+function checkIndexes (spec: JobSpec, status: JobStatus, old: JobStatus, report: Report): void {
+  const { completedIndexes = '', failedIndexes } = status
+  const [completedChange, failedChange] = [
+    completedIndexes !== (old.completedIndexes ?? ''), failedIndexes !== old.failedIndexes
+  ]
+  if (completedChange) checkFormat('completedIndexes', completedIndexes, spec, report)
+  if (failedChange && spec.backoffLimitPerIndex !== undefined) {
+    checkFormat('failedIndexes', failedIndexes ?? '', spec, report)
+  }
+  if (completedChange && completedIndexes !== '' && spec.completionMode !== 'Indexed') {
+    invalid(
+      report, 'status.completedIndexes', completedIndexes,
+      'cannot set non-empty completedIndexes when non-indexed completion mode'
+    )
+  }
+  if (failedChange && failedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
+    invalid(
+      report, 'status.failedIndexes', failedIndexes,
+      'cannot set non-null failedIndexes when backoffLimitPerIndex is null'
+    )
+  }
+  const common = (completedChange || failedChange) && failedIndexes !== undefined && spec.completions !== undefined
+    ? firstCommonIndex(completedIndexes, failedIndexes, spec.completions)
+    : undefined
+  if (common !== undefined) {
+    const detail = `failedIndexes and completedIndexes overlap at index: ${common}`
+    invalid(report, 'status.failedIndexes', failedIndexes, detail)
+  }
+}
+
+function checkFormat (
+  field: 'completedIndexes' | 'failedIndexes', text: string, { completions }: JobSpec, report: Report
+): void {
+  if (completions === undefined) return
+  const fault = countIndexes(text, completions)
+  if (typeof fault === 'string') invalid(report, `status.${field}`, text, `error parsing ${field}: ${fault}`)
+}
+
 /** Conditions that stay once they are true. */
 const FINAL = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget']
 
@@ -100,6 +140,12 @@ export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Jo
   if ((status.failed ?? 0) < (old.failed ?? 0)) {
     invalid(report, 'status.failed', status.failed ?? 0, 'cannot decrease the failed counter')
   }
+  // An Indexed job that is made smaller forgets the indexes that it no longer has.
+  const mayShrink = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
+  if (!mayShrink && (status.succeeded ?? 0) < (old.succeeded ?? 0)) {
+    invalid(report, 'status.succeeded', status.succeeded ?? 0, 'cannot decrease the succeeded counter')
+  }
+  checkIndexes(spec, status, old, report)
   const { startTime } = status
   if (spec.suspend !== true && old.startTime !== undefined && startTime !== old.startTime) {
     if (startTime === undefined) required(report, 'status.startTime', 'startTime cannot be removed for unsuspended job')

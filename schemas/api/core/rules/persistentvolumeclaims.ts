@@ -79,7 +79,10 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
     ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } }
     : spec
   if (!sameValue(compared, allowed)) {
-    forbidden(report, 'spec', 'spec is immutable after creation except resources.requests for bound claims')
+    const free = isOn(report, 'VolumeAttributesClass')
+      ? 'resources.requests and volumeAttributesClassName'
+      : 'resources.requests'
+    forbidden(report, 'spec', `spec is immutable after creation except ${free} for bound claims`)
   }
   // With its gate, a claim whose expansion failed may ask for less again, but for more than it has.
   const mayShrink = isOn(report, 'RecoverVolumeExpansionFailure') &&

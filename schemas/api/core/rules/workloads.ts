@@ -101,7 +101,10 @@ export function checkCollisions (count: number | undefined, old: number | undefi
 /** For ReplicaSets and ReplicationControllers. */
 export function validateReplicaStatus ({ status }: { status: object }, report: Report): void {
   checkCounts(
-    status, ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+    status, [
+      'replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration',
+      'terminatingReplicas'
+    ],
     ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], report
   )
 }

@@ -63,15 +63,17 @@ function validateEndpoint (
   tooMany(`${at}.deprecatedTopology`, Object.keys(topology), MAX_TOPOLOGY)
   validateLabels(topology, `${at}.deprecatedTopology`, report)
   if (hostname !== undefined) checkName(report, `${at}.hostname`, hostname, dnsLabel)
-  const zones = hints?.forZones ?? []
-  if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MAX_HINTS)) return
-  const names = new Set<string>()
-  zones.forEach(({ name }, index) => {
-    const field = `${at}.hints.forZones[${index}].name`
-    if (names.has(name)) duplicate(report, field, name)
-    names.add(name)
-    checkName(report, field, name, labelValue)
-  })
+  for (const [list, rule] of [['forZones', labelValue], ['forNodes', dnsSubdomain]] as const) {
+    const meant = hints?.[list] ?? []
+    if (tooMany(`${at}.hints.${list}`, meant, MAX_HINTS)) return
+    const names = new Set<string>()
+    meant.forEach(({ name }, index) => {
+      const field = `${at}.hints.${list}[${index}].name`
+      if (names.has(name)) duplicate(report, field, name)
+      names.add(name)
+      checkName(report, field, name, rule)
+    })
+  }
 }
 
 const ofFamily = (six: boolean): NameRule => text => {
