@@ -136,6 +136,8 @@ t.test('a class has selectors, which an update that keeps them does not check ag
   t.match(messages(await server.post(CLASSES, body('device.driver =='))), [/compilation failed: .*\n.*\^/s])
   t.equal((await server.post(CLASSES, body('device.driver == "a"'))).code, 201)
   t.same(causes(await server.patch(`${CLASSES}/gpu`, { spec: { extendedResourceName: 'cpu', config: [{}] } })), ['spec.config[0].opaque: Required', 'spec.extendedResourceName: Invalid'])
+  const parameters = { n: [-9007199254740992, 1e21] }
+  t.match((await server.patch(`${CLASSES}/gpu`, { spec: { config: [{ opaque: { driver: 'gpu.example.com', parameters } }] } })).json, { kind: 'DeviceClass' }, 'settings may have any number')
   t.match(await server.patch(`${CLASSES}/gpu`, { spec: { extendedResourceName: 'example.com/gpu' } }), { code: 200, json: { metadata: { generation: 2 } } })
 })
 

@@ -1,4 +1,5 @@
 /** Validation of what requests and classes have in common: selectors, settings and tolerations. */
+import { rawJson } from '../../../codec/json/escape.js'
 import { Environment, Problem } from '../../../../expressions/program.js'
 import { BOOL, DYN, mapOf, objectOf, STRING, type Type } from '../../../../expressions/types.js'
 import type { Gates } from '../../../gates.js'
@@ -71,7 +72,7 @@ export function validateSettings (value: unknown, at: string, report: Report): v
   if (typeof value !== 'object' || Array.isArray(value)) {
     return invalid(report, at, '<value omitted>', 'must be a valid JSON object')
   }
-  if (Buffer.byteLength(JSON.stringify(value)) > MAX_SETTINGS) tooLong(report, at, MAX_SETTINGS)
+  if (Buffer.byteLength(rawJson(value)) > MAX_SETTINGS) tooLong(report, at, MAX_SETTINGS)
 }
 
 /** Tolerations that one step checks. */
