@@ -23,10 +23,13 @@ export const PRETTY: Parameter = {
 export const byName = (one: Parameter, other: Parameter): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1
 
-/** Scalar options as query parameters, sorted by name. Structures are left out; a list parameter may be repeated. */
+/**
+ * Scalar options as query parameters, sorted by name. Structures are left out, and what came after 1.24; a list
+ * parameter may be repeated.
+ */
 export function queryOf (options: Message): Parameter[] {
-  return planOf(options).fields.flatMap(({ name, scalar, field: { description } }): Parameter[] =>
-    scalar === undefined ? [] : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
+  return planOf(options).fields.flatMap(({ name, scalar, field: { description, since } }): Parameter[] =>
+    scalar === undefined || since !== undefined ? [] : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
 }
 
 const pretty = (...more: Parameter[]): Parameter[] => [PRETTY, ...more].sort(byName)

@@ -308,7 +308,7 @@ t.test('with 1.36 emulated, rules of definitions apply without a gate', async t 
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.size < 3' }] } } } }
   const { code, headers } = await server.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition({ versions: [version('v1', { schema })] }), apiVersion: 'apiextensions.k8s.io/v1' })
   t.strictSame([code, headers.warning], [201, undefined])
-  const without = await build(t, { compatNames: true })
+  const without = await build(t, { compatNames: true, emulatedVersion: '1.24' })
   const warned = await without.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { ...definition({ versions: [version('v1', { schema })] }), apiVersion: 'apiextensions.k8s.io/v1' })
   t.equal(warned.code, 201)
   t.match(String(warned.headers.warning), /x-kubernetes-validations are not kept, as the feature gate/)
