@@ -29,7 +29,9 @@ export const byName = (one: Parameter, other: Parameter): number =>
  */
 export function queryOf (options: Message): Parameter[] {
   return planOf(options).fields.flatMap(({ name, scalar, field: { description, since } }): Parameter[] =>
-    scalar === undefined || since !== undefined ? [] : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
+    scalar === undefined || since !== undefined
+      ? []
+      : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
 }
 
 const pretty = (...more: Parameter[]): Parameter[] => [PRETTY, ...more].sort(byName)

@@ -49,3 +49,32 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
   t.equal(await server.exit, 0)
   t.same(sent().slice(1), [`${server.process.pid} STOPPING=1`])
 })
+
+t.test('custom objects are selected by their fields in every process', { timeout: 300_000 }, async t => {
+  const { url } = await startEtcd(t)
+  const { port } = await several(t, 2, [`--etcd-servers=${url}`, '--emulated-version=1.36'])
+  const agents = [kept(t), kept(t)]
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } } }
+  const definition = {
+    metadata: { name: 'widgets.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' }, versions: [{ name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.spec.color' }] }] }
+  }
+  const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
+  const widget = (name: string, color?: string): string => JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: color === undefined ? {} : { color } })
+  await eventually('the definition is made', async () => [201, 409].includes((await ask(port, 'POST', '/apis/apiextensions.orch.io/v1/customresourcedefinitions', JSON.stringify(definition)))?.code ?? 0))
+  for (const agent of agents) await eventually('it is served', async () => (await ask(port, 'GET', WIDGETS, undefined, agent))?.code === 200)
+  for (const [at, [name, color]] of ([['a', 'blue'], ['b', 'red'], ['c'], ['d', 'blue']] as const).entries()) {
+    t.equal((await ask(port, 'POST', WIDGETS, widget(name, color), agents[at % 2]))?.code, 201)
+  }
+  const selected = async (selector: string, agent = agents[0]): Promise<string[]> => {
+    const { text } = await ask(port, 'GET', `${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`, undefined, agent) ?? {}
+    return (JSON.parse(text ?? '') as { items: Array<{ metadata: { name: string } }> }).items.map(({ metadata }) => metadata.name)
+  }
+  for (const agent of agents) {
+    t.same(await selected('spec.color=blue', agent), ['a', 'd'])
+    t.same(await selected('spec.color!=blue', agent), ['b', 'c'])
+    t.same(await selected('spec.color=', agent), ['c'])
+  }
+  t.equal((await ask(port, 'DELETE', `${WIDGETS}?fieldSelector=spec.color%3Dblue`, undefined, agents[1]))?.code, 200)
+  for (const agent of agents) t.same(await selected('metadata.namespace=default', agent), ['b', 'c'])
+})
