@@ -35,7 +35,7 @@ function refuse ({ kind, name, object }: AdmissionRequest, field: string, detail
   ])
 }
 
-/** The first request or result with access for administration; -1 without one. */
+/** Index of the first request, or result, that has `adminAccess`; -1 if none has. */
 const administers = (devices: DeviceClaim): number =>
   (devices.requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true)
 const administersResult = ({ allocation }: ResourceClaimStatus): number =>

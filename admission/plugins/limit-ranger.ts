@@ -17,7 +17,7 @@ const ANNOTATION = 'orch.io/limit-ranger'
 
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
-  // Requests and limits of pods change in resizes only.
+  // A pod's requests and limits can be changed through pods/resize alone.
   handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, {
     operations: ['UPDATE'], groups: [''], resources: ['pods/resize']
   }, {

@@ -13,7 +13,7 @@ export type Part = Buffer | Entry[]
 
 export interface Portion {
   readonly parts: readonly Part[]
-  /** Number of objects. */
+  /** Number of objects in this portion. */
   readonly count: number
   /** The objects that are to be encoded, of all parts. */
   readonly entries: readonly Entry[]

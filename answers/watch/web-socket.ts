@@ -17,7 +17,11 @@ export interface WatchSocket {
   readonly headers: readonly string[]
 }
 
-/** Undefined for other watches. The first subprotocol is chosen. @throws StatusError 400 for an invalid handshake */
+/**
+ * The WebSocket that a watch asks for, with the first subprotocol that its client offers; undefined for a watch over
+ * plain HTTP.
+ * @throws StatusError 400 for an invalid handshake
+ */
 export function watchSocketOf ({ raw }: ServedRequest): WatchSocket | undefined {
   const connection = connectionOf(raw)
   const protocols = connection === undefined ? undefined : offeredProtocols(raw)

@@ -58,7 +58,7 @@ export class NodeAuthorizer implements Authorizer {
   /** A node agent reads its own node and pods, not all of them. */
   readonly #isNarrow: boolean
   readonly #readsAccounts: boolean
-  /** There are claims to devices, and slices. */
+  /** The emulated release has resource claims and resource slices. */
   readonly #hasDevices: boolean
   #followed: Followed | undefined
 

@@ -58,9 +58,9 @@ async function namesOf (store: ResourceStore | undefined): Promise<string[]> {
 }
 
 export class ServiceAllocation implements Allocation {
-  /** Of the ranges that the server was started with, by family; the first is the default. */
+  /** The pools of `--service-cluster-ip-range`, one for each IP family; services get the first family by default. */
   readonly addresses: ReadonlyMap<Family, Pool>
-  /** Of the ranges that are in use. */
+  /** The pools of all ServiceCIDRs in use. */
   readonly pools: AddressPools
   readonly nodePorts: Pool
   readonly #options: ServiceAllocationOptions

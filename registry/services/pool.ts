@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly last?: number
   /** Minimum milliseconds between two reads of the store while the pool is full. Default 100. */
   readonly refresh?: number
-  /** Values that are taken without a key. Default none. */
+  /** Values that are in use although the store has no key for them, and are not handed out. Default none. */
   readonly others?: () => Promise<Iterable<string>>
   /** For metrics. Default none. */
   readonly observer?: PoolObserver | undefined

@@ -1,4 +1,4 @@
-/** Certificates that a conversion webhook is checked with. */
+/** Checks `caBundle`: the certificates by which this server recognises a conversion webhook. */
 import { X509Certificate } from 'node:crypto'
 import type { CustomResourceConversion } from '../conversion.js'
 
