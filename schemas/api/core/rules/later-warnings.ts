@@ -11,20 +11,9 @@ import { containersOf } from './visit.js'
 
 const LATER = '1.36'
 
-const VOLUMES = [
-  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
-  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
-  ['rbd', 'deprecated in v1.28, non-functional in v1.31+']
-] as const
-
 export function warnOfLater (spec: PodSpec, at: string, warn: Warn): void {
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
     warn(`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
-  }
-  for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    for (const [source, text] of VOLUMES) {
-      if (volume[source] !== undefined) warn(`${at}.volumes[${index}].${source}: ${text}`)
-    }
   }
   warnOfSelectors(spec, at, warn)
   warnOfPreferences(spec, at, warn)

@@ -8,18 +8,13 @@ import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../persis
 import type { ResourceQuota } from '../resourcequotas.js'
 import type { Secret } from '../secrets.js'
 import type { ServiceAccount } from '../serviceaccounts.js'
+import { warnOfVolumeSource } from './gone-volumes.js'
 import { keyPairProblem } from './key-pairs.js'
 import { goneLabel } from './node-labels.js'
 
 const CLASS = 'volume.beta.orch.io/storage-class'
 const MOUNT_OPTIONS = 'volume.beta.orch.io/mount-options'
 const MOUNTABLE = 'orch.io/enforce-mountable-secrets'
-const VOLUMES = [
-  ['photonPersistentDisk', 'non-functional in v1.16+'], ['scaleIO', 'non-functional in v1.22+'],
-  ['flocker', 'non-functional in v1.25+'], ['storageos', 'non-functional in v1.25+'],
-  ['quobyte', 'non-functional in v1.25+'], ['glusterfs', 'non-functional in v1.26+'],
-  ['cephfs', 'non-functional in v1.31+'], ['rbd', 'non-functional in v1.31+']
-] as const
 
 const has = (annotations: Readonly<Record<string, string>> | undefined, key: string): boolean =>
   annotations !== undefined && Object.hasOwn(annotations, key)
@@ -56,8 +51,7 @@ export const volumeWarnings = warnedLater<PersistentVolume>(({ metadata: { annot
     warn('spec.persistentVolumeReclaimPolicy: the Recycle reclaim policy is deprecated; use dynamic provisioning')
   }
   warnOfLabels(keysOf(spec.nodeAffinity?.required, 'spec.nodeAffinity.required'), warn)
-  const sources = spec as Readonly<Record<string, unknown>> // by name
-  for (const [source, text] of VOLUMES) if (sources[source] !== undefined) warn(`spec.${source}: ${text}`)
+  warnOfVolumeSource(spec, warn)
 })
 
 /** Of a claim, or of the template of one. */

@@ -7,6 +7,7 @@ import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
 import { SECCOMP_OF_CONTAINER, SECCOMP_OF_POD } from './annotations.js'
 import { warnOfAppArmor } from './apparmor.js'
 import { nameWarnings, warnOfLater } from './later-warnings.js'
+import { warnOfPodVolumes } from './gone-volumes.js'
 import { goneLabel } from './node-labels.js'
 import { containersOf } from './visit.js'
 
@@ -16,15 +17,6 @@ const ANNOTATIONS: ReadonlyArray<readonly [key: string, text: string]> = [
   ['security.alpha.orch.io/unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead']
 ]
 const SECCOMP = 'deprecated since v1.19, non-functional in v1.25+; use the "seccompProfile" field instead'
-
-const VOLUMES = [
-  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'deprecated in v1.11'],
-  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
-  ['flocker', 'deprecated in v1.22, support removal is planned in v1.26'],
-  ['storageos', 'deprecated in v1.22, support removal is planned in v1.26'],
-  ['quobyte', 'deprecated in v1.22, support removal is planned in v1.26']
-] as const
 
 /** Resources counted in whole bytes. */
 const BYTES = ['memory', 'ephemeral-storage']
@@ -43,14 +35,7 @@ export function podWarnings (
   const isLater = gates?.enabled('1.36') === true
   warnOfNodeLabels(spec, specPath, key => goneLabel(key, isLater), warn)
   warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
-  for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    // upstream's spelling
-    for (const [source, text] of VOLUMES) {
-      if (volume[source] !== undefined) {
-        warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`)
-      }
-    }
-  }
+  warnOfPodVolumes(spec, specPath, isLater, warn)
   repeated(spec.hostAliases, 'ip', `${specPath}.hostAliases`, warn)
   repeated(spec.imagePullSecrets, 'name', `${specPath}.imagePullSecrets`, warn)
   for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) {
