@@ -1,10 +1,10 @@
 /** What a configuration of authentication must be, beyond its types. */
-import { X509Certificate } from 'node:crypto'
 import { Problem, type Environment } from '../../../expressions/program.js'
 import type { Report } from '../../language/declare.js'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 import type { AuthenticationConfiguration, ClaimMappings, JwtAuthenticator } from './authentication.js'
 import { CLAIMS, USER } from './claim-expressions.js'
+import { certificatesProblem } from '../../rules/pem-certificates.js'
 
 const MOST_ISSUERS = 64
 const OWN_DOMAINS = /(?:^|\.)orch\.io$/
@@ -46,7 +46,7 @@ function checkIssuer (issuer: JwtAuthenticator['issuer'], at: string, { urls, do
     if (documents.has(discoveryURL)) duplicate(report, `${at}.discoveryURL`, discoveryURL)
     documents.add(discoveryURL)
   }
-  if (certificateAuthority !== '' && !isPem(certificateAuthority)) {
+  if (certificateAuthority !== '' && certificatesProblem(certificateAuthority) !== undefined) {
     invalid(report, `${at}.certificateAuthority`, '<omitted>', 'must be certificates in PEM')
   }
   if (audiences.length === 0) required(report, `${at}.audiences`, 'at least one audience')
@@ -73,15 +73,6 @@ function checkUrl (text: string, at: string, report: Report): void {
   if (protocol !== 'https:') invalid(report, at, text.replace(/\/\/[^/@]*@/, '//'), 'must be an https URL')
   else if (username !== '' || password !== '') invalid(report, at, '<omitted>', 'must have no user and password')
   else if (/[?#]/.test(text)) invalid(report, at, text, 'must have no query and no fragment')
-}
-
-function isPem (text: string): boolean {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  try {
-    return blocks.length > 0 && blocks.every(block => new X509Certificate(block).raw.length > 0)
-  } catch {
-    return false
-  }
 }
 
 function checkRules (
