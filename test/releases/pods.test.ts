@@ -10,6 +10,8 @@ const pod = (name: string, spec: Json = {}, metadata: Json = {}, ofContainer: Js
 const causes = (answer: { json: Json }): string[] =>
   ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`)
 
+const STRATEGIC = 'application/strategic-merge-patch+json'
+
 let later: Client
 t.before(async () => { later = await build(t, { emulatedVersion: '1.36' }) })
 
@@ -107,7 +109,6 @@ t.test('fields of today are stored', async t => {
 t.test('generations count changes of spec, whatever was sent', async t => {
   t.equal((await later.post(PODS, pod('g', {}, { generation: 7 }))).json['metadata'].generation, 1)
   const image = { spec: { containers: [{ name: 'c', image: 'j' }] } }
-  const STRATEGIC = 'application/strategic-merge-patch+json'
   t.equal((await later.patch(`${PODS}/g`, image, STRATEGIC)).json['metadata'].generation, 2)
   t.equal((await later.patch(`${PODS}/g`, { metadata: { labels: { a: 'b' } } }, STRATEGIC)).json['metadata'].generation, 2)
   const status = { status: { observedGeneration: 2, conditions: [{ type: 'Ready', status: 'False', observedGeneration: 2 }] } }
@@ -117,6 +118,30 @@ t.test('generations count changes of spec, whatever was sent', async t => {
   t.same(causes(await later.patch(`${PODS}/g/status`, { status: { qosClass: 'Guaranteed' } }, STRATEGIC)), ['Invalid status.qosClass'])
   const earlier = await build(t)
   t.equal((await earlier.post(PODS, pod('g'))).json['metadata'].generation, undefined)
+})
+
+t.test('each of several conditions of one type keeps the generation that it is about', async t => {
+  await later.post(PODS, pod('twice'))
+  const twice = (...observed: Array<number | undefined>): Json => ({ status: { conditions: observed.map(observedGeneration => ({ type: 'Own', status: 'True', observedGeneration })) } })
+  t.equal((await later.patch(`${PODS}/twice/status`, twice(1, 2))).code, 200)
+  const kept = await later.patch(`${PODS}/twice/status`, twice(undefined, undefined, undefined))
+  t.strictSame(kept.json['status'].conditions.map(({ observedGeneration }: Json) => observedGeneration), [1, 2, undefined])
+})
+
+t.test('a pod of an earlier release counts its generations from 0', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const first = await build(t, { storage })
+  t.equal((await first.post(PODS, pod('p', { nodeName: 'n' }))).json['metadata'].generation, undefined)
+  await first.app.close()
+  const second = await build(t, { storage, emulatedVersion: '1.36' })
+  const read = (await second.get(`${PODS}/p`)).json
+  t.equal(read['metadata'].generation, undefined)
+  t.equal((await second.put(`${PODS}/p`, read)).json['metadata'].generation, undefined, 'what was read is no change')
+  t.equal((await second.patch(`${PODS}/p/status`, { status: { phase: 'Running', observedGeneration: 0 } })).json['metadata'].generation, undefined)
+  const image = (image: string): Json => ({ spec: { containers: [{ name: 'c', image }] } })
+  t.equal((await second.patch(`${PODS}/p`, image('j'), STRATEGIC)).json['metadata'].generation, 1)
+  t.equal((await second.patch(`${PODS}/p`, image('k'), STRATEGIC)).json['metadata'].generation, 2)
+  t.equal((await second.delete(`${PODS}/p`)).json['metadata'].generation, 3)
 })
 
 t.test('gates only go, and demands on nodes only grow while there are any', async t => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { build, type Json } from '../build.js'
 
-interface Fact { name: string, namespace?: string, rules: Json[], subjects: Json[], featureGates?: string[] }
+interface Fact { name: string, namespace?: string, labels?: Json, annotations?: Json, aggregationRule?: Json, roleRef?: Json, rules: Json[], subjects: Json[], featureGates?: string[] }
 const facts = JSON.parse(readFileSync(new URL('../../../test/facts/1.36/rbac-bootstrap.json', import.meta.url), 'utf8')) as
   { featureGateDefaults: Record<string, boolean>, clusterRoles: Fact[], clusterRoleBindings: Fact[], roles: Fact[], roleBindings: Fact[] }
 const isOn = (gates: readonly string[] = []): boolean => gates.every(gate => facts.featureGateDefaults[gate] !== false)
@@ -19,6 +19,8 @@ t.test('roles and bindings are those of the release', async t => {
     const expected = wanted.filter(({ featureGates }) => isOn(featureGates))
     t.same([...served.keys()].toSorted(), expected.map(key).toSorted(), path)
     for (const role of expected) {
+      const { metadata, aggregationRule } = served.get(key(role)) ?? {}
+      t.same({ labels: metadata?.labels, annotations: metadata?.annotations, aggregationRule }, { labels: role.labels, annotations: role.annotations, aggregationRule: role.aggregationRule }, `${key(role)}, what marks it`)
       // Aggregated roles collect the rules of others.
       if (['admin', 'edit', 'view'].includes(role.name)) continue
       const rules = role.rules.filter(({ featureGate }) => isOn((featureGate as string | undefined)?.split(',')))
@@ -30,6 +32,7 @@ t.test('roles and bindings are those of the release', async t => {
     const expected = wanted.filter(({ featureGates }) => isOn(featureGates))
     t.same([...served.keys()].toSorted(), expected.map(key).toSorted(), path)
     for (const binding of expected) {
+      t.same(served.get(key(binding))?.['roleRef'], binding.roleRef, `${key(binding)}, its role`)
       t.same(served.get(key(binding))?.['subjects'] ?? [], binding.subjects.map(plain), key(binding))
     }
   }

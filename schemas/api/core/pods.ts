@@ -5,7 +5,7 @@ import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
-import { podAddress, PodStatus } from './pod-status.js'
+import { podAddress, PodStatus, type PodCondition } from './pod-status.js'
 import type { Gates } from '../../gates.js'
 import { followAppArmorAnnotations } from './rules/apparmor.js'
 import { dropGatedAnnotations } from './rules/gated-fields.js'
@@ -70,14 +70,19 @@ function preparePod (pod: Pod, gates: Gates, warn?: (text: string) => void): voi
   }
 }
 
-/** Writers that know of no generations leave those of others. */
+/** Writers that know of no generations leave those of others; several conditions may have one type. */
 function keepObserved (status: PodStatus, old: PodStatus): void {
   if ((status.observedGeneration ?? 0) === 0 && old.observedGeneration !== undefined) {
     status.observedGeneration = old.observedGeneration
   }
-  const before = new Map((old.conditions ?? []).map(({ type, observedGeneration }) => [type, observedGeneration]))
+  const before = new Map<string | undefined, Array<PodCondition['observedGeneration']>>() // the last of a type first
+  for (const { type, observedGeneration } of (old.conditions ?? []).toReversed()) {
+    const ofType = before.get(type)
+    if (ofType === undefined) before.set(type, [observedGeneration])
+    else ofType.push(observedGeneration)
+  }
   for (const condition of status.conditions ?? []) {
-    const observed = before.get(condition.type)
+    const observed = before.get(condition.type)?.pop()
     if ((condition.observedGeneration ?? 0) === 0 && observed !== undefined) condition.observedGeneration = observed
   }
 }
