@@ -2,7 +2,7 @@
 import { goneWith } from '../admission/catalogue.js'
 import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
-import { RELEASES } from '../schemas/meta/release.js'
+import { RELEASE_NAME, RELEASES } from '../schemas/meta/release.js'
 import { readerProblem } from './emulated-release.js'
 import { gateSettings, settingsProblem } from './feature-gates.js'
 import { isOn } from './gates-of.js'
@@ -116,6 +116,12 @@ export function checkCombinations ({ values, given }: Parsed): void {
   checkEmulation(values, refuse)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
+  }
+  const alpha = values['log-text-split-stream']
+    ? 'log-text-split-stream'
+    : values['log-text-info-buffer-size'] === '0' ? undefined : 'log-text-info-buffer-size'
+  if (alpha !== undefined && !(isOn(values, 'LoggingAlphaOptions') && values['logging-format'] === 'text')) {
+    refuse(alpha, 'needs --feature-gates=LoggingAlphaOptions=true and --logging-format=text beside it')
   }
   if (isSet(values['requestheader-uid-headers']) && values['feature-gates'].get('RemoteRequestHeaderUID') === 'false') {
     refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
@@ -265,7 +271,9 @@ const REFINEMENTS: ReadonlyArray<readonly [
     'oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim',
     'oidc-ca-file', 'oidc-signing-algs'
   ], '--oidc-issuer-url'],
-  [values => values.profiling, ['contention-profiling'], '--profiling'],
+  [values => values.profiling, ['contention-profiling', 'debug-socket-path'], '--profiling'],
+  [values => values['log-text-split-stream'], ['log-text-info-buffer-size'], '--log-text-split-stream=true'],
+  [values => values['emulated-version'] !== RELEASE_NAME, ['etcd-readycheck-timeout'], '--emulated-version=1.36'],
   [values => !values['disable-admission-plugins'].includes('DefaultTolerationSeconds'), [
     'default-not-ready-toleration-seconds', 'default-unreachable-toleration-seconds'
   ], 'the admission plugin DefaultTolerationSeconds'],

@@ -7,6 +7,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
 import { didYouMean } from './suggestions.js'
+import { ABSENT } from './flags/absent.js'
 import { FLAGS, isFlagName, SECTIONS, type FlagName, type Values } from './flags/index.js'
 
 export interface Parsed {
@@ -210,6 +211,10 @@ function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
   if (code === 'commander.optionMissingArgument') {
     const name = /--([^=[ ]+)/.exec(quoted)?.[1] ?? ''
     return new FlagError(name, undefined, `needs a value (${flagsOf(form)[name]?.type ?? 'string'})`)
+  }
+  const absent = quoted.slice(2)
+  if (form === SERVE && Object.hasOwn(ABSENT, absent)) {
+    return new FlagError(absent, undefined, `is not implemented: ${ABSENT[absent] ?? ''}; leave it out`)
   }
   const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
   return new ArgumentError(`unknown flag ${printable(quoted)}: ` +

@@ -1,6 +1,8 @@
 /** Divides the limits of a server among its processes. */
 import type { LimitOptions, ServerOptions } from './server-options.js'
 
+type Profiling = NonNullable<ServerOptions['profiling']>
+
 /** One of the processes, counted from 1. */
 export interface Part { readonly number: number, readonly count: number }
 
@@ -14,7 +16,7 @@ const BODY_BYTES = 256 * 1024 * 1024
 
 /** The options of one process, with its share of each limit. */
 export function dividedOptions (options: ServerOptions, part: Part): ServerOptions {
-  const { limits = {}, audit, watchCache } = options
+  const { limits = {}, audit, watchCache, profiling } = options
   const {
     maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200,
     maxBodyBytesInflight: bodies = BODY_BYTES
@@ -28,9 +30,15 @@ export function dividedOptions (options: ServerOptions, part: Part): ServerOptio
   return {
     ...options,
     limits: divided,
+    ...(profiling === undefined || part.number === 1 ? {} : { profiling: withoutSocket(profiling) }),
     ...(watchCache === undefined ? {} : { watchCache: dividedCache(watchCache, part) }),
     ...(audit === undefined ? {} : { audit: dividedAudit(audit, part) })
   }
+}
+
+/** A path can be listened on once. */
+function withoutSocket ({ socket: _, ...others }: Profiling): Profiling {
+  return others
 }
 
 function dividedCache (cache: WatchCache, { count }: Part): WatchCache {

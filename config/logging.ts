@@ -5,7 +5,7 @@
  * @see interface, 'Server start-up options': --logging-format, -v
  */
 import type { FastifyBaseLogger } from 'fastify'
-import { pino } from 'pino'
+import { pino, type DestinationStream } from 'pino'
 import { printable } from './flag.js'
 import { Verbosity } from './verbosity.js'
 
@@ -19,8 +19,8 @@ export interface LogOptions {
   readonly format?: 'text' | 'json'
   /** The name of the process among several, a field of each line. Default none. */
   readonly process?: string
-  /** Writes a line. Default to standard error. */
-  readonly write?: (line: string) => void
+  /** Writes a line, and whether it is of level error. Default to standard error. */
+  readonly write?: (line: string, isError: boolean) => void
 }
 
 const [DEBUG, INFO, ERROR] = [20, 30, 50]
@@ -60,7 +60,11 @@ export function createLog (
         `${String(request.method)} ${loggable(String(request.url))}`,
       res: (reply: { statusCode?: unknown }) => reply.statusCode
     }
-  }, { write: line => { write(render(line)) } })
+  }, {
+    [Symbol.for('pino.metadata')]: true, // asks pino for `lastLevel`
+    lastLevel: INFO,
+    write (line: string) { write(render(line), this.lastLevel >= ERROR) }
+  } as DestinationStream & { lastLevel: number })
   levels.follow(() => { log.level = logLevel(levels.v) })
   return log
 }

@@ -23,12 +23,13 @@ import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile } from './files.js'
 import { withReleaseDefaults } from './flags-of-release.js'
 import { FlagError } from './flag.js'
-import { gatesOf } from './gates-of.js'
+import { gatesOf, isOn } from './gates-of.js'
 import type { FlagName, Values } from './flags/index.js'
 import { readCacheSize } from './flags/storage.js'
 import { parseArguments, type Parsed } from './command-line.js'
 import { laterApis } from './later-apis.js'
 import { withLocalDefaults } from './local.js'
+import { allowedLabels } from './metric-labels.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
 import { disabledApis } from './runtime-config.js'
 import type { ServerOptions } from './server-options.js'
@@ -80,6 +81,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       mediaType: values['storage-media-type'],
       compactionInterval: values['etcd-compaction-interval'],
       healthcheckTimeout: values['etcd-healthcheck-timeout'],
+      readycheckTimeout: values['etcd-readycheck-timeout'],
       eventTtl: values['event-ttl'],
       leaseReuseSeconds: values['lease-reuse-duration-seconds'],
       garbageCollection: values['enable-garbage-collector'],
@@ -135,9 +137,9 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     connections: { nodeAgents: nodeAgentOptions(values) },
     ...(tracingFile === '' ? {} : { tracing: tracingOptions(sourceOf(values, 'tracing-config-file')) }),
-    ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
+    ...(values.profiling ? { profiling: profilingOptions(values) } : {}),
     securityHeaders: {
-      allowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
+      allowedOrigins: await origins(parsed),
       strictTransportSecurity: values['strict-transport-security-directives']
     },
     api: {
@@ -156,7 +158,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       countInterval: values['etcd-count-metric-poll-period'],
       sizeInterval: values['etcd-db-metric-poll-interval'],
       disabled: values['disabled-metrics'],
-      allowedLabels: values['allow-metric-labels']
+      allowedLabels: allowedLabels(values)
     },
     emulatedVersion: values['emulated-version'],
     ...(values['min-compatibility-version'] === ''
@@ -209,6 +211,11 @@ function proxyWarnings (
       'empty: every client with a certificate of it can act as any user'
   ]
 }
+
+const profilingOptions = (values: Values): NonNullable<ServerOptions['profiling']> => ({
+  contention: values['contention-profiling'],
+  ...(values['debug-socket-path'] === '' ? {} : { socket: values['debug-socket-path'] })
+})
 
 /** The files are reloaded by the HTTP client. @throws FlagError */
 function outboundOptions (values: Values): OutboundOptions {
@@ -339,18 +346,23 @@ async function policies (values: Values): Promise<string> {
 }
 
 /** Validates the expressions. RE2 is loaded only if CORS is configured. */
-async function origins (patterns: readonly string[], text: string | undefined): Promise<string[]> {
+async function origins ({ values, given }: Parsed): Promise<string[]> {
+  const patterns = values['cors-allowed-origins']
+  const refuse = (problem: string): never => {
+    throw new FlagError('cors-allowed-origins', given.get('cors-allowed-origins'), problem)
+  }
   if (patterns.length > 0) {
     const { RE2JS } = await import('re2js')
     for (const pattern of patterns) {
       try {
         RE2JS.compile(pattern)
       } catch (error) {
-        throw new FlagError(
-          'cors-allowed-origins', text,
-          `"${pattern}" is not a regular expression (in the RE2 syntax): ` +
-            `${error instanceof Error ? error.message : String(error)}`
-        )
+        refuse(`"${pattern}" is not a regular expression (in the RE2 syntax): ` +
+          `${error instanceof Error ? error.message : String(error)}`)
+      }
+      // As upstream: an expression that has these somewhere is taken for one that means whole hosts.
+      if (isOn(values, '1.27') && !(/\^|\/\//.test(pattern) && /[$:]/.test(pattern))) {
+        refuse(`"${pattern}" would match parts of other hosts; begin it with ^ or //, and end it with $ or (:|$)`)
       }
     }
   }

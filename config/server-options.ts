@@ -102,7 +102,7 @@ export interface ServerOptions {
   /** Connections to node agents, and proxy destinations. */
   connections?: ConnectionOptions
   /** Serves profiles at `/debug/pprof/`, and `/debug/flags/v` with `setVerbosity`. Default off. */
-  profiling?: Pick<ProfilingOptions, 'contention' | 'setVerbosity'>
+  profiling?: Pick<ProfilingOptions, 'contention' | 'setVerbosity' | 'socket'>
   /** Exports spans of requests. Default off. */
   tracing?: TracingOptions
   /** Logs requests, by `-v`. Default off. */

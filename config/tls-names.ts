@@ -1,5 +1,5 @@
-/** Maps IANA names of TLS versions and cipher suites to Node's. Suites that Node lacks are rejected. */
-import { getCiphers, type SecureVersion } from 'node:tls'
+/** Maps IANA names of TLS versions, cipher suites and groups to Node's. What Node lacks is rejected. */
+import { createSecureContext, getCiphers, type SecureVersion } from 'node:tls'
 
 const VERSIONS = {
   VersionTLS10: 'TLSv1', VersionTLS11: 'TLSv1.1', VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'
@@ -67,3 +67,24 @@ export function cipherString (names: readonly string[], version: TlsVersion | ''
   if (suites.length === 0) return level.length === 0 ? undefined : ['DEFAULT', ...level].join(':')
   return [...suites, ...level].join(':')
 }
+
+/** Groups of the key exchange by their IANA numbers, those that the public project names. */
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['23', 'P-256'], ['24', 'P-384'], ['25', 'P-521'], ['29', 'X25519'], ['4587', 'SecP256r1MLKEM768'],
+  ['4588', 'X25519MLKEM768'], ['4589', 'SecP384r1MLKEM1024']
+])
+
+export function curveProblem (number: string): string | undefined {
+  const name = CURVES.get(number)
+  if (name === undefined) return `is not the number of a known group; they are ${[...CURVES.keys()].join(', ')}`
+  try {
+    createSecureContext({ ecdhCurve: name })
+    return undefined
+  } catch {
+    return `(${name}) is not offered by this runtime; leave it out`
+  }
+}
+
+/** OpenSSL's list of groups; undefined for the default. */
+export const curveString = (numbers: readonly string[]): string | undefined =>
+  numbers.length === 0 ? undefined : numbers.flatMap(number => CURVES.get(number) ?? []).join(':')

@@ -23,6 +23,8 @@ export interface ListenerOptions {
   readonly tls: TlsOptions
   /** Streams per HTTP/2 connection; 0 means the default, 250. */
   readonly maxStreams: number
+  /** Whether HTTP/1.1 is all that is served, `--disable-http2-serving`. Default false. */
+  readonly http1Only?: boolean
   /** Milliseconds in which a request and its body must arrive. */
   readonly requestTimeout: number
   /** Probability, 0 to 1, that an HTTP/2 request makes its client reconnect. Default 0. */
@@ -69,6 +71,8 @@ const HANDSHAKE = 10_000
 /** Milliseconds between the shutdown notice and closing idle connections, for requests in transit. */
 const LINGER = 100
 const RECONNECT_GRACE = 1000
+/** As TLS writes a list of protocols: each after its length. */
+const HTTP1_ONLY = Buffer.from('\x08http/1.1')
 /**
  * Maximum repetitions of LINGER while requests arrive. HTTP/1 clients learn of the shutdown only from their next
  * response.
@@ -169,6 +173,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   })
   // HTTP/1 settings: Node reads them from the server object, but its type lacks them.
   Object.assign(server, {
+    ...(options.http1Only === true ? { ALPNProtocols: HTTP1_ONLY } : {}),
     maxHeaderSize: MAX_HEADER_BYTES,
     maxHeadersCount: 0, // limited in bytes; a limit on the count would silently drop headers, credentials included
     requestTimeout: options.requestTimeout,

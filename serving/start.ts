@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
+import { logForm } from '../config/log-streams.js'
 import { createLog, loggable } from '../config/logging.js'
 import { isOn } from '../config/gates-of.js'
 import { shownFlags } from '../config/shown-flags.js'
@@ -71,7 +72,7 @@ export async function start (
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
   const log = createLog({
-    verbosity, format: values['logging-format'], ...(supervisor === undefined ? {} : { process: supervisor.name })
+    verbosity, ...logForm(values), ...(supervisor === undefined ? {} : { process: supervisor.name })
   })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) =>
@@ -89,6 +90,7 @@ export async function start (
       listener = createListener(handler, {
         tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
         maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, '1.29') ? 100 : 0),
+        http1Only: values['disable-http2-serving'],
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],
         onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),

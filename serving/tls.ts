@@ -15,7 +15,7 @@ import type { Values } from '../config/flags/index.js'
 import type { Parsed } from '../config/command-line.js'
 import { selfSigned } from './certify.js'
 import { replaceFile } from '../files/atomic-files.js'
-import { cipherString, secureVersion } from '../config/tls-names.js'
+import { cipherString, curveString, secureVersion } from '../config/tls-names.js'
 
 /** Flags with CA bundles for client certificates. */
 const AUTHORITY_FLAGS = ['client-ca-file', 'requestheader-client-ca-file'] as const
@@ -45,9 +45,11 @@ export function tlsSetup ({ values, given }: Parsed): TlsSetup {
   const { served, notes } = servingPair(values, given.has('cert-dir'))
   const authorities = AUTHORITY_FLAGS.flatMap(flag => values[flag] === '' ? [] : [readBundle(flag, values[flag])])
   const ciphers = cipherString(values['tls-cipher-suites'], values['tls-min-version'])
+  const groups = curveString(values['tls-curve-preferences'])
   const sharedBy = (ca: readonly string[]): SecureContextOptions => ({
     minVersion: secureVersion(values['tls-min-version']),
     ...(ciphers === undefined ? {} : { ciphers }),
+    ...(groups === undefined ? {} : { ecdhCurve: groups }),
     ...(ca.length === 0 ? {} : { ca: [...ca] })
   })
   const shared = sharedBy(authorities)

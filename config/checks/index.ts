@@ -116,7 +116,8 @@ const OPTIONS: Table<ServerOptions> = {
     elected: required(promise), lead: required(callback()), led: required(promise)
   }),
   profiling: members<Group<'profiling'>>({
-    contention: fromFlag(observability['contention-profiling']), setVerbosity: callback()
+    contention: fromFlag(observability['contention-profiling']), setVerbosity: callback(),
+    socket: fromFlag(observability['debug-socket-path'])
   }),
   tracing: members<Group<'tracing'>>({
     receiver: members<NonNullable<Group<'tracing'>['receiver']>>({

@@ -24,6 +24,7 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   mediaType: fromFlag(flags['storage-media-type']),
   compactionInterval: fromFlag(flags['etcd-compaction-interval']),
   healthcheckTimeout: fromFlag(flags['etcd-healthcheck-timeout']),
+  readycheckTimeout: fromFlag(flags['etcd-readycheck-timeout']),
   eventTtl: fromFlag(flags['event-ttl']),
   leaseReuseSeconds: fromFlag(flags['lease-reuse-duration-seconds']),
   garbageCollection: fromFlag(flags['enable-garbage-collector']),

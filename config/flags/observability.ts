@@ -1,11 +1,29 @@
 /** Flags for logs, metrics, traces and profiles. */
 import { bool, choice, duration, int, list, path, text, until, withShort } from '../flag.js'
+import { MAX_SOCKET_PATH } from '../../schemas/limits.js'
 import { RELEASE } from '../../schemas/meta/release.js'
 import { ruleProblem } from '../verbosity.js'
 import { labelValues } from './label-values.js'
 
 const metricName = (value: string): string | undefined =>
   /^[a-z_:][a-z0-9_:]*$/i.test(value) ? undefined : 'must be the name of a metric'
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, Ki: 2 ** 10, M: 1e6, Mi: 2 ** 20 }
+const MAX_BUFFER = 2 ** 26
+
+/** Parses `--log-text-info-buffer-size`. */
+export function readBufferSize (value: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d{1,9})(k|Ki|M|Mi)?$/.exec(value) ?? []
+  return amount === undefined ? undefined : Number(amount) * (UNITS[unit] ?? 1)
+}
+
+const bufferProblem = (value: string): string | undefined => (readBufferSize(value) ?? Infinity) > MAX_BUFFER
+  ? 'must be a number of bytes such as 64Ki, at most 64Mi, or 0'
+  : undefined
+
+const socketProblem = (path: string): string | undefined => !path.startsWith('/')
+  ? 'must be an absolute path'
+  : Buffer.byteLength(path) > MAX_SOCKET_PATH ? `must have at most ${MAX_SOCKET_PATH} bytes` : undefined
 
 const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
 
@@ -20,7 +38,18 @@ export const observability = {
     ['text', 'json'], 'text', 'log format; json has an object per line with ts, v, msg, err and the fields of the entry'
   ),
   'log-flush-frequency': duration(
-    5000, 'maximum time between log flushes; every line is flushed immediately', { min: 1 }
+    5000,
+    'maximum time between log flushes; without --log-text-info-buffer-size every line is flushed immediately',
+    { min: 1 }
+  ),
+  'log-text-split-stream': bool(
+    false, 'log errors to standard error and the rest to standard output (feature gate LoggingAlphaOptions)'
+  ),
+  'log-text-info-buffer-size': text(
+    '0',
+    'bytes of the text for standard output that may wait, up to --log-flush-frequency; 0 buffers none (feature gate ' +
+      'LoggingAlphaOptions)',
+    bufferProblem
   ),
   v: withShort('v', int(
     0, 'log level verbosity, 0 to 10; 3 logs requests, 4 debug, 6 trace, 8 headers, 9 and 10 objects',
@@ -34,13 +63,20 @@ export const observability = {
     false, 'redact sensitive fields in logs, as is always done'
   )),
   'allow-metric-labels': labelValues('values that labels of metrics may have; others are counted as unexpected'),
+  'allow-metric-labels-manifest': path(
+    'file in YAML with the values that labels of metrics may have: METRIC,LABEL: VALUE,VALUE'
+  ),
   'disabled-metrics': list([], 'names of metrics to disable', metricName),
   'show-hidden-metrics-for-version': text(
     '', 'previous minor version whose hidden metrics are shown; none are hidden in this release', previousVersion
   ),
   'tracing-config-file': path('file with the TracingConfiguration: where spans of requests are sent, and of how many'),
   profiling: bool(true, 'serve profiles at /debug/pprof/, and PUT /debug/flags/v, which changes -v'),
-  'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block')
+  'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block'),
+  'debug-socket-path': text(
+    '', 'path of a Unix socket that serves /debug/pprof/ and /debug/flags/v to its owner, without authentication',
+    socketProblem
+  )
 }
 
 export const general = {

@@ -2,7 +2,7 @@
 import { bool, choice, int, ipAddress, list, path, repeated, text } from '../flag.js'
 import { processesProblem } from '../serving-processes.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { cipherProblem, TLS_VERSIONS } from '../tls-names.js'
+import { cipherProblem, curveProblem, TLS_VERSIONS } from '../tls-names.js'
 
 const advertised = (value: string): string | undefined =>
   ipAddress(value) ?? (value === '0.0.0.0' || value === '::'
@@ -41,6 +41,10 @@ export const serving = {
     [], 'TLS cipher suites, up to TLS 1.2 and TLS 1.3; empty uses the runtime defaults', cipherProblem
   ),
   'tls-min-version': choice(['', ...TLS_VERSIONS], '', 'minimum TLS version; blank is VersionTLS12'),
+  'tls-curve-preferences': list(
+    [], 'groups of the TLS key exchange by their IANA numbers, such as 23,29; empty uses the runtime defaults',
+    curveProblem
+  ),
   'strict-transport-security-directives': list(
     [],
     'directives of the Strict-Transport-Security (HSTS) header: max-age=SECONDS, includeSubDomains, preload; empty ' +
@@ -54,6 +58,7 @@ export const serving = {
   'serving-processes': text(
     '1', 'processes that serve, behind one port: a number or auto, the cores of the machine less one', processesProblem
   ),
+  'disable-http2-serving': bool(false, 'serve HTTP/1.1 only'),
   'http2-max-streams-per-connection': int(
     0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250, and 100 from release 1.29 on',
     { min: 0, max: 2 ** 31 - 1 }

@@ -92,6 +92,9 @@ export const storage = {
     30_000, 'interval between measurements of the database size; 0 disables the metric'
   ),
   'etcd-healthcheck-timeout': duration(2000, 'timeout of health checks of the store, embedded or etcd', { min: 1 }),
+  'etcd-readycheck-timeout': duration(
+    2000, 'timeout of the check etcd-readiness of the store, which release 1.36 has', { min: 1 }
+  ),
   'storage-backend': choice(['', 'etcd3'], '', 'storage backend of --etcd-servers'),
   'storage-media-type': choice(
     STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'

@@ -49,7 +49,7 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
     of: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
     unencrypted: stores.of
   })
-  reportOn(fastify, { stores: stores.all, encryption, healthcheckTimeout: storage.healthcheckTimeout })
+  reportOn(fastify, { stores: stores.all, encryption, timeouts: storage })
   if ('servers' in storage) refuseNewerFormat(fastify, stores)
 
   const limitsItself = 'historyRetention' in storage && storage.historyRetention !== undefined

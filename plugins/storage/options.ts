@@ -14,6 +14,8 @@ export type StorageOptions = (BackendOptions | Backend) & {
   readonly compactionInterval?: number
   /** Maximum milliseconds for a health check of the store, `--etcd-healthcheck-timeout`. Default 2,000. */
   readonly healthcheckTimeout?: number
+  /** Maximum milliseconds for the check `etcd-readiness`, `--etcd-readycheck-timeout`. Default 2,000. */
+  readonly readycheckTimeout?: number
   /** Lifetime of Events in milliseconds, `--event-ttl`. Default one hour. */
   readonly eventTtl?: number
   /**

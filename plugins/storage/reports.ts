@@ -9,6 +9,10 @@ import type { Encryption } from '../../storage/encryption/index.js'
 import type { Store } from '../../storage/open.js'
 import type { Metrics } from '../shared/metric-series.js'
 import type { Having } from '../../answers/server.js'
+import type { StorageOptions } from './options.js'
+
+/** Milliseconds of a check. */
+const TIMEOUT = 2000
 
 interface Included { readonly healthz: boolean, readonly livez: boolean, readonly counts: boolean }
 
@@ -20,20 +24,21 @@ interface Reports {
 interface Reported {
   readonly stores: readonly Store[]
   readonly encryption: Encryption | undefined
-  /** Milliseconds; 2,000 by default. */
-  readonly healthcheckTimeout: number | undefined
+  readonly timeouts: Pick<StorageOptions, 'healthcheckTimeout' | 'readycheckTimeout'>
 }
 
 export function reportOn (
   fastify: Having<'orchHealth' | 'orchMetrics' | 'orchSettings'>,
-  { stores, encryption, healthcheckTimeout: timeout = 2000 }: Reported
+  { stores, encryption, timeouts: { healthcheckTimeout: timeout = TIMEOUT, readycheckTimeout = TIMEOUT } }: Reported
 ): void {
   const { orchHealth: health, orchMetrics: metrics, orchSettings: settings } = fastify
   stores.forEach(({ backend, name, endpoint }, at) => {
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout })
     // Probes of later releases ask for it by name.
     if (at === 0 && settings.featureGates.release !== RELEASE_NAME) {
-      health.add('etcd-readiness', () => backend.status(), { timeout, healthz: false, livez: false })
+      health.add('etcd-readiness', () => backend.status(), {
+        timeout: readycheckTimeout, healthz: false, livez: false
+      })
     }
     metrics.trackStore(name, () => backend.status(), endpoint)
   })

@@ -1,6 +1,7 @@
 /** The process that opens the embedded store and serves it to the other processes. It serves no clients. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Parsed } from '../../config/command-line.js'
+import { logForm } from '../../config/log-streams.js'
 import { createLog } from '../../config/logging.js'
 import { embeddedOptions } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
@@ -13,7 +14,7 @@ import { STORE } from './messages.js'
 export async function runStore ({ values }: Parsed, supervisor: SupervisorChannel): Promise<void> {
   const { lock } = await supervisor.start
   const verbosity = new Verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
+  const log = createLog({ verbosity, ...logForm(values), process: STORE })
   const held = lock === undefined ? {} : { lock: await heldDirectory(lock) }
   const options = { ...embeddedOptions(values), ...held, note: (text: string) => { log.warn(text) } }
   const served = await serveEmbedded(options, error => {

@@ -8,6 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { listenHost } from '../../config/addresses.js'
 import type { Parsed } from '../../config/command-line.js'
+import { logForm } from '../../config/log-streams.js'
 import { createLog } from '../../config/logging.js'
 import { servingProcesses } from '../../config/serving-processes.js'
 import { embeddedOptions, isEmbedded } from '../../config/store.js'
@@ -111,7 +112,7 @@ class Supervisor {
     this.#server = server
     this.#directory = embeddedOptions(values).directory
     this.#verbosity = new Verbosity(values.v, values.vmodule)
-    this.#log = createLog({ verbosity: this.#verbosity, format: values['logging-format'] })
+    this.#log = createLog({ verbosity: this.#verbosity, ...logForm(values) })
     this.#collections = new Collections(() => this.#all)
   }
 

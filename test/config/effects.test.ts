@@ -3,7 +3,8 @@
  * signals are in `listener.test.ts`, `tls.test.ts` and `cli.test.ts`.
  */
 import t, { type Test } from 'tap'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
 import type { FastifyInstance } from 'fastify'
@@ -289,4 +290,61 @@ t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type set the
   t.strictSame([...mains, ...others].filter(({ key, value }) => !key.startsWith('/here/') || value[0] !== '{'.charCodeAt(0)).map(({ key }) => key), [])
   t.match((await server.get('/readyz?verbose')).body, '[+]etcd-override-0 ok')
   await until('the secrets to be counted', async () => /apiserver_storage_objects\{resource="secrets"\} 1\b/.test((await server.get('/metrics')).body))
+})
+
+t.test('--allow-metric-labels-manifest is a file of what --allow-metric-labels says, which wins', async t => {
+  const file = (text: string): string => {
+    const path = `${folderOf(t)}/labels-${++stores}.yaml`
+    writeFileSync(path, text)
+    return path
+  }
+  const { options } = await configuration(checkedFlags([
+    `--data-dir=${folderOf(t)}/labels`, '--allow-metric-labels=a_total,verb=GET',
+    `--allow-metric-labels-manifest=${file('a_total,verb: "LIST"\na_total,code: "200,429"\n')}`
+  ]))
+  t.strictSame(options.metrics?.allowedLabels, new Map([['a_total,verb', ['GET']], ['a_total,code', ['200', '429']]]))
+  for (const [text, message] of [
+    ['- a', /must be a mapping of METRIC,LABEL/], ['a_total: x', /metric,label=value/], ['a_total,verb: [x]', /must have a text/],
+    ['a_total,verb: 1', /must have a text/]
+  ] as const) {
+    await t.rejects(configuration(checkedFlags([`--data-dir=${folderOf(t)}/labels`, `--allow-metric-labels-manifest=${file(text)}`])), { message }, text)
+  }
+})
+
+t.test('--debug-socket-path serves profiles and the verbosity to its owner, and replaces a socket that was left', async t => {
+  const path = `/tmp/orch-debug-${process.pid}.sock`
+  const levels: number[] = []
+  const ask = (method: string, url: string, body = ''): Promise<{ code: number | undefined, text: string }> => new Promise((resolve, reject) => {
+    request({ socketPath: path, method, path: url, headers: { 'content-length': body.length } }, answer => {
+      const parts: Buffer[] = []
+      answer.on('data', (part: Buffer) => parts.push(part)).on('end', () => { resolve({ code: answer.statusCode, text: Buffer.concat(parts).toString() }) })
+    }).on('error', reject).end(body)
+  })
+  const server = await serve(t, [`--debug-socket-path=${path}`, '--authorization-mode=RBAC'], {
+    profiling: { socket: path, setVerbosity: v => { levels.push(v) } }
+  })
+  t.equal((await server.get('/debug/pprof/')).code, 403, 'the port asks for permission')
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.match(await ask('GET', '/debug/pprof/'), { code: 200, text: /CPU profile/ })
+  t.match(await ask('GET', '/debug/pprof/goroutine'), { code: 200, text: /heapTotal/ })
+  t.match(await ask('GET', '/debug/pprof/profile?seconds=x'), { code: 400, text: /positive whole number/ })
+  t.match(await ask('PUT', '/debug/flags/v', '4'), { code: 200, text: /successfully set/ })
+  t.match(await ask('PUT', '/debug/flags/v', 'x'.repeat(100)), { code: 413 })
+  t.strictSame(levels, [4])
+  t.match(await ask('GET', '/api/v1/pods'), { code: 404 })
+
+  const taken = `/tmp/orch-debug-${process.pid}.txt`
+  t.teardown(() => { rmSync(taken, { force: true }) })
+  writeFileSync(taken, '')
+  await t.rejects(serve(t, [`--debug-socket-path=${taken}`]), { message: /--debug-socket-path: .* is no socket/ })
+  t.equal(readFileSync(taken, 'utf8'), '')
+})
+
+t.test('origins that match parts of other hosts are refused since release 1.27', async t => {
+  const with_ = (...flags: string[]): Promise<unknown> => configuration(checkedFlags([`--data-dir=${folderOf(t)}/origins`, ...flags]))
+  await t.resolves(with_('--cors-allowed-origins=.*\\.example\\.com'))
+  for (const good of ['^https://a\\.example$', '//localhost(:|$)', 'https://a.example']) await t.resolves(with_('--emulated-version=1.36', `--cors-allowed-origins=${good}`), good)
+  for (const bad of ['example\\.com$', '//example\\.com', '.*']) {
+    await t.rejects(with_('--emulated-version=1.36', `--cors-allowed-origins=${bad}`), { message: /--cors-allowed-origins=.*begin it with \^ or \/\// }, bad)
+  }
 })

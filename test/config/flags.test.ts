@@ -48,7 +48,9 @@ const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects
 
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `
-  authentication-config authorization-config encryption-provider-config-automatic-reload emulated-version emulation-forward-compatible min-compatibility-version
+  allow-metric-labels-manifest authentication-config authorization-config debug-socket-path disable-http2-serving emulated-version
+  emulation-forward-compatible encryption-provider-config-automatic-reload etcd-readycheck-timeout log-text-info-buffer-size
+  log-text-split-stream min-compatibility-version tls-curve-preferences
   requestheader-uid-headers runtime-config-emulation-forward-compatible shutdown-watch-termination-grace-period
   storage-initialization-timeout`
 

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { splitStreams } from '../../config/log-streams.js'
 import { createLog, jsonLine, loggable, logLevel, textLine } from '../../config/logging.js'
 
 function build (verbosity = 0) {
@@ -77,4 +79,28 @@ t.test('verbosity decides what is logged', async t => {
 
 t.test('a line that is no JSON is passed on as text', async t => {
   t.equal(textLine('not json\n'), 'not json\n')
+})
+
+t.test('errors and the rest are streams of their own, in order and in blocks', async t => {
+  const written: string[] = []
+  const streams = (bufferBytes: number, flushInterval = 60_000) => splitStreams({
+    bufferBytes, flushInterval, output: text => { written.push(`out ${text}`) }, errors: text => { written.push(`err ${text}`) }
+  })
+  const log = createLog({ verbosity: 0, format: 'json', ...streams(0) })
+  log.info('a')
+  log.warn('b')
+  log.error('c')
+  t.match(written.splice(0), [/^out .*"msg":"a"/, /^out .*"msg":"b"/, /^err .*"msg":"c"/])
+
+  const { write } = streams(10)
+  for (const line of ['one\n', 'two\n']) write(line, false)
+  t.strictSame(written, [], 'a block is not full')
+  write('three\n', false)
+  t.strictSame(written.splice(0), ['out one\ntwo\nthree\n'])
+  write('four\n', false)
+  write('bad\n', true)
+  t.strictSame(written.splice(0), ['out four\n', 'err bad\n'], 'what waits comes before an error')
+  streams(10, 1).write('five\n', false)
+  while (written.length === 0) await sleep(1)
+  t.strictSame(written, ['out five\n'], 'after the interval')
 })

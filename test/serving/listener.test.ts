@@ -16,7 +16,7 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 
 interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
 
-async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idle = 60_000 } = {}): Promise<Built> {
+async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idle = 60_000, http1Only = false } = {}): Promise<Built> {
   const held: ServerResponse[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/held') {
@@ -27,7 +27,7 @@ async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idl
     }
     request.resume()
     request.on('end', () => response.end(`${request.httpVersion} ${request.method}`))
-  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, idle })
+  }, { tls: { cert: pair.certificate, key: pair.key }, maxStreams, requestTimeout, idle, http1Only })
   // As Fastify does it.
   const emitter: NodeJS.EventEmitter = listener.server
   emitter.on('clientError', answerBadRequest)
@@ -246,4 +246,15 @@ t.test('destroy ends what does not end by itself', async t => {
   await listener.closed(20)
   listener.destroy()
   await t.rejects(call, /aborted|socket hang up|ECONNRESET/)
+})
+
+t.test('without HTTP/2 a client that has both gets HTTP/1.1, and one that has only HTTP/2 nothing', async t => {
+  const { port } = await build(t, { http1Only: true })
+  const both = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
+  await once(both, 'secureConnect')
+  t.equal(both.alpnProtocol, 'http/1.1')
+  both.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  t.match(String(await once(both, 'data')), /^HTTP\/1\.1 200 OK/)
+  const modern = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  await t.rejects(once(modern, 'secureConnect'))
 })

@@ -233,3 +233,11 @@ t.test('blank, 0.0.0.0 and :: are all addresses of the host, another address is 
 t.test('a --cert-dir where nothing can be made ends the start', async t => {
   t.throws(() => setup('--cert-dir=/proc/nothing'), { message: /^--cert-dir=\/proc\/nothing: cannot keep a certificate there: / })
 })
+
+t.test('--tls-curve-preferences are the groups of the key exchange', async t => {
+  const folder = t.testdir()
+  const { options } = setup(`--cert-dir=${folder}`, '--tls-curve-preferences=24')
+  const { socket } = await handshake(t, options)
+  t.match(socket.getEphemeralKeyInfo(), { name: 'secp384r1' })
+  await t.rejects(handshake(t, options, { ecdhCurve: 'X25519' }), 'a client that has no group of them')
+})
