@@ -29,6 +29,8 @@ export interface WatchRequest {
   readonly resourceVersion: string
   /** Whether it begins with the state; undefined if the version decides: it does from none and from 0. */
   readonly sendInitialEvents?: boolean | undefined
+  /** Whether a version that is no longer kept is an error of the feed. Default: as the release has it. */
+  readonly refusesInStream?: boolean
   /** True for watchers that accept an initial state without unreadable objects; others get an error. */
   readonly partial?: boolean
 }
@@ -61,7 +63,8 @@ export const TOO_OLD =
  * @param subscriber is notified when the feed has events or ends
  * @param mayReadFrom as in `list`
  * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`. With `sendInitialEvents` the feed
- * fails if its version is too old or too new, and in later releases that of every watch if it is too old
+ * fails if its version is too old or too new; with `refusesInStream`, and in later releases that of every watch, if it
+ * is too old
  */
 export async function watch (
   store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom
@@ -73,7 +76,8 @@ export async function watch (
     return makeWatch(view, initial, feedAfter(store, after, scope, subscriber))
   } catch (error) {
     const refusal = isStorageError(error, 'FutureRevision') ? futureVersion(error.message) : error
-    const isInStream = request.sendInitialEvents !== undefined || store.gates.enabled('1.36')
+    const isInStream = request.refusesInStream === true || request.sendInitialEvents !== undefined ||
+      store.gates.enabled('1.36')
     if (!isInStream || !isStartRefused(refusal)) throw error
     return makeWatch(view, undefined, failedFeed(refusal))
   }

@@ -7,6 +7,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { refuseContradictions, rulesOf, sendInitialEvents } from '../list-options.js'
 import { bool, count, integer, watchSelectors, selectors, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
+import { asksForWebSocket } from '../../serving/wire/web-socket.js'
 
 export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
 
@@ -56,7 +57,10 @@ export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
     }
     const namespace = store.type.namespaced ? info.namespace : ''
     const resourceVersion = text(query, 'resourceVersion')
-    const watched = { labels, fields, namespace, resourceVersion, sendInitialEvents: streamed }
+    const watched = {
+      labels, fields, namespace, resourceVersion, sendInitialEvents: streamed,
+      refusesInStream: asksForWebSocket(request.headers) // browsers do not show the answer that refuses a handshake
+    }
     const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))
     if (store.cache === undefined) {
       store.trackUncached(subscriber)

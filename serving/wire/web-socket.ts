@@ -3,7 +3,7 @@
  * pieces as they arrive, so that their size needs no limit.
  */
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { HeldSource } from './held-source.js'
 
@@ -32,9 +32,11 @@ export function openingHeaders (
 
 export const INVALID_HANDSHAKE = 'a WebSocket of version 13 needs a GET with a Sec-WebSocket-Key of 16 bytes'
 
+export const asksForWebSocket = ({ upgrade }: IncomingHttpHeaders): boolean => upgrade?.toLowerCase() === 'websocket'
+
 /** The subprotocols that a request for a WebSocket offers; undefined for other requests. */
 export const offeredProtocols = ({ headers }: IncomingMessage): string[] | undefined =>
-  headers.upgrade?.toLowerCase() === 'websocket'
+  asksForWebSocket(headers)
     ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim()).filter(one => one !== '')
     : undefined
 

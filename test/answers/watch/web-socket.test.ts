@@ -92,19 +92,24 @@ t.test('a subprotocol is chosen, the token among them is not, and a wrong one is
   t.equal(response.statusCode, 401)
 })
 
-t.test('a watch that ends closes its socket, one whose version is too old says so first', async t => {
-  const server = await listen(t, { emulatedVersion: '1.36', storage: { compactionInterval: 30 } })
-  const ended = open(t, server, '&timeoutSeconds=1')
+t.test('a watch that ends closes its socket', async t => {
+  const ended = open(t, await listen(t), '&timeoutSeconds=1')
   await once(ended.socket, 'close')
-  const { resourceVersion: first } = (await server.post(MAPS, { metadata: { name: 'a' } })).json['metadata']
-  for (let at = 0; ; at++) {
-    await server.patch(`${MAPS}/a`, { data: { at: String(at) } })
-    if ((await server.get(`${MAPS}?resourceVersion=${first}&resourceVersionMatch=Exact`)).code === 410) break
-  }
-  const expired = open(t, server, `&resourceVersion=${first}`)
-  await once(expired.socket, 'close')
-  t.strictSame(namesOf(expired), ['ERROR Expired'])
 })
+
+for (const emulatedVersion of ['1.24', '1.36'] as const) {
+  t.test(`a watch whose version is no longer kept says so first, ${emulatedVersion}`, async t => {
+    const server = await listen(t, { emulatedVersion, storage: { compactionInterval: 30 } })
+    const { resourceVersion: first } = (await server.post(MAPS, { metadata: { name: 'a' } })).json['metadata']
+    for (let at = 0; ; at++) {
+      await server.patch(`${MAPS}/a`, { data: { at: String(at) } })
+      if ((await server.get(`${MAPS}?resourceVersion=${first}&resourceVersionMatch=Exact`)).code === 410) break
+    }
+    const expired = open(t, server, `&resourceVersion=${first}`)
+    await once(expired.socket, 'close')
+    t.strictSame(namesOf(expired), ['ERROR Expired'])
+  })
+}
 
 t.test('a client that leaves ends its watch, and a malformed handshake is refused', async t => {
   const server = await listen(t)
