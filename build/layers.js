@@ -33,7 +33,7 @@ const MAY_IMPORT = {
     'schemas/api/apiextensions/rules/formats'
   ],
   'event-loop': ['schemas'],
-  storage: ['schemas', 'event-loop', 'files'],
+  storage: ['schemas', 'event-loop', 'files', 'clients/socket-calls'],
   auth: UP_TO_STORAGE,
   'flow-control': UP_TO_AUTH,
   registry: UP_TO_AUTH,
@@ -85,7 +85,7 @@ const PACKAGES = [
   [/^undici$/, ['clients']],
   [/^jose(?:\/|$)/, ['plugins/authentication']],
   [/^@opentelemetry\//, ['plugins/tracing/open-telemetry']],
-  [/^@grpc\//, ['clients/egress', 'plugins/tracing/open-telemetry', 'storage/etcd', 'storage/encryption/key-service']],
+  [/^@grpc\//, ['clients/egress', 'clients/socket-calls', 'plugins/tracing/open-telemetry', 'storage/etcd']],
   [/^@noble\//, ['storage/encryption/cipher']]
 ]
 

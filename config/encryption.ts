@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
-import { EncryptionConfiguration, type EncryptionOptions } from '../schemas/api/apiserver/encryption.js'
+import { EncryptionConfiguration, protocolOf, type EncryptionOptions } from '../schemas/api/apiserver/encryption.js'
 import type { Gates } from '../schemas/gates.js'
 import { MismatchError } from '../schemas/language/decode-error.js'
 import { representations } from '../schemas/resources.js'
@@ -27,11 +27,12 @@ export function encryptionOptions (source: Source, gates: Pick<Gates, 'enabled'>
 export function keyServiceProblem (
   { resources = [] }: EncryptionOptions, { enabled }: Pick<Gates, 'enabled'>
 ): string | undefined {
-  const named = resources.flatMap(({ providers = [] }) => providers).find(({ kms }) => kms !== undefined)?.kms
+  const named = resources.flatMap(({ providers = [] }) => providers)
+    .find(({ kms }) => kms !== undefined && protocolOf(kms) === 'v1')?.kms
   return named === undefined || !enabled('1.29') || enabled('KMSv1')
     ? undefined
     : `the key service ${named.name} speaks version 1 of the protocol, which is deprecated since release 1.29; give ` +
-      'another provider, or --feature-gates=KMSv1=true'
+      'it apiVersion: v2, or --feature-gates=KMSv1=true'
 }
 
 /** Describes what is wrong with a host's option. Its kind and apiVersion are optional. */

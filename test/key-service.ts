@@ -1,9 +1,9 @@
-/** A key service for tests: gRPC at a socket of its own. It encrypts keys with AES-GCM, counts its calls and fails on request. */
+/** A key service for tests, of both versions: gRPC at a socket of its own. It encrypts keys with AES-GCM, counts its calls and fails on request. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Server, ServerCredentials, status, type UntypedHandleCall } from '@grpc/grpc-js'
+import { Server, ServerCredentials, status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import type { Test } from './build.js'
 
@@ -15,11 +15,29 @@ message DecryptResponse { bytes plain = 1; }
 message EncryptRequest { string version = 1; bytes plain = 2; }
 message EncryptResponse { bytes cipher = 1; }`)
 
+const v2 = protobuf.parse(`syntax = "proto3"; package v2;
+message StatusRequest {}
+message StatusResponse { string version = 1; string healthz = 2; string key_id = 3; }
+message DecryptRequest { bytes ciphertext = 1; string uid = 2; string key_id = 3; map<string, bytes> annotations = 4; }
+message DecryptResponse { bytes plaintext = 1; }
+message EncryptRequest { bytes plaintext = 1; string uid = 2; }
+message EncryptResponse { bytes ciphertext = 1; string key_id = 2; map<string, bytes> annotations = 3; }`).root
+
+interface NewRequest { readonly ciphertext: Buffer, readonly plaintext: Buffer, readonly uid: string, readonly keyId: string, readonly annotations: Record<string, Buffer> }
+
+type Answers<R> = Readonly<Record<string, (request: R) => Promise<object>>>
+
 interface Request { readonly version: string, readonly cipher: Buffer, readonly plain: Buffer }
 
 export class TestKeyService {
-  readonly calls = { Version: 0, Encrypt: 0, Decrypt: 0 }
+  readonly calls = { Version: 0, Status: 0, Encrypt: 0, Decrypt: 0 }
   version = 'v1beta1'
+  /** Of version 2: what it says of itself. */
+  status = { version: 'v2', healthz: 'ok', keyId: 'key-1' }
+  /** Of version 2: what it says with an encrypted key, beside its own. */
+  encrypted: { keyId?: string, annotations?: Record<string, Buffer> } = { annotations: { 'local.example.com': Buffer.from('note') } }
+  /** Requests of version 2. */
+  readonly asked: NewRequest[] = []
   /** Replaces responses. A promise that never resolves simulates a service that hangs. */
   encrypt = (plain: Buffer): Buffer | Promise<Buffer> => {
     const nonce = randomBytes(12)
@@ -39,14 +57,32 @@ export class TestKeyService {
 
   async start (): Promise<void> {
     const server = this.#server = new Server()
-    const handler = (method: keyof TestKeyService['calls'], answer: (request: Request) => Promise<object>): UntypedHandleCall => (call: { request: Request }, done: (error: object | null, value?: object) => void) => {
-      this.calls[method]++
-      answer(call.request).then(value => { done(null, value) }, (error: unknown) => { done(error instanceof Error && 'code' in error && typeof error.code === 'number' ? error : { code: status.UNKNOWN, details: 'no such key' }) })
-    }
-    const definition = Object.fromEntries((['Version', 'Encrypt', 'Decrypt'] as const).map(name => {
-      const [request, response] = [root.lookupType(`v1beta1.${name}Request`), root.lookupType(`v1beta1.${name}Response`)]
+    this.#add(server, 'v1beta1', root, {
+      Version: async () => ({ version: this.version, runtimeName: 'test', runtimeVersion: '1' }),
+      Encrypt: async ({ plain }) => ({ cipher: await this.encrypt(plain) }),
+      Decrypt: async ({ cipher }) => ({ plain: await this.decrypt(cipher) })
+    } satisfies Answers<Request>)
+    this.#add(server, 'v2', v2, {
+      Status: async () => this.status,
+      Encrypt: async request => {
+        this.asked.push(request)
+        return { ciphertext: await this.encrypt(request.plaintext), keyId: this.status.keyId, ...this.encrypted }
+      },
+      Decrypt: async request => {
+        this.asked.push(request)
+        return { plaintext: await this.decrypt(request.ciphertext) }
+      }
+    } satisfies Answers<NewRequest>)
+    await new Promise<void>((resolve, reject) => {
+      server.bindAsync(`unix:${this.path}`, ServerCredentials.createInsecure(), error => { if (error === null) resolve(); else reject(error) })
+    })
+  }
+
+  #add<R> (server: Server, version: string, types: protobuf.Root, answers: Answers<R>): void {
+    const definition = Object.fromEntries(Object.keys(answers).map(name => {
+      const [request, response] = [types.lookupType(`${version}.${name}Request`), types.lookupType(`${version}.${name}Response`)]
       return [name, {
-        path: `/v1beta1.KeyManagementService/${name}`,
+        path: `/${version}.KeyManagementService/${name}`,
         requestStream: false,
         responseStream: false,
         requestSerialize: (value: object) => Buffer.from(request.encode(request.create(value)).finish()),
@@ -55,14 +91,10 @@ export class TestKeyService {
         responseDeserialize: (bytes: Buffer) => response.decode(bytes)
       }]
     }))
-    server.addService(definition as never, {
-      Version: handler('Version', async () => ({ version: this.version, runtimeName: 'test', runtimeVersion: '1' })),
-      Encrypt: handler('Encrypt', async ({ plain }) => ({ cipher: await this.encrypt(plain) })),
-      Decrypt: handler('Decrypt', async ({ cipher }) => ({ plain: await this.decrypt(cipher) }))
-    })
-    await new Promise<void>((resolve, reject) => {
-      server.bindAsync(`unix:${this.path}`, ServerCredentials.createInsecure(), error => { if (error === null) resolve(); else reject(error) })
-    })
+    server.addService(definition as never, Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, (call: { request: R }, done: (error: object | null, value?: object) => void) => {
+      this.calls[name as keyof typeof this.calls]++
+      answer(call.request).then(value => { done(null, value) }, (error: unknown) => { done(error instanceof Error && 'code' in error && typeof error.code === 'number' ? error : { code: status.UNKNOWN, details: 'no such key' }) })
+    }])))
   }
 
   /** Ends connections and removes the socket. */

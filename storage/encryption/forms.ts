@@ -1,5 +1,5 @@
 /** The forms of stored values: one for each configured key, `orch:enc:PROVIDER:v1:NAME:` before the encrypted value. */
-import type { ProviderConfiguration } from '../../schemas/api/apiserver/encryption.js'
+import { protocolOf, type ProviderConfiguration } from '../../schemas/api/apiserver/encryption.js'
 import { quote } from '../../schemas/quote.js'
 import { aesCbc, aesGcm, secretbox, type Cipher } from './cipher.js'
 
@@ -53,7 +53,7 @@ export async function formsOf (
   if (aesgcm !== undefined) return await each('aesgcm', aesgcm.keys, aesGcm)
   if (aescbc !== undefined) return await each('aescbc', aescbc.keys, aesCbc)
   if (box !== undefined) return await each('secretbox', box.keys, secretbox)
-  return [kms === undefined ? IDENTITY : form(`orch:enc:kms:v1:${kms.name}:`, '', keyService(kms))]
+  return [kms === undefined ? IDENTITY : form(`orch:enc:kms:${protocolOf(kms)}:${kms.name}:`, '', keyService(kms))]
 }
 
 function form (provider: string, key: string, cipher: Cipher): StoredForm {

@@ -1,12 +1,15 @@
 /** Encryption at rest: encrypts the values of configured resources in front of any back end. */
 import { applyDefaults } from '../../schemas/language/defaults.js'
-import { EncryptionConfiguration, timeoutMs, type EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
+import {
+  DEFAULT_CACHE, EncryptionConfiguration, protocolOf, timeoutMs, type EncryptionOptions
+} from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../backend.js'
 import type { Cipher } from './cipher.js'
 import { encryptedBackend } from './encrypted-backend.js'
 import { formsOf, type StoredForm, type KeyServiceConfiguration } from './forms.js'
 import { cachedCheck } from './health.js'
 import type { KeyService } from './key-service.js'
+import type { SeedService } from './key-service-v2.js'
 import { UNOBSERVED, type TransformationObserver } from './observer.js'
 import { providers, type Providers } from './providers.js'
 
@@ -66,13 +69,21 @@ interface Opened {
 async function opened (given: EncryptionOptions, observer: TransformationObserver): Promise<Opened> {
   const configuration = structuredClone(given) as EncryptionConfiguration
   applyDefaults(EncryptionConfiguration, configuration)
-  const services: KeyService[] = []
+  const services: Array<Pick<KeyService, 'check' | 'close'>> = []
+  const made = <T extends KeyService | SeedService>(service: T): T => {
+    services.push(service)
+    return service
+  }
   const { keyService } = await import('./key-service.js')
   const { envelope } = await import('./envelope.js')
-  const serviceCipher = ({ name, endpoint, timeout = '', cachesize = 0 }: KeyServiceConfiguration): Cipher => {
-    const service = keyService(name, socketOf(endpoint), timeoutMs(timeout))
-    services.push(service)
-    return envelope(service, cachesize, observer)
+  const { seedService } = await import('./key-service-v2.js')
+  const { envelopeV2 } = await import('./envelope-v2.js')
+  const serviceCipher = (given: KeyServiceConfiguration): Cipher => {
+    const { name, endpoint, timeout = '', cachesize = DEFAULT_CACHE } = given
+    const [path, milliseconds] = [socketOf(endpoint), timeoutMs(timeout)]
+    return protocolOf(given) === 'v1'
+      ? envelope(made(keyService(name, path, milliseconds)), cachesize, observer)
+      : envelopeV2(made(seedService({ name, path, timeout: milliseconds, generated: observer.generated })), observer)
   }
   const formsByResource = new Map<string, StoredForm[]>()
   for (const { resources = [], providers: configured = [] } of configuration.resources ?? []) {

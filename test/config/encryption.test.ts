@@ -30,7 +30,6 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
   [`${of('identity: {}')}more: 1`, 'unknown field "more"'],
   [aesgcm(`{name: a, secret: ${SECRET}, secrt: ${SECRET}}`), `unknown field "${AT}.aesgcm.keys[0].secrt"`],
   [aesgcm(`{name: a, secret: ${SECRET}, secret: ${SECRET}}`), `duplicate field "${AT}.aesgcm.keys[0].secret"`],
-  [kms('name: a, endpoint: "unix:///a", apiVersion: v2'), `${AT}.kms.apiVersion: Unsupported value: "v2": supported values: "v1"`],
   [HEAD, 'resources: Required value: at least one entry is required'],
   [of('identity: {}').replace('[secrets]', '[]'), 'resources[0].resources: Required value: at least one resource is required'],
   [`${HEAD}resources: [{resources: [secrets], providers: []}]`, 'resources[0].providers: Required value: at least one provider is required'],
@@ -61,6 +60,10 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
   [kms('name: a, endpoint: "unix:///a", timeout: 0s'), `${AT}.kms.timeout: Invalid value: "0s": timeout should be a positive value`],
   [kms('name: a, endpoint: "unix:///a", timeout: -1s'), `${AT}.kms.timeout: Invalid value: "-1s": timeout should be a positive value`],
   [kms('name: a, endpoint: "unix:///a", timeout: soon'), /timeout: expected a duration/],
+  [kms('apiVersion: v3, name: a, endpoint: "unix:///a"'), `${AT}.kms.apiVersion: Unsupported value: "v3": supported values: "v1", "v2"`],
+  [kms('apiVersion: v2, name: a, endpoint: "unix:///a", cachesize: 10'), `${AT}.kms.cachesize: Invalid value: 10: cachesize is not supported in v2`],
+  [kms('apiVersion: v2, name: "a:b", endpoint: "unix:///a"'), `${AT}.kms.name: Invalid value: "a:b": must not contain a colon`],
+  [`${of('kms: {apiVersion: v2, name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n  - kms: {apiVersion: v2, name: a, endpoint: "unix:///a"}\n`, 'resources[1].providers[0].kms.name: Duplicate value: "a"'],
   [of('kms: {name: a, endpoint: "unix:///a"}', 'kms: {name: a, endpoint: "unix:///a"}'), 'resources[0].providers[1].kms.name: Duplicate value: "a"'],
   [`${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n  - kms: {name: a, endpoint: "unix:///b"}\n`, 'resources[1].providers[0].kms.name: Duplicate value: "a"'],
   [of('identity: {}').replace('secrets', 'secret'), 'resources[0].resources[0]: secret is no resource of this version; did you mean secrets?'],
@@ -119,6 +122,9 @@ t.test('key services of version 1 need their gate from release 1.29 on', async t
   const later = (...flags: string[]) => configuration(checkedFlags([`--data-dir=${folder}/data`, `--encryption-provider-config=${file}`, '--emulated-version=1.36', ...flags]))
   await t.rejects(later(), /the key service a speaks version 1 of the protocol/)
   t.ok((await later('--feature-gates=KMSv1=true')).options.storage?.encryption)
+  await writeFile(file, kms('apiVersion: v2, name: a, endpoint: "unix:///a"'))
+  t.ok((await later()).options.storage?.encryption)
+  t.ok((await start()).options.storage?.encryption, 'under the release of the interface too')
   const encryption = { resources: [{ resources: ['secrets'], providers: [{ kms: { name: 'a', endpoint: 'unix:///a' } }] }] }
   t.throws(() => { checkOptions({ emulatedVersion: '1.36', storage: { encryption } }) }, /storage.encryption: the key service a/)
   checkOptions({ storage: { encryption } })

@@ -22,10 +22,10 @@ const KeyList = message('AESConfiguration', 'The first key encrypts, and all dec
 })
 
 const KeyService = message('KMSConfiguration', 'A key service at a local socket: it encrypts the key of each value.', {
-  apiVersion: string(null, 'Version of the protocol, v1.', { since: '1.25' }),
+  apiVersion: string(null, 'Version of the protocol, v1 (the default) or v2.', { since: '1.25' }),
   name: string(null, 'Name of the provider, which is stored with each value.', { required: true }),
-  cachesize: int32(null, 'Number of decrypted keys to keep in memory, none if negative.', {
-    pointer: true, default: 1000
+  cachesize: int32(null, 'Version 1: number of decrypted keys to keep in memory, 1000 by default, none if negative.', {
+    pointer: true
   }),
   endpoint: string(null, 'The socket of the service, unix:///PATH.', { required: true }),
   timeout: one(null, 'Of a call.', Duration, { pointer: true, default: '3s' })
@@ -66,6 +66,12 @@ export type ProviderConfiguration = Static<typeof ProviderConfiguration>
 
 /** Milliseconds of a KMSConfiguration's timeout, at least one. */
 export const timeoutMs = (timeout: string): number => Math.max(1, Number((parseDuration(timeout) ?? 0n) / 1_000_000n))
+
+/** Keys of a service of version 1 in memory. */
+export const DEFAULT_CACHE = 1000
+
+export const protocolOf = ({ apiVersion = '' }: { readonly apiVersion?: string | undefined }): 'v1' | 'v2' =>
+  apiVersion === 'v2' ? 'v2' : 'v1'
 
 /** All of the core group, of another one, and everything. */
 const WILDCARD = /^\*\.(?:\*|[^*]*)$/
@@ -141,27 +147,35 @@ function validateKeys (
 const isBase64 = (text: string): boolean =>
   /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))
 
-/** Stored values name their provider: a service has one name, which may occur for several resources. */
+/**
+ * Stored values name their provider: a service has one name, which may occur for several resources; of version 2 only
+ * once.
+ */
 function validateName (
-  { name, endpoint }: Static<typeof KeyService>, at: string, names: Set<string>, endpoints: Map<string, string>,
-  report: Report
+  service: Static<typeof KeyService>, at: string, names: Set<string>, endpoints: Map<string, string>, report: Report
 ): void {
+  const { name, endpoint } = service
   if (name === '') return // reported as required
-  if (names.has(name) || (endpoints.get(name) ?? endpoint) !== endpoint) duplicate(report, at, name)
+  const isNew = protocolOf(service) === 'v2'
+  if (isNew && name.includes(':')) invalid(report, at, name, 'must not contain a colon')
+  const other = endpoints.get(name)
+  if (names.has(name) || (other !== undefined && (isNew || other !== endpoint))) duplicate(report, at, name)
   names.add(name)
   endpoints.set(name, endpoint)
 }
 
 function validateKeyService (
-  { apiVersion = '', endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report
+  { apiVersion = '', endpoint, timeout = '', cachesize }: Static<typeof KeyService>, at: string, report: Report
 ): void {
-  if (apiVersion !== '' && apiVersion !== 'v1') notSupported(report, `${at}.apiVersion`, apiVersion, ['v1'])
+  if (!['', 'v1', 'v2'].includes(apiVersion)) notSupported(report, `${at}.apiVersion`, apiVersion, ['v1', 'v2'])
   if (endpoint !== '' && !/^unix:\/\/\/[^/@]/
     .test(endpoint)) invalid(report, `${at}.endpoint`, endpoint, 'must be the path of a socket: unix:///PATH')
   else if (Buffer.byteLength(endpoint) - 'unix://'.length > MAX_SOCKET_PATH) {
     tooLong(report, `${at}.endpoint`, 'unix://'.length + MAX_SOCKET_PATH)
   }
-  if (cachesize === 0) {
+  if (cachesize !== undefined && apiVersion === 'v2') {
+    invalid(report, `${at}.cachesize`, cachesize, 'cachesize is not supported in v2')
+  } else if (cachesize === 0) {
     invalid(report, `${at}.cachesize`, cachesize, 'cachesize should be a positive value, or negative to disable')
   }
   if ((parseDuration(timeout) ?? 0n) <= 0n) {

@@ -1,0 +1,174 @@
+/** Key services of version 2: the stored form, computed here without the product; keys that change; services that fail. */
+import t, { type Test } from 'tap'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import protobuf from 'protobufjs'
+import type { Backend } from '../../../storage/backend.js'
+import { seedService } from '../../../storage/encryption/key-service-v2.js'
+import { openBackend } from '../../../storage/open.js'
+import { until } from '../../interop/server.js'
+import { keyServiceOf, type TestKeyService } from '../../key-service.js'
+import { configurationOf, encrypted, type Provider } from './configured.js'
+import { encryptedContract } from './contract.js'
+import { secret, SECRETS, serve, storedAt, textOf } from './server.js'
+
+const AT = '/registry/secrets/default/a'
+const PREFIX = Buffer.from('orch:enc:kms:v2:local:')
+const TEXT = Buffer.from('orch\0\n\r{"kind":"Secret"}')
+const Stored = protobuf.parse(`syntax = "proto3";
+message EncryptedObject { bytes encryptedData = 1; string keyID = 2; bytes encryptedDEKSource = 3; map<string, bytes> annotations = 4; int32 encryptedDEKSourceType = 5; }`)
+  .root.lookupType('EncryptedObject')
+
+interface Fields { encryptedData: Buffer, keyID: string, encryptedDEKSource: Buffer, annotations: Record<string, Buffer>, encryptedDEKSourceType: number }
+
+const kms = (service: TestKeyService): Provider => ({ kms: { apiVersion: 'v2', name: 'local', endpoint: service.endpoint, timeout: '1500ms' } })
+
+async function memory (t: Test): Promise<Backend> {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  return store
+}
+
+const fieldsOf = async (store: Backend): Promise<Fields> => {
+  const stored = Buffer.from((await store.get(AT)).kv?.value ?? '')
+  t.equal(stored.subarray(0, PREFIX.length).toString(), PREFIX.toString())
+  return Stored.toObject(Stored.decode(stored.subarray(PREFIX.length)), { bytes: Buffer, defaults: true }) as Fields
+}
+
+/** The first block of HKDF's expansion. */
+const derived = (seed: Buffer, info: Buffer): Buffer => createHmac('sha256', seed).update(Buffer.concat([info, Buffer.from([1])])).digest()
+
+function sealed (key: Buffer, text: Buffer): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(AT))
+  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()])
+}
+
+const service = await keyServiceOf(t)
+await t.test('the contract of back ends', async t => { await encryptedContract(t, memory.bind(undefined, t), kms(service)) })
+
+t.test('what is stored: 32 bytes, from which and the seed the key is derived, then nonce, text and tag', async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const backend = await encrypted(t, store, [kms(service)])
+  t.match(await backend.create(AT, TEXT), { succeeded: true })
+  const { encryptedData, keyID, encryptedDEKSource, annotations, encryptedDEKSourceType } = await fieldsOf(store)
+  t.strictSame([keyID, encryptedDEKSourceType, annotations], ['key-1', 1, { 'local.example.com': Buffer.from('note') }])
+  const seed = await service.decrypt(encryptedDEKSource)
+  t.equal(seed.length, 32)
+  const key = derived(seed, encryptedData.subarray(0, 32))
+  t.strictSame(key.length, 32)
+  const decipher = createDecipheriv('aes-256-gcm', key, encryptedData.subarray(32, 44)).setAAD(Buffer.from(AT)).setAuthTag(encryptedData.subarray(-16))
+  t.equal(Buffer.concat([decipher.update(encryptedData.subarray(44, -16)), decipher.final()]).toString(), TEXT.toString())
+  t.notSame(key, Buffer.from(hkdfSync('sha256', seed, '', encryptedData.subarray(0, 32), 32)), 'expansion without extraction')
+})
+
+t.test('what another server stored is read, with the key of its value and with a seed; the first is outdated', async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const [secretKey, seed, info] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+  const put = async (key: Buffer, encryptedDEKSourceType: number, encryptedData: Buffer, more: object = {}): Promise<void> => {
+    const encryptedDEKSource = await service.encrypt(key)
+    const message = Stored.encode(Stored.create({ encryptedData, keyID: 'key-1', encryptedDEKSource, encryptedDEKSourceType, annotations: { 'a.b': Buffer.from('c') }, ...more })).finish()
+    const { kv } = await store.get(AT)
+    if (kv !== undefined) await store.delete(AT, kv.modRevision)
+    await store.create(AT, Buffer.concat([PREFIX, message]))
+  }
+  const backend = await encrypted(t, store, [kms(service)])
+  const read = async (): Promise<string> => {
+    const { kv } = await backend.get(AT)
+    return kv?.damage?.code ?? Buffer.from(kv?.value ?? '').toString()
+  }
+  await put(secretKey, 0, sealed(secretKey, TEXT))
+  t.equal(await read(), TEXT.toString())
+  t.match(service.asked.at(-1), { keyId: 'key-1', annotations: { 'a.b': Buffer.from('c') }, uid: /^[0-9a-f-]{36}$/ }, 'the service gets what was stored beside the key')
+  await put(seed, 1, Buffer.concat([info, sealed(derived(seed, info), TEXT)]))
+  t.equal(await read(), TEXT.toString())
+  for (const [what, key, type, data, more] of [
+    ['another text', seed, 1, Buffer.concat([info, sealed(derived(seed, randomBytes(32)), TEXT)]), {}],
+    ['too short', seed, 1, randomBytes(20), {}],
+    ['no data', seed, 1, Buffer.alloc(0), {}],
+    ['no key', seed, 1, randomBytes(90), { encryptedDEKSource: Buffer.alloc(0) }],
+    ['no name of a key', seed, 1, randomBytes(90), { keyID: '' }],
+    ['another kind', seed, 2, Buffer.concat([info, sealed(derived(seed, info), TEXT)]), {}]
+  ] as const) {
+    await put(key, type, data, more)
+    t.equal(await read(), 'Undecryptable', what)
+  }
+})
+
+t.test('one seed serves all values, until the service has another key; older values are read and rewritten', async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const server = await serve(t, store, configurationOf([kms(service)]))
+  await server.reach('/readyz', 200)
+  for (const name of ['a', 'b', 'c']) t.equal((await server.post(SECRETS, secret(name, 'the text'))).code, 201)
+  t.strictSame([service.calls.Encrypt, service.calls.Decrypt, service.calls.Version], [1, 0, 0])
+  t.match(await storedAt(store, AT), /^orch:enc:kms:v2:local:/)
+  t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
+  await server.close()
+
+  service.status = { ...service.status, keyId: 'key-2' }
+  const again = await serve(t, store, configurationOf([kms(service)]))
+  await again.reach('/readyz', 200)
+  t.equal(textOf((await again.get(`${SECRETS}/a`)).json), 'the text')
+  t.equal((await fieldsOf(store)).keyID, 'key-1')
+  const { json } = await again.get(`${SECRETS}/a`)
+  t.equal((await again.put(`${SECRETS}/a`, json)).code, 200)
+  t.equal((await fieldsOf(store)).keyID, 'key-2', 'a write that changes nothing stores the newer form')
+  t.match((await again.get('/metrics')).body, /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v2:local:",status="OK"\} [1-9]/)
+})
+
+t.test('the key of the service is followed while it runs, one question at a time', async t => {
+  const service = await keyServiceOf(t)
+  const made: Array<number | undefined> = []
+  const seeds = seedService({ name: 'local', path: service.path, timeout: 1500, generated: seconds => { made.push(seconds) }, interval: 5 })
+  t.teardown(() => { seeds.close() })
+  const [one, other] = await Promise.all([seeds.current(), seeds.current()])
+  t.equal(one, other)
+  t.equal(service.calls.Encrypt, 1)
+  service.status = { ...service.status, keyId: 'key-2' }
+  service.encrypted = { keyId: 'key-1' }
+  await until('a question', async () => service.calls.Encrypt > 1)
+  t.equal(await seeds.current(), one, 'while it encrypts with another key than it says')
+  service.encrypted = {}
+  await until('the other key', async () => seeds.keyId() === 'key-2')
+  t.not(await seeds.current(), one)
+  t.ok(made.length >= 3 && made.every(seconds => seconds !== undefined))
+})
+
+t.test('a service that is away: nothing is written, other types are served, and all goes on when it is there', async t => {
+  const service = await keyServiceOf(t, false)
+  const store = await memory(t)
+  const server = await serve(t, store, configurationOf([kms(service)]))
+  t.match((await server.get('/readyz?verbose')).body, /^\[-\]kms-provider-0 failed/m)
+  t.match(await server.post(SECRETS, secret('a', 'the text')), { code: 500, json: { reason: 'InternalError', message: /the key service local failed: Status/ } })
+  t.equal((await store.get(AT)).kv, undefined)
+  t.equal((await server.get('/api/v1/configmaps')).code, 200)
+  await service.start()
+  await server.reach('/readyz', 200)
+  t.equal((await server.post(SECRETS, secret('a', 'the text'))).code, 201)
+  await service.stop()
+  t.equal((await server.post(SECRETS, secret('b', 'the text'))).code, 201, 'a seed serves some minutes longer')
+  t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
+})
+
+t.test('answers that cannot be used', async t => {
+  for (const [what, change] of [
+    ['another version', service => { service.status = { ...service.status, version: 'v1beta1' } }],
+    ['it does not work', service => { service.status = { ...service.status, healthz: 'the text' } }],
+    ['no key', service => { service.status = { ...service.status, keyId: '' } }],
+    ['a long name of a key', service => { service.status = { ...service.status, keyId: 'k'.repeat(1025) } }],
+    ['an empty encrypted key', service => { service.encrypt = () => Buffer.alloc(0) }],
+    ['a long encrypted key', service => { service.encrypt = () => Buffer.alloc(1025) }],
+    ['notes that are not named by domains', service => { service.encrypted = { annotations: { note: Buffer.alloc(0) } } }],
+    ['large notes', service => { service.encrypted = { annotations: { 'a.b': Buffer.alloc(33_000) } } }]
+  ] as ReadonlyArray<readonly [string, (service: TestKeyService) => void]>) {
+    const service = await keyServiceOf(t)
+    change(service)
+    const server = await serve(t, await memory(t), configurationOf([kms(service)]))
+    t.equal((await server.post(SECRETS, secret('a', 'the text'))).code, 500, what)
+    t.equal((await server.get('/healthz/kms-provider-0')).code, 500, what)
+    t.notMatch(server.log.join(''), /the text/, what)
+    await server.close()
+  }
+})
