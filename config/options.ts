@@ -152,7 +152,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     health: { livezGracePeriod: values['livez-grace-period'] },
     shutdown: {
       delay: values['shutdown-delay-duration'], sendRetryAfter: values['shutdown-send-retry-after'],
-      watchGrace: values['shutdown-watch-termination-grace-period']
+      watchGrace: values['shutdown-watch-termination-grace-period'] || undefined // 0 is the default of the plugin
     },
     metrics: {
       countInterval: values['etcd-count-metric-poll-period'],

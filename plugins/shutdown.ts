@@ -24,8 +24,8 @@ export interface ShutdownOptions {
   sendRetryAfter?: boolean
   /** Milliseconds for active requests to finish. Default 60,000. */
   drainTimeout?: number | undefined
-  /** Milliseconds over which watches end evenly. Default 0: they end at once. */
-  watchGrace?: number
+  /** Milliseconds over which watches end evenly; with 0 they end at once. Default 1,000. */
+  watchGrace?: number | undefined
 }
 
 export interface Shutdown {
@@ -75,7 +75,7 @@ class Drain implements Shutdown {
   #hurry: (() => void) | undefined
 
   constructor (options: ShutdownOptions) {
-    const { delay = 0, sendRetryAfter = false, drainTimeout = 60_000, watchGrace = 0 } = options
+    const { delay = 0, sendRetryAfter = false, drainTimeout = 60_000, watchGrace = 1000 } = options
     this.#options = { delay, sendRetryAfter, drainTimeout, watchGrace }
   }
 

@@ -7,6 +7,8 @@ import { TURN_MS } from '../../event-loop/turns.js'
 
 /** The clock's resolution. Watches whose time comes within two ticks get timers of their own. */
 const TICK_MS = 500
+/** Milliseconds between the watches that end together when they end evenly. */
+const STEP_MS = 50
 /** Slots of the timer wheel; a later watch is checked once per round. */
 const SLOTS = 128
 /** Also ends a turn, because HTTP/2 encrypts and sends the bytes after it. */
@@ -101,18 +103,18 @@ export class OpenWatches {
   wrote (bytes: number): void { this.#bytes += bytes }
 
   /**
-   * Ends all watches, some in each tick if there is time, so that their clients do not all come to the next server at
+   * Ends all watches, some in each step if there is time, so that their clients do not all come to the next server at
    * once. Without, those that fit in one turn have ended when it returns.
    */
   readonly finish = (): void => {
     const all = [...this.#wheel.flatMap(slot => [...slot]), ...this.#soon.keys()]
-    const share = Math.ceil(all.length / Math.max(1, Math.floor(this.#grace() / TICK_MS)))
+    const share = Math.ceil(all.length / Math.max(1, Math.floor(this.#grace() / STEP_MS)))
     const endSome = (): void => {
       for (const watch of all.splice(0, share)) {
         watch.finish()
         this.wake(watch)
       }
-      if (all.length > 0) this.#after(TICK_MS, endSome)
+      if (all.length > 0) this.#after(STEP_MS, endSome)
     }
     endSome()
   }

@@ -39,7 +39,7 @@ export const health = {
   'livez-grace-period': duration(0, 'startup time during which /livez ignores post-start hooks that are not finished'),
   'shutdown-delay-duration': duration(0, 'time to keep serving, with /readyz failing, after SIGTERM'),
   'shutdown-watch-termination-grace-period': duration(
-    0, 'time over which open watches end evenly during shutdown; 0 ends them at once'
+    0, 'time over which open watches end evenly during shutdown; 0 is a second'
   ),
   'storage-initialization-timeout': withLater('1.31', 60_000, duration(
     0, 'time after which /readyz no longer waits until all resources are in memory; 0 is no limit'

@@ -111,7 +111,7 @@ t.test('a loop that was blocked for minutes catches up', t => {
 
 t.test('a grace period ends watches evenly', t => {
   const waits: Array<() => void> = []
-  const open = new OpenWatches(new HeldTime(), () => 2000, (_milliseconds, then) => { waits.push(then); return () => {} })
+  const open = new OpenWatches(new HeldTime(), () => 200, (_milliseconds, then) => { waits.push(then); return () => {} })
   const watches = Array.from({ length: 10 }, () => new Fake())
   for (const watch of watches) open.add(watch, 60_000)
   const ended: number[] = []
