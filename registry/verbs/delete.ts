@@ -41,6 +41,8 @@ export interface Deleted {
   /** The last state of a removed object, or the marked state. */
   readonly entry: Entry
   readonly removed: boolean
+  /** Whether the request wants dependents to go first. */
+  readonly dependentsFirst: boolean
   /** Of a removed object, if it could be read. */
   readonly uid?: string | undefined
 }
@@ -133,11 +135,14 @@ export async function remove (
   const write = new DeleteWrite({ store, target, context }, given)
   try {
     const { entry } = await runChange(DELETE, write)
-    return { entry, removed: write.removed, uid: write.object.metadata.uid }
+    const { propagationPolicy, options } = write.request
+    const dependentsFirst = propagationPolicy === 'Foreground' || options?.['orphanDependents'] === false
+    return { entry, removed: write.removed, dependentsFirst, uid: write.object.metadata.uid }
   } catch (error) {
     if (!isUnreadable(error)) throw error
     const damaged = { store, target, context: { ...context, options: write.options } }
-    return { entry: await removeDamaged(damaged, write.request.preconditions, error), removed: true }
+    const entry = await removeDamaged(damaged, write.request.preconditions, error)
+    return { entry, removed: true, dependentsFirst: false }
   }
 }
 

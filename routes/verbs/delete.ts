@@ -43,13 +43,18 @@ function deletionOf ({ orch }: VerbRequest, store: ResourceStore, body?: DeleteO
   }
 }
 
+const heldIsOk = ({ representation: { heldIsOkSince }, gates }: ResourceStore): boolean =>
+  heldIsOkSince !== undefined && gates.enabled(heldIsOkSince)
+
 export function deleteVerb (store: ResourceStore): Verb {
   return async request => {
     const target = targetOf(request)
     const reason = store.strategy.undeletable?.(target.name)
     if (reason !== undefined) throw forbidden(store.resource, target.name, reason)
-    const { entry, removed, uid } = await remove(store, target, sentBy(request, store), contextOf(request))
-    if (!removed) return entryAnswer(request, store, entry, 202)
+    const { entry, removed, uid, dependentsFirst } = await remove(
+      store, target, sentBy(request, store), contextOf(request)
+    )
+    if (!removed) return entryAnswer(request, store, entry, !dependentsFirst && heldIsOk(store) ? 200 : 202)
     if (store.representation.deleteReturns === 'Object') return entryAnswer(request, store, entry)
     return success(request, store, { name: target.name, uid })
   }
