@@ -49,8 +49,12 @@ export interface ServiceAccountTokens {
   readonly extendExpiration: boolean
   /** PEM of the CA with which clients verify this server, for token Secrets; undefined if unknown. */
   readonly certificateAuthority: string | undefined
-  /** Public keys that verify tokens. */
-  readonly keys: readonly JsonWebKey[]
+  /** Longest extended lifetime. Default a year. */
+  readonly maxExtendedSeconds?: number | undefined
+  /** Public keys that verify tokens; another list when they change. */
+  readonly keys: () => readonly JsonWebKey[]
+  /** Seconds after which the keys may be others. Default they stay. */
+  readonly keysMaxAge?: (() => number) | undefined
   /** `--service-account-jwks-uri` */
   readonly keysUri: string | undefined
 }

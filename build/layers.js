@@ -77,7 +77,9 @@ const PACKAGES = [
     'serving/uncaught-errors', 'plugins', 'routes', 'config/logging'
   ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
-  [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
+  [/^protobufjs(?:\/|$)/, [
+    'clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi', 'plugins/authentication/service-account'
+  ]],
   [/^@sinclair\/typebox(?:\/|$)/, ['schemas/language']],
   [/^lmdb$/, ['storage/embedded']],
   [/^commander$/, ['config/command-line']],

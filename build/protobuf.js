@@ -61,7 +61,7 @@ ${classes.join('')}`
 
 for (const file of [
   'clients/egress/konnectivity.proto', 'storage/etcd/messages.proto', 'storage/encryption/key-service.proto',
-  'storage/encryption/key-service-v2.proto',
+  'storage/encryption/key-service-v2.proto', 'plugins/authentication/service-account/external-signer.proto',
   'schemas/openapi/v2.proto', 'schemas/openapi/v3.proto'
 ]) {
   const to = join(root, 'dist', `${file}.js`)

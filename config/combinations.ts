@@ -38,6 +38,7 @@ const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
   ['requestheader-allowed-names', 'requestheader-client-ca-file'],
   ['service-account-signing-key-file', 'service-account-key-file'],
   ['service-account-signing-key-file', 'service-account-issuer'],
+  ['service-account-signing-endpoint', 'service-account-issuer'],
   ['service-account-jwks-uri', 'service-account-issuer'],
   ['cloud-config', 'cloud-provider']
 ]
@@ -125,6 +126,11 @@ export function checkCombinations ({ values, given }: Parsed): void {
   }
   if (isSet(values['requestheader-uid-headers']) && values['feature-gates'].get('RemoteRequestHeaderUID') === 'false') {
     refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
+  }
+  const keyFile = (['service-account-key-file', 'service-account-signing-key-file'] as const)
+    .find(flag => isSet(values[flag]))
+  if (keyFile !== undefined && isSet(values['service-account-signing-endpoint'])) {
+    refuse(keyFile, 'excludes --service-account-signing-endpoint, whose service has the keys; leave one out')
   }
   if (values['encryption-provider-config-automatic-reload'] && values['encryption-provider-config'] === '') {
     refuse('encryption-provider-config-automatic-reload', 'needs --encryption-provider-config beside it')

@@ -5,6 +5,7 @@
  */
 import { isIP } from 'node:net'
 import { formatDuration, parseDuration } from '../schemas/meta/duration.js'
+import { MAX_SOCKET_PATH } from '../schemas/limits.js'
 import { escapeControls, shorten } from '../schemas/quote.js'
 import { didYouMean } from './suggestions.js'
 
@@ -325,3 +326,8 @@ export const oneOf = (values: readonly string[]): Check => value =>
   values.includes(value) ? undefined : notAmong(value, values)
 
 export const ipAddress: Check = value => isIP(value) === 0 ? 'must be an IP address' : undefined
+
+/** The path of a Unix socket. */
+export const socketPath: Check = path => !path.startsWith('/')
+  ? 'must be an absolute path'
+  : Buffer.byteLength(path) > MAX_SOCKET_PATH ? `must have at most ${MAX_SOCKET_PATH} bytes` : undefined

@@ -53,7 +53,9 @@ export function serviceAccountWarnings (values: Values): string[] {
     : []]
 }
 
-function keysOf (values: Values): { signingKey?: string, verificationKeys?: string[] } {
+function keysOf (values: Values): { signingKey?: string, verificationKeys?: string[], signingSocket?: string } {
+  const socket = values['service-account-signing-endpoint']
+  if (socket !== '') return { signingSocket: socket }
   const files = values['service-account-key-file']
   const tls = values['tls-private-key-file']
   if (files.length === 0) {

@@ -4,6 +4,7 @@
  *
  * @see interface, 'Health endpoints' 6; --service-account-issuer, --service-account-jwks-uri
  */
+import type { JsonWebKey } from '../auth/service-account-tokens.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { CachedDocument } from './cached-document.js'
 import { withSlash } from './with-slash.js'
@@ -13,26 +14,34 @@ import type { RoutedServer } from './needs.js'
 const CONFIGURATION = '/.well-known/openid-configuration'
 const KEYS = '/openid/v1/jwks'
 const KEYS_TYPE = 'application/jwk-set+json'
-const CACHEABLE = { 'cache-control': 'public, max-age=3600' }
+/** Seconds for which keys that stay may be kept. */
+const AN_HOUR = 3600
 
 /** The discovery paths of an issuer; none if it cannot be discovered. */
 export const discoveryPaths = (issuer: string): string[] =>
   URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
 
 export default async function issuerDiscovery (fastify: RoutedServer): Promise<void> {
-  const { orchSettings: settings, orchAuthentication: { tokens: { issuer, keys, keysUri } } } = fastify
+  const { orchSettings: settings, orchAuthentication: { tokens: { issuer, keys, keysMaxAge, keysUri } } } = fastify
   if (discoveryPaths(issuer).length === 0) return
   const address = addressOf(settings.externalHostname, settings.advertiseAddress)
-  const serve = (url: string, type: string, value: object): void => {
-    const document = new CachedDocument(Buffer.from(JSON.stringify(value)))
+  const serve = (url: string, type: string, valueOf: (keys: readonly JsonWebKey[]) => object): void => {
+    let made: { readonly keys: readonly JsonWebKey[], readonly document: CachedDocument } | undefined
+    const document = (): CachedDocument => {
+      const now = keys()
+      if (made?.keys !== now) made = { keys: now, document: new CachedDocument(jsonOf(valueOf(now))) }
+      return made.document
+    }
     for (const path of withSlash(fastify, url)) {
       fastify.route({
         method: 'GET', url: path, exposeHeadRoute: false,
-        handler: (request, reply) => document.send(served(request), reply.headers(CACHEABLE), type)
+        handler: (request, reply) => document().send(
+          served(request), reply.header('cache-control', `public, max-age=${keysMaxAge?.() ?? AN_HOUR}`), type
+        )
       })
     }
   }
-  serve(CONFIGURATION, JSON_TYPE, {
+  serve(CONFIGURATION, JSON_TYPE, keys => ({
     issuer,
     jwks_uri: keysUri ?? (address === undefined
       ? `${issuer.replace(/\/$/, '')}${KEYS}`
@@ -40,9 +49,11 @@ export default async function issuerDiscovery (fastify: RoutedServer): Promise<v
     response_types_supported: ['id_token'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [...new Set(keys.map(({ alg }) => alg))].sort()
-  })
-  serve(KEYS, KEYS_TYPE, { keys })
+  }))
+  serve(KEYS, KEYS_TYPE, keys => ({ keys }))
 }
+
+const jsonOf = (value: object): Buffer => Buffer.from(JSON.stringify(value))
 
 /** `host:port`; a hostname without a port gets that of the advertised address. */
 function addressOf (hostname: string | undefined, advertised: string | undefined): string | undefined {

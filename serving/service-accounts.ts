@@ -26,7 +26,8 @@ export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, c
 } {
   const { authentication } = options
   const certificateAuthority = authorityOf(chain, authoritiesOf(authentication?.clientAuthorities ?? '').pem)
-  const kept = parsed.values['service-account-key-file'].length > 0 ? undefined : keptKey(parsed)
+  const { 'service-account-key-file': files, 'service-account-signing-endpoint': endpoint } = parsed.values
+  const kept = files.length > 0 || endpoint !== '' ? undefined : keptKey(parsed)
   return {
     options: {
       ...options,

@@ -3,9 +3,10 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { Server } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import type { Test } from './build.js'
+import { addService, serveAt, type Answers } from './grpc-service.js'
 
 const { root } = protobuf.parse(`syntax = "proto3"; package v1beta1;
 message VersionRequest { string version = 1; }
@@ -24,8 +25,6 @@ message EncryptRequest { bytes plaintext = 1; string uid = 2; }
 message EncryptResponse { bytes ciphertext = 1; string key_id = 2; map<string, bytes> annotations = 3; }`).root
 
 interface NewRequest { readonly ciphertext: Buffer, readonly plaintext: Buffer, readonly uid: string, readonly keyId: string, readonly annotations: Record<string, Buffer> }
-
-type Answers<R> = Readonly<Record<string, (request: R) => Promise<object>>>
 
 interface Request { readonly version: string, readonly cipher: Buffer, readonly plain: Buffer }
 
@@ -57,12 +56,13 @@ export class TestKeyService {
 
   async start (): Promise<void> {
     const server = this.#server = new Server()
-    this.#add(server, 'v1beta1', root, {
+    const called = (name: string): void => { this.calls[name as keyof typeof this.calls]++ }
+    addService(server, { service: 'v1beta1.KeyManagementService', types: root, called }, {
       Version: async () => ({ version: this.version, runtimeName: 'test', runtimeVersion: '1' }),
       Encrypt: async ({ plain }) => ({ cipher: await this.encrypt(plain) }),
       Decrypt: async ({ cipher }) => ({ plain: await this.decrypt(cipher) })
     } satisfies Answers<Request>)
-    this.#add(server, 'v2', v2, {
+    addService(server, { service: 'v2.KeyManagementService', types: v2, called }, {
       Status: async () => this.status,
       Encrypt: async request => {
         this.asked.push(request)
@@ -73,28 +73,7 @@ export class TestKeyService {
         return { plaintext: await this.decrypt(request.ciphertext) }
       }
     } satisfies Answers<NewRequest>)
-    await new Promise<void>((resolve, reject) => {
-      server.bindAsync(`unix:${this.path}`, ServerCredentials.createInsecure(), error => { if (error === null) resolve(); else reject(error) })
-    })
-  }
-
-  #add<R> (server: Server, version: string, types: protobuf.Root, answers: Answers<R>): void {
-    const definition = Object.fromEntries(Object.keys(answers).map(name => {
-      const [request, response] = [types.lookupType(`${version}.${name}Request`), types.lookupType(`${version}.${name}Response`)]
-      return [name, {
-        path: `/${version}.KeyManagementService/${name}`,
-        requestStream: false,
-        responseStream: false,
-        requestSerialize: (value: object) => Buffer.from(request.encode(request.create(value)).finish()),
-        requestDeserialize: (bytes: Buffer) => request.toObject(request.decode(bytes), { defaults: true, bytes: Buffer }),
-        responseSerialize: (value: object) => Buffer.from(response.encode(response.create(value)).finish()),
-        responseDeserialize: (bytes: Buffer) => response.decode(bytes)
-      }]
-    }))
-    server.addService(definition as never, Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, (call: { request: R }, done: (error: object | null, value?: object) => void) => {
-      this.calls[name as keyof typeof this.calls]++
-      answer(call.request).then(value => { done(null, value) }, (error: unknown) => { done(error instanceof Error && 'code' in error && typeof error.code === 'number' ? error : { code: status.UNKNOWN, details: 'no such key' }) })
-    }])))
+    await serveAt(server, this.path)
   }
 
   /** Ends connections and removes the socket. */

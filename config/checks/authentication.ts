@@ -56,6 +56,7 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
   serviceAccounts: members<NonNullable<AuthenticationOptions['serviceAccounts']>>({
     issuers: fromFlag(flags['service-account-issuer']),
     signingKey: parsed(parseSigningKey),
+    signingSocket: fromFlag(flags['service-account-signing-endpoint']),
     verificationKeys: each(parsed(parseTokenKeys)),
     lookup: fromFlag(flags['service-account-lookup']),
     maxExpirationSeconds: wholeNumber(),

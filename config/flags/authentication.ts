@@ -1,5 +1,5 @@
 /** Authentication flags. */
-import { oneOf, bool, choice, duration, list, pairs, path, text } from '../flag.js'
+import { oneOf, bool, choice, duration, list, pairs, path, socketPath, text } from '../flag.js'
 
 const HOUR = 3_600_000
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -58,6 +58,12 @@ export const authentication = {
   ),
   'service-account-signing-key-file':
     path('private key (PEM) for signing ServiceAccount tokens, one of --service-account-key-file'),
+  'service-account-signing-endpoint': text(
+    '',
+    'path of the Unix socket of a service that signs ServiceAccount tokens and has the keys that verify them; ' +
+      'excludes both key files',
+    socketPath
+  ),
   'service-account-issuer': list(
     [], 'issuers of ServiceAccount tokens: the first one is used for signing, all are accepted', issuer
   ),

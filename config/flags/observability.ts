@@ -1,6 +1,5 @@
 /** Flags for logs, metrics, traces and profiles. */
-import { bool, choice, duration, int, list, path, text, until, withShort } from '../flag.js'
-import { MAX_SOCKET_PATH } from '../../schemas/limits.js'
+import { bool, choice, duration, int, list, path, socketPath, text, until, withShort } from '../flag.js'
 import { RELEASE } from '../../schemas/meta/release.js'
 import { ruleProblem } from '../verbosity.js'
 import { labelValues } from './label-values.js'
@@ -20,10 +19,6 @@ export function readBufferSize (value: string): number | undefined {
 const bufferProblem = (value: string): string | undefined => (readBufferSize(value) ?? Infinity) > MAX_BUFFER
   ? 'must be a number of bytes such as 64Ki, at most 64Mi, or 0'
   : undefined
-
-const socketProblem = (path: string): string | undefined => !path.startsWith('/')
-  ? 'must be an absolute path'
-  : Buffer.byteLength(path) > MAX_SOCKET_PATH ? `must have at most ${MAX_SOCKET_PATH} bytes` : undefined
 
 const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
 
@@ -75,7 +70,7 @@ export const observability = {
   'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block'),
   'debug-socket-path': text(
     '', 'path of a Unix socket that serves /debug/pprof/ and /debug/flags/v to its owner, without authentication',
-    socketProblem
+    socketPath
   )
 }
 

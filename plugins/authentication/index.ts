@@ -92,15 +92,17 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const {
     orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming, featureGates }
   } = fastify
+  const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const kept = featureGates.enabled('LegacyServiceAccountTokenTracking')
-    ? new KeptTokens({
-      resources, now: clock.wall, log: (message, error) => { fastify.log.warn(failureFields(error), message) }
-    })
+    ? new KeptTokens({ resources, now: clock.wall, log })
     : undefined
-  fastify.addHook('onClose', async () => { await kept?.close() })
-  const accounts = serviceAccounts({
+  const accounts = await serviceAccounts({
     ...options.serviceAccounts, kept, audiences: options.audiences, naming, resources, metrics, gates: featureGates,
-    now: clock.wall
+    now: clock.wall, log
+  })
+  fastify.addHook('onClose', async () => {
+    await kept?.close()
+    accounts.close()
   })
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, {

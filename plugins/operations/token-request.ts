@@ -46,7 +46,7 @@ export const tokenRequest = (
   run: async (object, target, context) => {
     const request = object as TokenRequest // decoded by its message
     const { namespace, name } = target
-    const { signer, maxExpirationSeconds, extendExpiration } = tokens
+    const { signer, maxExpirationSeconds, extendExpiration, maxExtendedSeconds = A_YEAR } = tokens
     const store = resources.find('', 'serviceaccounts')
     if (store === undefined) throw notFound(ACCOUNTS, name)
     const admitted =
@@ -79,7 +79,9 @@ export const tokenRequest = (
     const token = await admitted.signer.issue({
       namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences,
       issuedAt: Math.floor(milliseconds / 1000), id, ...bound,
-      ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
+      ...(extended
+        ? { expirationSeconds: Math.min(A_YEAR, maxExtendedSeconds), warnAfterSeconds: seconds }
+        : { expirationSeconds: seconds })
     })
     return {
       ...request,

@@ -50,7 +50,7 @@ const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects
 const LATER = `
   allow-metric-labels-manifest authentication-config authorization-config debug-socket-path disable-http2-serving emulated-version
   emulation-forward-compatible encryption-provider-config-automatic-reload etcd-readycheck-timeout log-text-info-buffer-size
-  log-text-split-stream min-compatibility-version tls-curve-preferences
+  log-text-split-stream min-compatibility-version service-account-signing-endpoint tls-curve-preferences
   requestheader-uid-headers runtime-config-emulation-forward-compatible shutdown-watch-termination-grace-period
   storage-initialization-timeout`
 

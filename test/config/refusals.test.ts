@@ -154,6 +154,9 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--log-text-info-buffer-size=1Ki', /needs --feature-gates=LoggingAlphaOptions=true/],
   ['--log-text-info-buffer-size=many', /must be a number of bytes such as 64Ki/],
   ['--etcd-readycheck-timeout=0', /at least/],
+  ['--service-account-signing-endpoint=/s', /needs --service-account-issuer/],
+  ['--service-account-signing-endpoint=@s --service-account-issuer=https://a', /must be an absolute path/],
+  ['--service-account-signing-endpoint=/s --service-account-issuer=https://a --service-account-key-file=k', /--service-account-key-file=k: excludes --service-account-signing-endpoint/],
   ['--peer-ca-file=/ca', /^--peer-ca-file: is not implemented: requests that only another API server can serve are not passed on/],
   ['--coordinated-leadership-retry-period=2s', /is not implemented: candidates for leader election/]
 ]

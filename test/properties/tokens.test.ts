@@ -16,7 +16,7 @@ t.test('no token is good that differs from a good one in what is signed, nor one
   const resources = await registry(t, {})
   const account = await defaultAccount(resources)
   const own = keys()
-  const { authenticator } = serviceAccounts({ audiences: undefined, signingKey: own.pem, resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) } })
+  const { authenticator } = await serviceAccounts({ audiences: undefined, log: () => {}, signingKey: own.pem, resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) } })
   const now = Math.floor(Date.now() / 1000)
   const claims: Json = { iss: ISSUER, aud: [ISSUER], sub: 'system:serviceaccount:default:default', exp: now + 3600, nbf: now, 'orch.io': { namespace: 'default', serviceaccount: { name: 'default', uid: account.object.metadata.uid } } }
   const good = signed(own, claims)

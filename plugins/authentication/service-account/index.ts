@@ -1,5 +1,5 @@
 /** Builds the service account authenticator and the token issuer from the options. */
-import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
+import type { JsonWebKey, ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { Metrics } from '../../shared/metric-series.js'
 import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
@@ -7,7 +7,7 @@ import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import type { KeptTokens } from './kept-tokens.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
-import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
+import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type TokenKey } from './keys.js'
 
 export interface ServiceAccountOptions {
   /**
@@ -17,6 +17,8 @@ export interface ServiceAccountOptions {
   readonly issuers?: readonly string[]
   /** PEM of a private key. Default none if `verificationKeys` are given, otherwise a key generated at start-up. */
   readonly signingKey?: string
+  /** Path of the socket of a service that signs instead, `--service-account-signing-endpoint`; excludes keys. */
+  readonly signingSocket?: string
   /** PEM, `--service-account-key-file`. The signing key's public key is always included. */
   readonly verificationKeys?: readonly string[]
   /** Requires tokens stored in Secrets to exist there, `--service-account-lookup`. Default true. */
@@ -40,6 +42,7 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Of issued tokens. Both kinds are taken. Default own names. */
   readonly naming?: Naming | undefined
   readonly metrics: Pick<Metrics, 'counter'>
+  readonly log: (message: string, error: unknown) => void
   /** Notes uses of tokens that are kept in Secrets. Default not. */
   readonly kept?: KeptTokens | undefined
   /** Default those of the interface's release. */
@@ -50,28 +53,99 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
 
 export interface ServiceAccounts {
   readonly authenticator: ServiceAccountAuthenticator, readonly tokens: ServiceAccountTokens
+  readonly close: () => void
 }
 
-/** @throws Error for an invalid key */
-export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
+/** Rejects with an Error for an invalid key, or a service that cannot be used. */
+export async function serviceAccounts (setup: ServiceAccountSetup): Promise<ServiceAccounts> {
   const {
-    issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true,
-    resources, metrics, now = Date.now, naming = OWN_NAMES, gates = DEFAULT_GATES, kept
+    issuers = [DEFAULT_ISSUER], lookup = true, extendExpiration = true, resources, metrics, now = Date.now,
+    naming = OWN_NAMES, gates = DEFAULT_GATES, kept
   } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
-  const pem = setup.signingKey ?? (verificationKeys === undefined ? makeSigningKey() : undefined)
-  const signingKey = pem === undefined ? undefined : parseSigningKey(pem)
-  const byId = new Map<string, TokenKey>()
-  for (const key of [
-    ...(signingKey === undefined ? [] : [signingKey]), ...(verificationKeys ?? []).flatMap(parseTokenKeys)
-  ]) {
-    if (!byId.has(key.id)) byId.set(key.id, key)
-  }
-  const keys = [...byId.values()]
   // Load in the background: slow, and not needed before the first token.
   const jws = import('./jws.js')
   jws.catch(() => {}) // reported to callers that await it
+  const { sign, ...keys } = await keysOf(setup, jws)
+  return {
+    authenticator: new ServiceAccountAuthenticator({
+      issuers: new Set([issuer, ...issuers]), audiences, keys: keys.all, refresh: keys.refresh, lookup, resources, now,
+      kept, ownClaims: naming.ownClaims,
+      identifies: gates.enabled('ServiceAccountTokenJTI'),
+      verify: async (token, key) => { await (await jws).verify(token, key) },
+      counted: countersOf(metrics)
+    }),
+    tokens: {
+      audiences, issuer, extendExpiration, maxExpirationSeconds: keys.maxExpirationSeconds,
+      maxExtendedSeconds: keys.maxExtendedSeconds,
+      signer: sign === undefined ? undefined : signerOf(sign, issuer, naming.claims),
+      certificateAuthority: setup.certificateAuthority,
+      keys: keys.published, keysMaxAge: keys.maxAge,
+      keysUri: setup.keysUri
+    },
+    close: keys.close ?? (() => {})
+  }
+}
+
+type Sign = (payload: object) => Promise<string>
+
+/** Where keys are: in this process, or in a service. */
+interface Keys {
+  /** Undefined where nothing can be signed. */
+  readonly sign: Sign | undefined
+  readonly all: () => readonly TokenKey[]
+  readonly refresh?: () => Promise<void>
+  readonly published: () => readonly JsonWebKey[]
+  readonly maxAge?: () => number
+  readonly maxExpirationSeconds: number
+  readonly maxExtendedSeconds?: number
+  readonly close?: () => void
+}
+
+async function keysOf (setup: ServiceAccountSetup, jws: Promise<typeof import('./jws.js')>): Promise<Keys> {
+  const { signingSocket, verificationKeys = [], maxExpirationSeconds = 0 } = setup
+  if (signingSocket !== undefined) return await externalKeys(signingSocket, setup)
+  const pem = setup.signingKey ?? (setup.verificationKeys === undefined ? makeSigningKey() : undefined)
+  const key = pem === undefined ? undefined : parseSigningKey(pem)
+  const byId = new Map<string, TokenKey>()
+  for (const one of [...(key === undefined ? [] : [key]), ...verificationKeys.flatMap(parseTokenKeys)]) {
+    if (!byId.has(one.id)) byId.set(one.id, one)
+  }
+  const all = [...byId.values()]
+  const published = all.map(publicJwk)
+  return {
+    sign: key === undefined ? undefined : async payload => await (await jws).sign(payload, key),
+    all: () => all, published: () => published, maxExpirationSeconds
+  }
+}
+
+async function externalKeys (
+  path: string, { maxExpirationSeconds = 0, log }: Pick<ServiceAccountSetup, 'maxExpirationSeconds' | 'log'>
+): Promise<Keys> {
+  const { externalSigner } = await import('./external-signer.js')
+  const service = await externalSigner({ path, log })
+  const { maxExpirationSeconds: longest } = service
+  if (maxExpirationSeconds > longest) {
+    service.close()
+    throw new Error(`--service-account-max-token-expiration is ${maxExpirationSeconds} s, but the service at ` +
+      `--service-account-signing-endpoint signs tokens for ${longest} s at most; give that, or leave it out`)
+  }
+  let last: { readonly of: readonly TokenKey[], readonly published: readonly JsonWebKey[] } | undefined
+  return {
+    sign: service.sign, all: service.keys, refresh: service.refresh, maxAge: service.keysMaxAge,
+    published: () => {
+      const keys = service.keys()
+      if (last?.of !== keys) last = { of: keys, published: keys.filter(({ published }) => published).map(publicJwk) }
+      return last.published
+    },
+    maxExpirationSeconds: maxExpirationSeconds === 0 ? longest : maxExpirationSeconds,
+    maxExtendedSeconds: longest,
+    close: service.close
+  }
+}
+
+function countersOf (metrics: Pick<Metrics, 'counter'>): (kind: 'legacy' | 'stale' | 'valid') => void {
   const counters = {
     legacy: metrics.counter(
       'serviceaccount_legacy_tokens_total', 'Uses of ServiceAccount tokens without an audience and an expiration.'
@@ -88,28 +162,12 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
     )
       .with()
   }
-  return {
-    authenticator: new ServiceAccountAuthenticator({
-      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, kept,
-      ownClaims: naming.ownClaims,
-      identifies: gates.enabled('ServiceAccountTokenJTI'),
-      verify: async (token, key) => { await (await jws).verify(token, key) },
-      counted: kind => { counters[kind].add() }
-    }),
-    tokens: {
-      audiences, issuer, maxExpirationSeconds, extendExpiration,
-      signer: signingKey === undefined ? undefined : signerOf(signingKey, issuer, jws, naming.claims),
-      certificateAuthority: setup.certificateAuthority,
-      keys: keys.map(publicJwk),
-      keysUri: setup.keysUri
-    }
-  }
+  return kind => { counters[kind].add() }
 }
 
 const signerOf = (
-  key: SigningKey, issuer: string, jws: Promise<typeof import('./jws.js')>,
-  named: (claims: Record<string, unknown>) => object
+  sign: Sign, issuer: string, named: (claims: Record<string, unknown>) => object
 ): TokenSigner => ({
-  issue: async claims => await (await jws).sign(named(payloadOf(issuer, claims)), key),
-  issueForSecret: async claims => await (await jws).sign(named(secretPayloadOf(claims)), key)
+  issue: async claims => await sign(named(payloadOf(issuer, claims))),
+  issueForSecret: async claims => await sign(named(secretPayloadOf(claims)))
 })

@@ -79,7 +79,8 @@ function publicKeyOf (block: string, label: string, number: number): KeyObject {
   }
 }
 
-function tokenKey (publicKey: KeyObject): TokenKey {
+/** @throws Error for a key that is neither RSA nor ECDSA, or too short */
+export function tokenKey (publicKey: KeyObject): TokenKey {
   const { asymmetricKeyType, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = publicKey
   const algorithm = asymmetricKeyType === 'rsa'
     ? 'RS256'

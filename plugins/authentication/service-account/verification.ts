@@ -7,7 +7,9 @@ import type { TokenKey } from './keys.js'
 import { checksOf, LEEWAY, type Check, type BindingCheckOptions } from './binding-checks.js'
 
 export interface VerificationOptions extends BindingCheckOptions {
-  readonly keys: readonly TokenKey[]
+  readonly keys: () => readonly TokenKey[]
+  /** Looks for keys that came since. Default there are none. */
+  readonly refresh?: (() => Promise<void>) | undefined
   /** False accepts tokens stored in Secrets without checking Secret and account, `--service-account-lookup`. */
   readonly lookup: boolean
   /** Whether users say by which token and on which node they were authenticated. */
@@ -42,10 +44,13 @@ export async function verifyToken (
   const foreign = FORBIDDEN_MEMBERS.find(name => header[name] !== undefined)
   if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)
   const read = readClaims(issuer, claims)
-  const { keys, verify, lookup, now } = options
+  const { keys, refresh, verify, lookup, now } = options
   checkTime(read, now()) // before the expensive signature check
   const { alg, kid } = header
-  const candidates = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
+  const matching = (): TokenKey[] =>
+    keys().filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
+  if (refresh !== undefined && matching().length === 0) await refresh()
+  const candidates = matching()
   if (candidates.length === 0) throw new Error('the token is signed by no key of this server')
   await Promise.any(candidates.map(key => verify(token, key)))
     .catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })

@@ -42,7 +42,7 @@ t.test('a token that is known waits for nothing, and its time is looked at each 
   const resources = await registry(t, {})
   const account = await defaultAccount(resources)
   let time = Date.now()
-  const { authenticator, tokens } = serviceAccounts({ audiences: ['api'], resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) }, now: () => time })
+  const { authenticator, tokens } = await serviceAccounts({ audiences: ['api'], log: () => {}, resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) }, now: () => time })
   const token = await issue(tokens, account.object.metadata.uid ?? '', Math.floor(time / 1000))
   const ask = (audiences?: readonly string[]) => authenticator.identify(token, audiences === undefined ? {} : { audiences })
   const [first, second] = [ask(), ask()]
