@@ -195,7 +195,7 @@ interface Common extends Named {
   readonly anyFinalizer: boolean
   /** What a delete that removed the object returns. */
   readonly deleteReturns: 'Status' | 'Object'
-  /** The release since which a delete of an object that something holds is 200; else 202, as where dependents go first. */
+  /** Release since which a delete of an object that something holds is 200; else 202, as where dependents go first. */
   readonly heldIsOkSince: string | undefined
   /** Valid names. */
   readonly nameRule: NameRule
