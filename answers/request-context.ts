@@ -92,6 +92,8 @@ export interface RequestContext extends Required<Caller> {
   waitedTogether: number
   /** `performance.now()` at the end of the last filter. Set by `filter-times.ts`. */
   filterSince: number
+  /** Milliseconds in filters that took more than one. Set by `filter-times.ts`. */
+  filtered: Array<readonly [filter: string, milliseconds: number]> | undefined
   /** True once the audit policy has been evaluated. */
   audited: boolean
   /** Undefined if no objects are recorded. */

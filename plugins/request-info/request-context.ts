@@ -40,6 +40,7 @@ export class Context implements RequestContext {
   waited = 0
   waitedTogether = 0
   filterSince = 0
+  filtered: RequestContext['filtered'] = undefined
   audited = false
   recorder: ObjectRecorder | undefined = undefined
   onEnd: (() => void) | undefined = undefined

@@ -75,6 +75,7 @@ export async function bareServer (options: BareOptions = {}): Promise<Whole> {
         waitedFor: () => {},
         audited: false,
         filterSince: 0,
+        filtered: undefined,
         recorder: undefined,
         isGone: false,
         signal: new AbortController().signal,
