@@ -71,6 +71,17 @@ export interface ResourceStoreOptions {
   readonly log: (message: string, error: unknown) => void
 }
 
+/** The defaults of the release besides those of 1.24; undefined if it has no others. */
+function allDefaults (
+  correct: ResourceStore['correctDefaults'], { strategy: { laterDefaults }, gates }: ResourceStore
+): ResourceStore['correctDefaults'] {
+  if (laterDefaults === undefined || !gates.enabled(laterDefaults.since)) return correct
+  return object => {
+    correct?.(object)
+    laterDefaults.fill(object as ApiObject, gates) // of the type
+  }
+}
+
 /** Resolves when the listener has processed a write at that revision, or its timeout has passed. Never rejects. */
 export type CommitListener = (revision: Revision) => Promise<void>
 
@@ -137,7 +148,7 @@ export class ResourceStore {
     const { generation, countsWith } = type
     this.generation = countsWith === undefined || this.gates.enabled(countsWith) ? generation : undefined
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
-    this.correctDefaults = of?.correctDefaults ?? this.gated.correctDefaults
+    this.correctDefaults = of?.correctDefaults ?? allDefaults(this.gated.correctDefaults, this)
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     const { clock, correctDefaults } = this

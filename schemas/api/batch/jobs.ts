@@ -14,8 +14,8 @@ import { isOn } from '../../gates.js'
 import { resource, type Column } from '../../resource.js'
 import { checkJobStatusChange } from './rules/job-status.js'
 import {
-  defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus,
-  validateJobUpdate
+  defaultLabels, labelJob, laterJobDefaults, prepareJob, prepareJobUpdate, validateJob, validateJobSpec,
+  validateJobStatus, validateJobUpdate
 } from './rules/jobs.js'
 import { allWarnings, warnedLater } from '../../rules/warned.js'
 
@@ -190,7 +190,7 @@ export const jobs = resource(Job, {
   generation: ({ spec }) => spec,
   strategy: {
     dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate,
-    canonicalize: labelJob,
+    laterDefaults: laterJobDefaults, canonicalize: labelJob,
     warnings: allWarnings(templateWarnings<Job>('spec.template', ({ spec }) => spec.template, true), jobWarnings),
     dependentsWarning: ORPHANED_PODS
   },

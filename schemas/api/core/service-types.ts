@@ -3,7 +3,7 @@ import { sameValue } from '../../language/values.js'
 import type { Gates } from '../../gates.js'
 import type { Service, ServiceSpec } from './services.js'
 
-/** From then on a service with external addresses has a policy for traffic from outside. */
+/** The release since which a service with external addresses has a policy for traffic from outside. */
 export const EXPOSED_SINCE = '1.26'
 
 export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
@@ -14,8 +14,7 @@ export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpe
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
 /** clusterIPs defaults to clusterIP, for clients that know only that. */
-export function prepareService ({ spec }: Service, _user: unknown, gates: Gates): void {
-  followExposure(spec, gates)
+export function prepareService ({ spec }: Service): void {
   if ((spec.clusterIP ?? '') !== '' && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP ?? '']
 }
 
@@ -25,7 +24,6 @@ export function prepareServiceUpdate (
   if (subresource === 'status') defaultModes(service, gates)
   if (subresource !== '') return
   const { spec, status } = service
-  followExposure(spec, gates)
   keepAllocated(spec, old)
   followAddress(spec, old)
   dropForType(spec, old)
@@ -40,10 +38,12 @@ export function forgetMeaningless ({ spec }: Service): void {
   if (!hasAddresses(spec)) delete spec.internalTrafficPolicy
 }
 
-/** A service with external addresses has a policy for traffic from outside, in later releases. */
-function followExposure (spec: ServiceSpec, gates: Gates): void {
-  if (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0 && gates.enabled(EXPOSED_SINCE)) {
-    spec.externalTrafficPolicy ||= 'Cluster'
+export const laterServiceDefaults = {
+  since: EXPOSED_SINCE,
+  fill: (service: Service, gates: Gates): void => {
+    const { spec } = service
+    if (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0) spec.externalTrafficPolicy ||= 'Cluster'
+    defaultModes(service, gates)
   }
 }
 

@@ -9,7 +9,9 @@ import { forbidden, invalid } from '../../rules/findings.js'
 import { LoadBalancerStatus } from './load-balancers.js'
 import { validateServiceAddressUpdate } from './rules/service-addresses.js'
 import { validateService, validateServiceStatus } from './rules/services.js'
-import { forgetMeaningless, needsHealthCheckPort, prepareService, prepareServiceUpdate } from './service-types.js'
+import {
+  forgetMeaningless, laterServiceDefaults, needsHealthCheckPort, prepareService, prepareServiceUpdate
+} from './service-types.js'
 import { serviceColumns } from './service-columns.js'
 import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
@@ -179,6 +181,6 @@ export const services = resource(Service, {
   },
   strategy: {
     dropGated: dropMixedPorts, prepareForCreate: prepareService, prepareForUpdate: prepareServiceUpdate,
-    canonicalize: forgetMeaningless, warnings: serviceWarnings
+    laterDefaults: laterServiceDefaults, canonicalize: forgetMeaningless, warnings: serviceWarnings
   }
 })

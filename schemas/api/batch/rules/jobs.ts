@@ -33,9 +33,8 @@ export function prepareJob (job: Job, _user: unknown, gates: Gates): void {
   if (isEmpty(job.metadata.labels) && isEmpty(job.spec.template.metadata.labels)) unlabelled.add(job)
   const isPrefixed = gates.enabled(PREFIXED_SINCE)
   generateSelector(job, isPrefixed)
-  if (isPrefixed) {
-    defaultLater(job.spec, gates)
-  } else if (gates.enabled(TRACKING_GATE)) job.metadata.annotations = { ...job.metadata.annotations, [TRACKING]: '' }
+  if (isPrefixed) return
+  if (gates.enabled(TRACKING_GATE)) job.metadata.annotations = { ...job.metadata.annotations, [TRACKING]: '' }
   else if (isTracked(job)) untrack(job)
 }
 
@@ -43,11 +42,13 @@ export function prepareJobUpdate (job: Job, old: Job, subresource: string, gates
   if (subresource === '' && !gates.enabled(TRACKING_GATE) && isTracked(job) && !isTracked(old)) untrack(job)
 }
 
-/** Defaults that came after release 1.24. */
-function defaultLater (spec: JobSpec, gates: Gates): void {
-  spec.manualSelector ??= false
-  if (gates.enabled('JobPodReplacementPolicy')) {
-    spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'
+export const laterJobDefaults = {
+  since: PREFIXED_SINCE,
+  fill: ({ spec }: Job, gates: Gates): void => {
+    spec.manualSelector ??= false
+    if (gates.enabled('JobPodReplacementPolicy')) {
+      spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'
+    }
   }
 }
 
