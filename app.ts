@@ -4,12 +4,14 @@
  *     import orch from 'orch-apiserver'
  *     await fastify.register(orch, { prefix: '/cluster' })
  *
- * Not wrapped by fastify-plugin, so that decorators, parsers and the error handler stay out of the host.
+ * The host gets `fastify.orch` alone: decorators, parsers and the error handler stay in a scope of the server's own.
  *
  * @packageDocumentation
  */
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
 import { checkOptions } from './config/checks/index.js'
+import { decorateHost } from './host/index.js'
 import type { ServerOptions } from './config/server-options.js'
 import admission from './plugins/admission/index.js'
 import aggregation from './plugins/aggregation/index.js'
@@ -53,6 +55,7 @@ import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './event-loop/clock.js'
 
 export type { ServerOptions } from './config/server-options.js'
+export type * from './host/contract.js'
 export type { Authenticated, Authenticator, Credentials } from './auth/authenticator.js'
 export type { Authorizer } from './auth/authorizer.js'
 export type { UserInfo } from './schemas/meta/user-info.js'
@@ -65,11 +68,8 @@ export type { Backend } from './storage/backend.js'
 export type { Clock } from './event-loop/clock.js'
 export { StorageError } from './storage/errors.js'
 
-/**
- * The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is
- * opened.
- */
-const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {
+/** The server in a scope of its own, which has its decorators. */
+export const server: FastifyPluginAsync<ServerOptions> = async function server (fastify, options = {}) {
   checkOptions(options)
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
@@ -158,5 +158,21 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(zpages)
   await fastify.register(routes)
 }
+
+type HostOptions = ServerOptions & { readonly prefix?: string }
+
+/**
+ * The server. Decorates the host with `orch`, of which `orch.client` reads and writes objects in this process. Rejects
+ * with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened.
+ */
+const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions = {}) {
+  checkOptions(options)
+  let scope: FastifyInstance | undefined
+  await fastify.register(async (instance, given: HostOptions) => {
+    scope = instance
+    await server(instance, given)
+  }, options)
+  if (scope !== undefined) decorateHost(fastify, options.prefix ?? '', scope)
+}, { name: 'orch-apiserver', fastify: '5.x' })
 
 export default orch

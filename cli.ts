@@ -87,7 +87,7 @@ async function main (args: readonly string[]): Promise<void> {
     if (role === undefined && servingProcesses(parsed.values) > 1) {
       return await (await import('./serving/processes/supervisor.js')).supervise(parsed)
     }
-    const [{ reportToServiceManager, start }, { default: orch }] = await Promise
+    const [{ reportToServiceManager, start }, { server: orch }] = await Promise
       .all([import('./serving/start.js'), import('./app.js')])
     const running = await start(parsed, orch, fail, supervisor)
     if (supervisor === undefined) reportToServiceManager(running)

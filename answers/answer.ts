@@ -102,8 +102,27 @@ export type RelayedAnswer = PassedAnswer | UpgradeAnswer
 
 export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer | RelayedAnswer
 
-/** What verbs read of a request: Fastify's has it, and so may any other value. */
-export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {
+/** The body of a request that is made in this process: plain data of its own, which is decoded in place. */
+export class GivenBody {
+  readonly value: unknown
+  /** Bytes that it would have, nearly. */
+  readonly length: number
+  /** Its texts, for what is looked up in bytes. */
+  readonly mayBeMisnamed: boolean
+
+  constructor (value: unknown, length: number, mayBeMisnamed: boolean) {
+    this.value = value
+    this.length = length
+    this.mayBeMisnamed = mayBeMisnamed
+  }
+}
+
+/** What verbs read of a request: Fastify's has it, and so have those that are made in this process (`host/`). */
+export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'orch'> {
+  /** Bytes, or a GivenBody. */
+  readonly body: unknown
+  /** The server itself asks, which may do everything. Default a user does. */
+  readonly isOwn?: true
   readonly server: Pick<ServedRequest['server'], 'orchAuthorization' | 'orchResources' | 'orchSettings'>
 }
 

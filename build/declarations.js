@@ -1,7 +1,8 @@
 /**
  * Runs after the build, for `npm pack` and `npm publish`: bundles the declarations of each entry of the package, with
  * all types they refer to, into one file in `dist/types/`. The augmentation of Fastify (`answers/request-context.ts`,
- * `plugins/shared/server.ts`) is left out, because hosts never see our decorators.
+ * `plugins/shared/server.ts`) is left out, because hosts never see our decorators, but for the one that they find
+ * (`host/index.ts`).
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,6 +25,10 @@ const compilerOptions = {
   typeRoots: [join(root, 'node_modules/@types')]
 }
 const QUIET = { default: { logLevel: 'none' } }
+
+/** What a host finds, as the source has it. */
+const [AUGMENTATION] = /^declare module 'fastify' \{\n.*?\n\}\n/ms
+  .exec(readFileSync(join(root, 'host/index.ts'), 'utf8'))
 
 /** The settings for an entry, the path of its declarations. */
 const configFor = (entry, into) => ExtractorConfig.prepare({
@@ -94,7 +99,10 @@ try {
     additionalEntryPoints: configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath)
   })
   for (const config of configs) {
-    writeFileSync(config.untrimmedFilePath, `/// <reference types="node" />\n\n${bundled(config, state)}`)
+    const augmentation = config.untrimmedFilePath === join(made, 'app.d.ts') ? AUGMENTATION : ''
+    writeFileSync(
+      config.untrimmedFilePath, `/// <reference types="node" />\n\n${bundled(config, state)}${augmentation}`
+    )
   }
   rmSync(join(dist, 'types'), { recursive: true, force: true })
   renameSync(made, join(dist, 'types'))

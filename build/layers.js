@@ -43,6 +43,10 @@ const MAY_IMPORT = {
   routes: [...UP_TO_REGISTRY, 'answers', 'serving/wire'],
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
+  host: [
+    ...UP_TO_CONTROLLERS, 'answers', 'routes/handlers', 'plugins/errors', 'plugins/request-info',
+    'plugins/storage-version-barrier'
+  ],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: [
     'config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests',
@@ -50,10 +54,10 @@ const MAY_IMPORT = {
   ],
   // the last three for `orch-apiserver dev`
   testing: [
-    'app', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
+    'app', 'host', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
     'config/commands/dev', 'config/flag'
   ],
-  app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
+  app: ['config/checks/index', 'config/server-options', 'host', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes', 'storage/cache/shared', 'testing/dev']
 }
@@ -73,8 +77,8 @@ const PUBLIC_NAMES = ['schemas/compat', 'app', 'config/documents', 'plugins/requ
 /** Packages restricted to certain modules. */
 const PACKAGES = [
   [/^@?fastify/, [
-    'answers', 'app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor',
-    'serving/uncaught-errors', 'plugins', 'routes', 'config/logging'
+    'answers', 'app', 'host', 'testing', 'serving/start', 'serving/processes/store-process',
+    'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging'
   ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, [

@@ -3,14 +3,14 @@
  * StorageVersionAPI). Runs after authorization, as upstream. The exceptions are upstream's: StorageVersions themselves,
  * namespaces that a server creates, and leases in the namespace of the system.
  */
-import { served } from '../answers/request-context.js'
+import { served, type RequestContext } from '../answers/request-context.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import { storageVersions as ownType } from '../schemas/api/internal/storageversions.js'
-import { serviceUnavailable } from '../schemas/status.js'
+import { serviceUnavailable, type StatusError } from '../schemas/status.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { reasonOf } from '../storage/errors.js'
 import { isAdministrator } from './shared/request-kinds.js'
-import { plugin } from '../answers/server.js'
+import { plugin, type Having } from '../answers/server.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
@@ -25,22 +25,25 @@ export function passes (
     isAdministrator(user)
 }
 
-export default plugin()(async fastify => {
-  const { orchStorageVersions: storageVersions, orchResources: resources } = fastify
-  if (storageVersions === undefined) return
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    if (storageVersions.completed) return done()
-    const { info, user } = served(request).orch
-    if (passes(info, user)) return done()
-    const type = resources.lookup(info)?.type
-    if (type === undefined || !storageVersions.pending(type)) return done()
-    const failure = storageVersions.lastFailure(type)
-    const name = info.group === '' ? info.resource : `${info.resource}.${info.group}`
-    done(
-      serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen error: ` +
-        `${failure === undefined ? 'none' : reasonOf(failure)}`)
-    )
-  })
+type Barred = Having<'orchResources' | 'orchStorageVersions'>
+
+/** Why a request has to wait; undefined if it need not. */
+export function barrierOf (
+  { orchStorageVersions: storageVersions, orchResources: resources }: Barred,
+  { info, user }: Pick<RequestContext, 'info' | 'user'>
+): StatusError | undefined {
+  if (storageVersions === undefined || storageVersions.completed || passes(info, user)) return undefined
+  const type = resources.lookup(info)?.type
+  if (type === undefined || !storageVersions.pending(type)) return undefined
+  const failure = storageVersions.lastFailure(type)
+  const name = info.group === '' ? info.resource : `${info.resource}.${info.group}`
+  return serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen ` +
+    `error: ${failure === undefined ? 'none' : reasonOf(failure)}`)
+}
+
+export default plugin()(async (fastify: Barred) => {
+  if (fastify.orchStorageVersions === undefined) return
+  fastify.addHook('onRequest', (request, _reply, done) => { done(barrierOf(fastify, served(request).orch)) })
 }, {
   name: 'orch/storage-version-barrier',
   fastify: '5.x',

@@ -2,10 +2,10 @@
  * Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending
  * on fieldValidation.
  */
-import type { VerbRequest } from '../answers/answer.js'
+import { GivenBody, type VerbRequest } from '../answers/answer.js'
 import { toJson } from '../schemas/codec/json/encode.js'
 import { stringify } from '../schemas/codec/json/exact.js'
-import { parseInSteps, parseJson, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.js'
+import { parseInSteps, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.js'
 import { protobufInSteps } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody } from '../schemas/codec/text-thread.js'
 import type { Message } from '../schemas/language/declare.js'
@@ -15,7 +15,7 @@ import { findingsOfYaml, warningsOf, findingsOfJson, strictFindings } from '../s
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
-import { waitFor, type WaitingSteps } from '../schemas/steps.js'
+import { finish, waitFor, type Steps, type WaitingSteps } from '../schemas/steps.js'
 import { askerOf } from '../answers/formats/format.js'
 import { decodeErrorText, explainingSteps, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
@@ -35,13 +35,22 @@ export function contentType (request: VerbRequest): string {
   return type === '' ? JSON_TYPE : type
 }
 
-export function bodyOf (request: VerbRequest): Uint8Array {
-  return request.body instanceof Uint8Array ? request.body : new Uint8Array()
+export type RequestBody = Uint8Array | GivenBody
+
+export function bodyOf ({ body }: VerbRequest): RequestBody {
+  return body instanceof Uint8Array || body instanceof GivenBody ? body : new Uint8Array()
+}
+
+/** Parses JSON, unless it is given as a value. @throws DecodeError */
+export const parseBody = (body: RequestBody): Parsed => finish(parseBodyInSteps(body))
+
+function * parseBodyInSteps (body: RequestBody): Steps<Parsed> {
+  return body instanceof GivenBody ? { value: body.value, duplicates: [] } : yield * parseInSteps(body)
 }
 
 /** Parses JSON or YAML into a plain value. @throws DecodeError */
-export const parseText = (type: string, body: Uint8Array, request: VerbRequest): Parsed | Promise<Parsed> =>
-  type === YAML_TYPE ? parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
+export const parseText = (type: string, body: RequestBody, request: VerbRequest): Parsed | Promise<Parsed> =>
+  type === YAML_TYPE && body instanceof Uint8Array ? parseYamlBody(body, askerOf(request.orch)) : parseBody(body)
 
 /**
  * Decodes the object of a body; `validation` decides about unknown fields.
@@ -58,7 +67,7 @@ export function * decodeBody<T> (
     )
   }
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
-  const decoded = type === PROTOBUF_TYPE
+  const decoded = type === PROTOBUF_TYPE && body instanceof Uint8Array
     ? yield * explainingSteps(why => decodeErrorText(message, {}, why),
       protobufInSteps(message, body, OF_BODIES, request.orch.naming))
     : yield * decodeText(request, type, body, message)
@@ -85,12 +94,12 @@ export function recordValue (request: VerbRequest, value: () => unknown): void {
 }
 
 function * decodeText<T> (
-  request: VerbRequest, type: string, body: Uint8Array, message: Message<T>
+  request: VerbRequest, type: string, body: RequestBody, message: Message<T>
 ): WaitingSteps<Decoded<T> & BodyFindings> {
   const explain = (why: string): string => unrecognized(message, why)
   const parsed = type === YAML_TYPE
     ? waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
-    : explainingSteps(explain, parseInSteps(body))
+    : explainingSteps(explain, parseBodyInSteps(body))
   const { value, ...defects } = yield * parsed
   yield
   const { naming } = request.orch
@@ -107,11 +116,11 @@ interface BodyFindings {
 
 /** Unknown and duplicate fields. */
 function findingsOf (
-  type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: BodyFindings
+  type: string, body: RequestBody, message: Message, { unknown, duplicates, lines }: BodyFindings
 ): string[] {
   if (type === YAML_TYPE) return findingsOfYaml(unknown, lines)
   // Custom types have no protobuf form.
-  return type === JSON_TYPE && message[Facts].protobuf
+  return type === JSON_TYPE && message[Facts].protobuf && body instanceof Uint8Array
     ? findingsOfJson(body, unknown, duplicates)
     : strictFindings(unknown, duplicates)
 }

@@ -19,54 +19,47 @@ import type { RoutedServer } from './needs.js'
 /** Sends the answer. */
 export type Handler = ReturnType<ReturnType<typeof answering>>
 type Verbs = Partial<Record<string, Verb>>
-type Handlers = Partial<Record<string, Handler>>
 
 /** PATCH serves both patch and apply, distinguished by media type. */
 const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(request) ? apply(request) : patch(request)
 
 /** By subresource, '' for the object itself, then by verb. */
-type Table = Map<string, Handlers>
+type Table = ReadonlyMap<string, Verbs>
 
-/** Makes the handlers of a server's types. */
-class HandlerTables {
-  readonly #fastify: Pick<RoutedServer, 'orchSettings' | 'orchResources' | 'orchConnections'>
-  readonly #answered: ReturnType<typeof answering>
+/** What verbs find on the server. */
+type VerbServer = Pick<RoutedServer, 'orchSettings' | 'orchResources'>
 
-  constructor (fastify: RoutedServer) {
-    const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings } = fastify
-    this.#fastify = fastify
-    this.#answered = answering({
-      closing: () => shutdown.signal, grace: () => shutdown.watchGrace,
-      bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics)
-    })
-  }
+const connects = ({ connects }: Subresource): boolean => connects === true
+
+const served = ({ representation, gates }: ResourceStore): readonly Subresource[] =>
+  representation.subresources.filter(subresource => isServed(subresource, gates))
+
+const only = (names: readonly string[], verbs: Verbs): Verbs =>
+  Object.fromEntries(Object.entries(verbs).filter(([name]) => names.includes(name)))
+
+/** The verbs of a server's types, as far as they need no connection. */
+class VerbTables {
+  readonly #fastify: VerbServer
+
+  constructor (fastify: VerbServer) { this.#fastify = fastify }
 
   of (store: ResourceStore): Table {
-    const { verbs, subresources } = store.representation
     if (store.type.virtual) return new Map([['', this.#virtual(store)]])
-    const object = this.#answering(verbs, this.#stored(store))
-    const below = subresources.filter(subresource => isServed(subresource, store.gates))
     return new Map([
-      ['', object], ...below.map(subresource => [subresource.name, this.#subresource(store, subresource)] as const)
+      ['', only(store.representation.verbs, this.#stored(store))],
+      ...served(store).map(below => [below.name, only(below.verbs, this.#belowObject(store, below))] as const)
     ])
   }
 
-  #answering (names: readonly string[], verbs: Verbs): Handlers {
-    return Object.fromEntries(names.flatMap(name => {
-      const verb = verbs[name]
-      return verb === undefined ? [] : [[name, this.#answered(verb)]]
-    }))
-  }
-
   /** Of objects that are not stored: made when they are read, or an answer to what is created. */
-  #virtual (store: ResourceStore): Handlers {
+  #virtual (store: ResourceStore): Verbs {
     const { orchResources: resources } = this.#fastify
     const { verbs } = store.representation
     const [source, operation] = [resources.source(store.type), resources.operation(store.type)]
-    if (operation !== undefined) return this.#answering(verbs, { create: operationVerb(store, operation) })
+    if (operation !== undefined) return only(verbs, { create: operationVerb(store, operation) })
     if (source === undefined) return {}
     return {
-      ...this.#answering(verbs, { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }),
+      ...only(verbs, { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }),
       watch: () => { throw notSupported(store.resource, 'watch') }
     }
   }
@@ -88,16 +81,9 @@ class HandlerTables {
     }
   }
 
-  #subresource (store: ResourceStore, subresource: Subresource): Handlers {
-    const { name, connects, verbs } = subresource
-    const { plural } = store.representation
-    const connect = connects === true ? this.#fastify.orchConnections.get(`${plural}/${name}`) : undefined
-    if (connect === undefined) return this.#answering(verbs, this.#belowObject(store, subresource))
-    return Object.fromEntries(verbs.map(verb => [verb, this.#answered(request => connect(store, request))]))
-  }
-
   /** A view of the object, an operation on it, or a part of it, such as its status. */
-  #belowObject (store: ResourceStore, { view, name, connects, kind, verbs }: Subresource): Verbs {
+  #belowObject (store: ResourceStore, subresource: Subresource): Verbs {
+    const { view, name, kind, verbs } = subresource
     if (view !== undefined) {
       const patch = patchOrApply(request => applyView(store, view, request), patchViewVerb(store, view))
       return { get: readViewVerb(store, view), update: updateViewVerb(store, view), patch }
@@ -105,18 +91,45 @@ class HandlerTables {
     const operation = this.#fastify.orchResources.operation(store.type, name)
     if (operation !== undefined) return { create: operationVerb(store, operation) }
     const { kind: own, plural } = store.representation
-    if ((kind ?? own) === own && connects !== true) return this.#object(store)
+    if ((kind ?? own) === own && !connects(subresource)) return this.#object(store)
     return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${plural}/${name}`) }]))
   }
 }
 
-/** The handlers of each store, made when the first request comes: most resources get none. */
-export function handlerTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<Handler> {
-  const made = new HandlerTables(fastify)
-  const tables = new WeakMap<ResourceStore, VerbTable<Handler>>()
+/** Of each store, made when the first request comes: most resources get none. */
+function tables<Handler> (
+  handlersOf: (store: ResourceStore) => ReadonlyMap<string, Partial<Record<string, Handler>>>
+): (store: ResourceStore) => VerbTable<Handler> {
+  const made = new WeakMap<ResourceStore, VerbTable<Handler>>()
   return store => {
-    let table = tables.get(store)
-    if (table === undefined) tables.set(store, table = new VerbTable(store, made.of(store)))
+    let table = made.get(store)
+    if (table === undefined) made.set(store, table = new VerbTable(store, handlersOf(store)))
     return table
   }
+}
+
+/** The verbs themselves, for requests of this process; those of connections answer that they are not offered. */
+export function verbTables (fastify: VerbServer): (store: ResourceStore) => VerbTable<Verb> {
+  const verbs = new VerbTables(fastify)
+  return tables(store => verbs.of(store))
+}
+
+/** Verbs whose answers are sent. */
+export function handlerTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<Handler> {
+  const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings, orchConnections: connections } = fastify
+  const answered = answering({
+    closing: () => shutdown.signal, grace: () => shutdown.watchGrace,
+    bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics)
+  })
+  const verbs = new VerbTables(fastify)
+  return tables(store => {
+    const made = new Map([...verbs.of(store)].map(([name, all]) =>
+      [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run as Verb)]))] as const))
+    for (const { name, verbs } of served(store).filter(connects)) {
+      const connect = connections.get(`${store.representation.plural}/${name}`)
+      if (connect === undefined) continue
+      made.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))
+    }
+    return made
+  })
 }

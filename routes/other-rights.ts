@@ -3,8 +3,9 @@ import type { VerbRequest } from '../answers/answer.js'
 import { resourceRequest } from '../auth/request-info.js'
 
 export async function mayAlso (
-  { server, orch: { user } }: VerbRequest, asked: Parameters<typeof resourceRequest>[0]
+  { isOwn, server, orch: { user } }: VerbRequest, asked: Parameters<typeof resourceRequest>[0]
 ): Promise<boolean> {
+  if (isOwn === true) return true
   if (user === undefined) return false
   const { decision } = await server.orchAuthorization.authorizer.authorize({ user, info: resourceRequest(asked) })
   return decision === 'Allow'

@@ -9,7 +9,8 @@ export const HTML_TYPE = 'text/html'
 export const APPLY_TYPE = 'application/apply-patch+yaml'
 export const STRATEGIC_MERGE_PATCH_TYPE = 'application/strategic-merge-patch+json'
 export const JSON_PATCH_TYPE = 'application/json-patch+json'
-const CUSTOM_PATCH_TYPES = [JSON_PATCH_TYPE, 'application/merge-patch+json'] as const
+export const MERGE_PATCH_TYPE = 'application/merge-patch+json'
+const CUSTOM_PATCH_TYPES = [JSON_PATCH_TYPE, MERGE_PATCH_TYPE] as const
 const PATCH_TYPES = [...CUSTOM_PATCH_TYPES, STRATEGIC_MERGE_PATCH_TYPE] as const
 export type PatchType = (typeof PATCH_TYPES)[number]
 

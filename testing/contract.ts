@@ -1,5 +1,6 @@
 /** The options and the interface of a test server. */
 import type { ServerOptions } from '../app.js'
+import type { OwnClient } from '../host/contract.js'
 import type { Release } from '../schemas/meta/release.js'
 import type { TestClock } from './clock.js'
 import type { Exchanges } from './exchanges.js'
@@ -50,6 +51,8 @@ export interface TestServer extends AsyncDisposable {
    * The time of the server: timestamps, lifetimes of objects and tokens, timeouts of requests and watches, bookmarks.
    */
   readonly clock: TestClock
+  /** Reads and writes objects in this process, as the server itself or as a user; without exchanges and faults. */
+  readonly client: OwnClient
   /** Requests of clients and their responses. */
   readonly exchanges: Exchanges
   /** Faults to inject. */

@@ -11,6 +11,8 @@ import { ExchangeLog, type Exchanges } from './exchanges.js'
 import { FaultInjector, type Faults } from './faults.js'
 import { readFixtures, type Fixture } from './fixtures.js'
 import { clientConfig, kubeconfig, type ClientConfig } from './kubeconfig.js'
+import { clientOf } from '../host/client.js'
+import type { OwnClient } from '../host/contract.js'
 import { listening, sharedSigningKey, type Listening } from './listening.js'
 import { load } from './load.js'
 import { NextFork, type Unused } from './next-fork.js'
@@ -33,6 +35,7 @@ interface Parts {
 
 class Server implements TestServer {
   readonly url: string
+  readonly client: OwnClient
   readonly certificateAuthority: string | undefined
   readonly clock: TestClock
   readonly exchanges: Exchanges
@@ -43,6 +46,7 @@ class Server implements TestServer {
 
   constructor (parts: Parts) {
     this.url = parts.listening.url
+    this.client = clientOf(parts.listening.scope)
     this.certificateAuthority = parts.listening.certificateAuthority
     this.clock = parts.clock
     this.exchanges = parts.exchanges

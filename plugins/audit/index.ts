@@ -7,19 +7,19 @@
  * @see interface, 'Audit events'
  */
 import type { FastifyReply } from 'fastify'
-import { served, type ServedRequest } from '../../answers/request-context.js'
+import { served, type RequestContext, type ServedRequest } from '../../answers/request-context.js'
 import { attempted } from './attempted-credentials.js'
 import { CLOSED_EARLY, eventOf, type EventDetails, type Outcome } from './event.js'
 import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { latencies } from './latency.js'
 import { Recording } from './recording.js'
-import { sourceIPs, type RequestFacts } from './subject.js'
+import { sourceIPs } from './subject.js'
 import { READ_ONLY } from '../../auth/request-info.js'
-import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
 import { StatusError } from '../../schemas/status.js'
 import { isLongRunning } from '../shared/request-kinds.js'
+import type { AuditedRequest, OrchDecorators } from '../shared/server.js'
 import { plugin, type Having } from '../../answers/server.js'
 
 export interface AuditOptions extends BackendsOptions {
@@ -47,14 +47,17 @@ async function audit (
     'apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.'
   )
     .with()
-  if (options.path === undefined && options.webhook === undefined) return
+  const isOn = options.path !== undefined || options.webhook !== undefined
+  const record: OrchDecorators['orchAudit'] = isOn ? request => begin(request) : undefined
+  fastify.decorate('orchAudit', record)
+  if (!isOn) return
   const backends = await openBackends(options, fastify)
   const ruler = compilePolicy(policy)
   const countOf = new Map(LEVELS.map(level => [level, levels.with(level)]))
 
   /** False if a strict back end lost the event. */
   const write = (
-    stage: Stage, request: ServedRequest, recording: Recording, more: Partial<EventDetails> = {}
+    stage: Stage, request: Pick<AuditedRequest, 'orch'>, recording: Recording, more: Partial<EventDetails> = {}
   ): boolean | Promise<boolean> => {
     const { level, omitStages } = recording.auditConfig
     if (omitStages.has(stage)) return true
@@ -71,64 +74,65 @@ async function audit (
     events.add()
     return backends.write(event)
   }
-  const outcomeOf = (request: ServedRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
-    const code = reply.raw.statusCode
-    const { failure, info: { verb } } = request.orch
-    return { code, status: failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(verb) }
-  }
+  const outcomeOf = ({ failure, info: { verb } }: RequestContext, code: number, { answered }: Recording): Outcome =>
+    ({ code, status: failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(verb) })
   const answeredWith = (
-    request: ServedRequest, reply: FastifyReply, recording: Recording, begun = reply.raw.headersSent
-  ): Partial<EventDetails> => ({
-    outcome: begun || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY,
-    request: recording.requestJson,
-    response: recording.responseJson
-  })
-  const open = (request: ServedRequest): Recording | undefined => {
+    { orch, answered }: AuditedRequest, recording: Recording, begun?: boolean
+  ): Partial<EventDetails> => {
+    const { code, isBegun } = answered()
+    return {
+      outcome: (begun ?? isBegun) || orch.failure !== undefined ? outcomeOf(orch, code, recording) : CLOSED_EARLY,
+      request: recording.requestJson,
+      response: recording.responseJson
+    }
+  }
+  const open = (request: AuditedRequest): Recording | undefined => {
     request.orch.audited = true
     const { user, impersonator, info } = request.orch
     const asking = impersonator ?? user
     const auditConfig = ruler(asking, info)
     countOf.get(auditConfig.level)?.add()
     if (auditConfig.level === 'None') return undefined
-    const recording = new Recording(auditConfig, requestFacts(request, asking))
+    const { auditId, receivedAt } = request.orch
+    const recording = new Recording(auditConfig, { auditId, info, user: asking, receivedAt, ...request.sender() })
     request.orch.recorder = recording
     return recording
   }
-  const complete = (request: ServedRequest, reply: FastifyReply, recording: Recording): void => {
+  const complete = (request: AuditedRequest, recording: Recording): void => {
     request.orch.onClosed(() => {
       const { orch } = request
       const slow = isLongRunning(orch.info) ? undefined : latencies(orch, performance.now())
       if (slow !== undefined) orch.annotations = { ...orch.annotations, ...slow }
-      void write(
-        request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)
-      )
+      void write(orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, recording))
     })
   }
 
-  fastify.addHook('onRequest', (arrived, reply, done) => {
-    const request = served(arrived)
+  const begin = (request: AuditedRequest): ReturnType<NonNullable<OrchDecorators['orchAudit']>> => {
     const recording = open(request)
-    if (recording === undefined) return done()
-    if (isLongRunning(request.orch.info)) {
+    if (recording === undefined) return undefined
+    const { orch } = request
+    if (isLongRunning(orch.info)) {
       let isStarted = false
       const start = (begun: boolean): void => {
-        if (!isStarted) {
-          void write('ResponseStarted', request, recording, answeredWith(request, reply, recording, begun))
-        }
+        if (!isStarted) void write('ResponseStarted', request, recording, answeredWith(request, recording, begun))
         isStarted = true
       }
-      request.orch.begun = () => { start(true) }
-      request.orch.onClosed(() => { start(false) })
+      orch.begun = () => { start(true) }
+      orch.onClosed(() => { start(false) })
     }
-    complete(request, reply, recording)
-    const go = (written: boolean): void => {
-      if (written) return done()
+    complete(request, recording)
+    const refusalOf = (written: boolean): StatusError | undefined => {
+      if (written) return undefined
       rejected.add()
-      done(notRecorded())
+      return notRecorded()
     }
     const written = write('RequestReceived', request, recording)
-    if (typeof written === 'boolean') go(written)
-    else written.then(go, done)
+    return typeof written === 'boolean' ? refusalOf(written) : written.then(refusalOf)
+  }
+  fastify.addHook('onRequest', (arrived, reply, done) => {
+    const begun = begin(auditedRequest(served(arrived), reply))
+    if (begun instanceof Promise) begun.then(done, done)
+    else done(begun)
   })
   // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason;
   // a regular response is complete.
@@ -136,10 +140,11 @@ async function audit (
     orch?.begun?.()
     if (orch?.audited !== false) return done()
     const request = served(reply.request)
-    const recording = open(request)
+    const audited = auditedRequest(request, reply)
+    const recording = open(audited)
     if (recording !== undefined) {
       const { failure, query } = orch
-      if (failure === undefined) complete(request, reply, recording)
+      if (failure === undefined) complete(audited, recording)
       else {
         const message = failure.status.reason === 'Unauthorized'
           ? attempted(request.headers, request.raw.socket, query)
@@ -157,20 +162,15 @@ async function audit (
 /** Maximum characters kept of a user agent. */
 const MAX_AGENT_LENGTH = 2048
 
-/** Copied on arrival, because the connection may be closed by the time of the last event. */
-function requestFacts (
-  { raw, headers, socket, orch: { auditId, info, receivedAt } }: ServedRequest, user: UserInfo | undefined
-): RequestFacts {
-  return {
-    auditId,
+const auditedRequest = ({ orch, raw, headers, socket }: ServedRequest, reply: FastifyReply): AuditedRequest => ({
+  orch,
+  sender: () => ({
     url: raw.url ?? '',
-    info,
-    user,
-    receivedAt,
     sourceIPs: sourceIPs(headers, socket.remoteAddress),
     userAgent: headers['user-agent']?.slice(0, MAX_AGENT_LENGTH) || undefined // further clipped when written
-  }
-}
+  }),
+  answered: () => ({ code: reply.raw.statusCode, isBegun: reply.raw.headersSent })
+})
 
 export default plugin<AuditOptions>()(audit, {
   name: 'orch/audit',

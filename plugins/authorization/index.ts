@@ -4,13 +4,14 @@
  * Authorization flags.) `fastify.orchAuthorization` offers the same chain to access reviews, impersonation, escalation
  * checks and admission.
  */
-import { served, type ServedRequest } from '../../answers/request-context.js'
+import { served, type RequestContext } from '../../answers/request-context.js'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
 import { runParts } from '../shared/lifecycle.js'
+import type { Authorization } from '../shared/server.js'
 import { chain, rulesOf } from './chain.js'
 import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
@@ -63,22 +64,14 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
     runParts(fastify, 'authorizer', [...authorizers, ...parts])
   }
   const authorize: Authorizer['authorize'] = attributes => current.authorize(attributes)
-  fastify.decorate('orchAuthorization', {
-    authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },
-    explain: attributes => explanation(current.all)(attributes),
-    rbac
-  })
-
   const settle = (
-    request: ServedRequest, attributes: Attributes, ruling: Ruling
+    context: RequestContext, attributes: Attributes, ruling: Ruling
   ): StatusError | undefined | Promise<StatusError> => {
     const { decision, reason = '', evaluationError } = ruling
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
     const said = unknown ? UNKNOWN : annotationsOf(ruling)
-    request.orch.annotations = Object.keys(request.orch.annotations).length === 0
-      ? said
-      : { ...request.orch.annotations, ...said }
+    context.annotations = Object.keys(context.annotations).length === 0 ? said : { ...context.annotations, ...said }
     if (unknown) return undecided(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
@@ -88,17 +81,25 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
-  fastify.addHook('onRequest', (arrived, _reply, done) => {
-    const request = served(arrived)
-    const { user, info } = request.orch
-    if (user === undefined) return done(internalError(new Error('authorization ran before authentication')))
+  const refusalOf: Authorization['refusalOf'] = context => {
+    const { user, info } = context
+    if (user === undefined) return internalError(new Error('authorization ran before authentication'))
     const attributes = { user, info }
     const answer = authorize(attributes)
-    const settled = answer instanceof Promise
-      ? answer.then(ruling => settle(request, attributes, ruling))
-      : settle(request, attributes, answer)
-    if (!(settled instanceof Promise)) return done(settled)
-    void settled.then(done)
+    return answer instanceof Promise
+      ? answer.then(ruling => settle(context, attributes, ruling))
+      : settle(context, attributes, answer)
+  }
+  fastify.decorate('orchAuthorization', {
+    authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },
+    explain: attributes => explanation(current.all)(attributes),
+    refusalOf,
+    rbac
+  })
+  fastify.addHook('onRequest', (arrived, _reply, done) => {
+    const refused = refusalOf(served(arrived).orch)
+    if (!(refused instanceof Promise)) return done(refused)
+    void refused.then(done)
   })
 }, {
   name: 'orch/authorization',

@@ -4,10 +4,11 @@
  * allows the request counts; permission to impersonate without constraint comes last.
  */
 import { NODE_NAME } from '../../auth/credential-ids.js'
+import { withDefault } from '../../auth/default-groups.js'
 import { serviceAccountGroups, splitServiceAccount } from '../../auth/service-account-names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Impersonation } from './headers.js'
-import { IDENTITIES, withDefault, type Permission } from './permissions.js'
+import { IDENTITIES, type Permission } from './permissions.js'
 
 export interface Mode {
   readonly name: 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'

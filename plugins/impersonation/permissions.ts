@@ -1,5 +1,6 @@
 /** Parses impersonation headers into the impersonated user and the permissions required for it. */
-import { serviceAccountGroups, splitServiceAccount } from '../../auth/service-account-names.js'
+import { groupsOf } from '../../auth/default-groups.js'
+import { splitServiceAccount } from '../../auth/service-account-names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Impersonation } from './headers.js'
@@ -15,9 +16,6 @@ export interface Permission {
 
 /** The group of resources that stand for identities. */
 export const IDENTITIES = 'authentication.orch.io'
-const ANONYMOUS = 'system:anonymous'
-const AUTHENTICATED = 'system:authenticated'
-const UNAUTHENTICATED = 'system:unauthenticated'
 /** Limits the authorizer calls of one request. */
 const MAX_PERMISSIONS = 500
 
@@ -48,14 +46,5 @@ export function parseImpersonation ({ users, uids, groups, extra }: Impersonatio
     ...(uid === '' ? [] : [{ group: IDENTITIES, resource: 'uids', name: uid }])
   ]
   if (permissions.length > MAX_PERMISSIONS) throw badRequest(`more than ${MAX_PERMISSIONS} things to impersonate`)
-  const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace)
-  return {
-    permissions, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) }
-  }
-}
-
-/** Adds the group of authenticated or unauthenticated users unless the headers name one. */
-export function withDefault (username: string, groups: readonly string[]): readonly string[] {
-  if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED]
-  return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? groups : [...groups, AUTHENTICATED]
+  return { permissions, user: { username, uid, groups: groupsOf(username, groups), extra: Object.fromEntries(extra) } }
 }

@@ -7,7 +7,6 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
-import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
 import { usesPublicNames } from '../../schemas/compat/requests.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
@@ -16,7 +15,7 @@ import { auditIdOf } from '../shared/audit-id.js'
 import { hostFault } from '../shared/host-header.js'
 import { closeWithConnection } from '../shared/queued-responses.js'
 import { resetAfterResponse } from '../shared/unread-bodies.js'
-import { infoOfPath, RoutePattern, type Sent } from './paths.js'
+import { infoOfPath, RoutePattern, withSelectors, type Sent } from './paths.js'
 import { Context } from './request-context.js'
 import { plugin } from '../../answers/server.js'
 
@@ -41,16 +40,6 @@ export interface RequestInfoOptions {
   readonly compatNames?: boolean | undefined
   /** Tell authorizers of selectors. Default false. */
   readonly selectors?: boolean
-}
-
-const COLLECTIONS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
-/** Watches by path are of one object, or of all. */
-const WATCH_PATH = /^\/api(?:s\/[^/]+)?\/[^/]+\/watch\//
-
-function withSelectors (info: RequestInfo, search: string): RequestInfo {
-  if (!search.includes('Selector=') || !info.isResourceRequest || !COLLECTIONS.has(info.verb)) return info
-  if (info.verb === 'watch' && WATCH_PATH.test(info.path)) return info
-  return { ...info, selectors: new SelectorsOfQuery(search) }
 }
 
 export default plugin<RequestInfoOptions>()(async (fastify, { compatNames = false, selectors = false }) => {

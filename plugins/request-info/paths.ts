@@ -4,6 +4,7 @@
  * by the same rules.
  */
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
+import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
 import { pathSegment } from '../../schemas/names.js'
 import type { Naming } from '../../schemas/naming.js'
@@ -118,6 +119,17 @@ function nameIn (query: string): string | undefined {
   if (!query.includes('metadata.name')) return undefined
   const name = nameSelected(new URLSearchParams(query).get('fieldSelector') ?? '') ?? ''
   return name === '' || pathSegment(name, false).length > 0 ? undefined : name
+}
+
+const COLLECTIONS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+/** Watches by path are of one object, or of all. */
+const WATCH_PATH = /^\/api(?:s\/[^/]+)?\/[^/]+\/watch\//
+
+/** With what authorizers are told of the query. */
+export function withSelectors (info: RequestInfo, search: string): RequestInfo {
+  if (!search.includes('Selector=') || !info.isResourceRequest || !COLLECTIONS.has(info.verb)) return info
+  if (info.verb === 'watch' && WATCH_PATH.test(info.path)) return info
+  return { ...info, selectors: new SelectorsOfQuery(search) }
 }
 
 /** An encoded slash or NUL. */

@@ -3,7 +3,7 @@
  * declare that (`answers/server.ts`), so that a wrong order fails at boot; until then it is undefined.
  */
 import type { FastifyInstance } from 'fastify'
-import type { ServedRequest } from '../../answers/request-context.js'
+import type { RequestContext, ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../../auth/service-account-tokens.js'
@@ -17,6 +17,7 @@ import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Release } from '../../schemas/meta/release.js'
 import type { Naming } from '../../schemas/naming.js'
+import type { StatusError } from '../../schemas/status.js'
 import type { Aggregation } from '../aggregation/index.js'
 import type { Connections } from '../connections/index.js'
 import type { EgressTunnels } from '../egress.js'
@@ -55,6 +56,11 @@ export interface OrchDecorators {
   orchAuthentication: Authentication
   /** `flow-control/`; missing if the plain limits apply. */
   orchFlowControl?: FlowControl
+  /**
+   * `audit/`: records a request from now until it is closed; undefined without audit. Says why it may not be served:
+   * its event had to be written and was not. Never rejects.
+   */
+  orchAudit: ((request: AuditedRequest) => StatusError | undefined | Promise<StatusError | undefined>) | undefined
   /** `authorization/` */
   orchAuthorization: Authorization
   /** `admission/`: calls conversion webhooks. */
@@ -84,10 +90,29 @@ export interface Authentication {
 export interface Authorization {
   /** The authorizer chain. Never throws or rejects; failures are in `evaluationError`. */
   readonly authorizer: Authorizer
+  /**
+   * Why a request may not be served, undefined if it may; the decision becomes an annotation of it. Synchronous if the
+   * chain is, and never rejects.
+   */
+  readonly refusalOf: (context: RequestContext) => StatusError | undefined | Promise<StatusError | undefined>
   /** Explains a decision in words, for access reviews. */
   readonly explain: (attributes: Attributes) => Promise<string>
   /** Set if `--authorization-mode` includes RBAC. */
   readonly rbac: RbacAuthorizer | undefined
+}
+
+/** A request as its audit events need it. */
+export interface AuditedRequest {
+  readonly orch: RequestContext
+  /** Read at once, if it is recorded: the connection may be closed by the time of the last event. */
+  readonly sender: () => {
+    /** The path, with the query. */
+    readonly url: string
+    readonly sourceIPs: readonly string[]
+    readonly userAgent: string | undefined
+  }
+  /** The code of its answer, which has begun or not. */
+  readonly answered: () => { readonly code: number, readonly isBegun: boolean }
 }
 
 export interface Settings {

@@ -20,7 +20,7 @@ import { matchTarget } from '../../registry/stages/identity.js'
 import type { Target } from '../../registry/write-context.js'
 import { completeView, viewConfig } from '../../registry/verbs/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { applyFieldValidation, bodyOf, contentType, parseText, recordValue } from '../body.js'
+import { applyFieldValidation, bodyOf, contentType, parseText, recordValue, type RequestBody } from '../body.js'
 import { bool, text } from '../query.js'
 import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
@@ -97,8 +97,8 @@ function * configOf (
 }
 
 /** Machines usually send JSON, which is also YAML: parsing it as JSON costs a hundredth. */
-function * parsed (request: VerbRequest, body: Uint8Array): WaitingSteps<Parsed> {
-  if (body[0] === 0x7b) {
+function * parsed (request: VerbRequest, body: RequestBody): WaitingSteps<Parsed> {
+  if (body instanceof Uint8Array && body[0] === 0x7b) {
     try {
       const read = parseJson(body)
       if (read.duplicates.length === 0) return read

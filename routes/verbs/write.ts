@@ -1,5 +1,4 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
-import { parseJson } from '../../schemas/codec/json/parse.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import type { Message } from '../../schemas/language/declare.js'
 import type { ApiObject } from '../../schemas/resource.js'
@@ -11,7 +10,7 @@ import {
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
-import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
+import { entryAnswer, GivenBody, type Verb, type VerbRequest } from '../../answers/answer.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
 import type { Sent } from '../../registry/stages/given.js'
 import { create } from '../../registry/verbs/create.js'
@@ -22,7 +21,9 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { mayBeMisnamed, misnamedWarnings } from '../../schemas/compat/findings.js'
 import { clone } from '../../schemas/language/values.js'
 import type { Steps } from '../../schemas/steps.js'
-import { applyFieldValidation, bodyOf, contentType, decodeBody, recordValue } from '../body.js'
+import {
+  applyFieldValidation, bodyOf, contentType, decodeBody, parseBody, recordValue, type RequestBody
+} from '../body.js'
 import { mayAlso } from '../other-rights.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -62,7 +63,8 @@ export function contextOf (request: VerbRequest): WriteContext {
 function validationOf (request: VerbRequest): Pick<WriteContext, 'validate'> {
   const { naming: { findings }, warnings } = request.orch
   if (findings !== undefined) return { validate: findings }
-  if (!mayBeMisnamed(bodyOf(request))) return {}
+  const body = bodyOf(request)
+  if (!(body instanceof GivenBody ? body.mayBeMisnamed : mayBeMisnamed(body))) return {}
   return {
     validate: (object, old) => {
       for (const text of misnamedWarnings(object, old)) {
@@ -74,7 +76,8 @@ function validationOf (request: VerbRequest): Pick<WriteContext, 'validate'> {
 }
 
 /** @throws StatusError 403, 500 */
-async function mayCreate ({ server, orch: { user, info } }: VerbRequest): Promise<void> {
+async function mayCreate ({ isOwn, server, orch: { user, info } }: VerbRequest): Promise<void> {
+  if (isOwn === true) return
   if (user === undefined) throw internalError(new Error('nobody asks to create'))
   const attributes = { user, info: { ...info, verb: 'create' } }
   const { decision, reason = '', evaluationError } = await server.orchAuthorization.authorizer.authorize(attributes)
@@ -158,7 +161,7 @@ export function * patchOf (
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-  const { value, duplicates } = parseJson(body)
+  const { value, duplicates } = parseBody(body)
   yield
   const { naming } = request.orch
   const message = naming.message(own)
@@ -186,13 +189,18 @@ export function * patchOf (
 
 const OPERATION_MEMBERS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
 
-function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicates: readonly string[]): string[] {
+function findingsOf (
+  type: PatchType, body: RequestBody, value: unknown, duplicates: readonly string[]
+): string[] {
   if (type !== JSON_PATCH_TYPE) return strictFindings([], duplicates)
   const operations: unknown[] = Array.isArray(value) ? value : []
   const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null
     ? []
     : Object.keys(operation).filter(name => !OPERATION_MEMBERS.has(name)).map(name => `[${at}].${name}`))
-  return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
+  const findings = body instanceof Uint8Array
+    ? findingsOfJson(body, unknown, duplicates)
+    : strictFindings(unknown, duplicates)
+  return findings.map(finding => `json patch ${finding}`)
 }
 
 export function patchVerb (store: ResourceStore): Verb {

@@ -12,22 +12,28 @@ export const FREEZE = 'ORCH_TEST_FREEZE'
  */
 export type Frozen = 'held' | 'everything'
 
-let frozen: Frozen | undefined
+let mode: Frozen | undefined
 
 /** For the whole process, from now on. A test run that serves tests of others freezes everything. */
 export function freezeShared (what: Frozen): void {
-  if (frozen !== 'everything') frozen = what
+  if (mode !== 'everything') mode = what
 }
 
 /** The value, which a cache is about to hold. It is plain data without cycles. */
 export function shared<T> (value: T): T {
-  if (frozen !== undefined) freeze(value)
+  if (mode !== undefined) freeze(value)
   return value
 }
 
 /** The value, parsed for a single use that must not write to it. */
 export function forReading<T> (value: T): T {
-  if (frozen === 'everything') freeze(value)
+  if (mode === 'everything') freeze(value)
+  return value
+}
+
+/** The value, frozen in every process: plain data without cycles, for callers outside of the server. */
+export function frozen<T> (value: T): T {
+  freeze(value)
   return value
 }
 

@@ -1,6 +1,6 @@
 /** Cost of authenticating a token in this process: a service account token that was seen before, compared to one of the token file. */
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { tokenCredentials, type Authenticator, type Credentials } from '../../auth/authenticator.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'

@@ -1,6 +1,6 @@
 /** Cost of RBAC: a GET, compared to AlwaysAllow; and a decision in this process, with the default roles alone and with ten thousand bindings. */
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
-import orch, { type ServerOptions } from '../../app.js'
+import { server as orch, type ServerOptions } from '../../app.js'
 
 /** Resolves when the server is ready. */
 export async function serving (storage: NonNullable<ServerOptions['storage']>, options: ServerOptions = {}): Promise<FastifyInstance> {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { gateSettings } from '../../config/feature-gates.js'
 import { featureGates } from '../../schemas/gates.js'
 import { loadedServer } from '../../answers/server.js'

@@ -1,7 +1,7 @@
 /** Interface, 'Errors': each implemented row of the table, its rules, and the Status of codes that the interface leaves open. */
 import t from 'tap'
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { BINDINGS, client, PROTOBUF, build, binding, type Client, type Json, type Answer } from '../build.js'
 import { loadedServer } from '../../answers/server.js'
 

@@ -1,7 +1,7 @@
 /** Interface, 'Health endpoints': rules 1 to 6. */
 import t from 'tap'
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { BINDINGS, binding, build, client } from '../build.js'
 import { loadedServer } from '../../answers/server.js'
 

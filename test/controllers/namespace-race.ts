@@ -3,7 +3,7 @@
  * environment is the number of namespaces, if a few hundred are too few.
  */
 import Fastify from '../fastify.js'
-import orch, { type AdmissionPlugin, type ServerOptions } from '../../app.js'
+import { server as orch, type AdmissionPlugin, type ServerOptions } from '../../app.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { isStatusError } from '../../schemas/status.js'
 import { create } from '../../registry/verbs/create.js'

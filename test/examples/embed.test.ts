@@ -22,7 +22,7 @@ t.test('a host keeps its own handlers, parsers and decorators', async t => {
   t.match(await server.get('/api/v1/namespaces'), { code: 404, json: { host: /./ } })
   t.match((await server.get('/cluster/api')).json, { kind: 'APIVersions', versions: ['v1'] })
   t.equal((await server.get('/cluster/api')).headers['x-host'], 'yes', 'hooks of the host see our answers')
-  t.notOk('orch' in server.app, 'nothing of ours leaks into the host')
+  t.notOk('orchResources' in server.app, 'nothing of ours but `orch` leaks into the host')
 })
 
 t.test('objects live below the prefix', async t => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { OrchDecorators } from '../../plugins/shared/server.js'
 import Fastify from '../fastify.js'
-import orch, { type AdmissionPlugin } from '../../app.js'
+import { server as orch, type AdmissionPlugin } from '../../app.js'
 import aggregation from '../../plugins/aggregation/index.js'
 import controllers from '../../plugins/controllers/index.js'
 import metrics from '../../plugins/metrics/index.js'

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
 import t from 'tap'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { fromStructural } from '../../schemas/custom/declaration.js'
 import { resource } from '../../schemas/resource.js'

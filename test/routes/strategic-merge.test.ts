@@ -1,7 +1,7 @@
 /** Strategic merge patches to a running server: objects, subresources, every version, and refusals. */
 import t from 'tap'
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import { fromStructural } from '../../schemas/custom/declaration.js'
 import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'

@@ -1,6 +1,6 @@
 import Fastify from '../fastify.js'
 import t from 'tap'
-import orch, { type ServerOptions } from '../../app.js'
+import { server as orch, type ServerOptions } from '../../app.js'
 import { fromStructural, type StructuralSchema } from '../../schemas/custom/declaration.js'
 import { resource, type ResourceType } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from '../fastify.js'
-import orch, { type ServerOptions } from '../../app.js'
+import { server as orch, type ServerOptions } from '../../app.js'
 import { openWatches } from '../../answers/watch/turns.js'
 import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from '../build.js'
 import { startEtcd } from '../etcd-process.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import Fastify from '../fastify.js'
-import orch from '../../app.js'
+import { server as orch } from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
 import { loadedServer } from '../../answers/server.js'

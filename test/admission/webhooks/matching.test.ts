@@ -1,7 +1,7 @@
 /** Which requests a webhook receives: its rules, its selectors, and the version that it requested. */
 import t from 'tap'
 import Fastify from '../../fastify.js'
-import orch from '../../../app.js'
+import { server as orch } from '../../../app.js'
 import type { ApiObject } from '../../../schemas/resource.js'
 import { seenByAdmission, OtherWrite } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'

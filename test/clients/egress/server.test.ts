@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { writeFileSync } from 'node:fs'
 import Fastify from '../../fastify.js'
-import orch, { type ServerOptions } from '../../../app.js'
+import { server as orch, type ServerOptions } from '../../../app.js'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import { caBundle, hookServer } from '../../admission/webhooks/hook-server.js'
 import { client, type Client, type Json } from '../../build.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import Fastify from '../../fastify.js'
-import orch from '../../../app.js'
+import { server as orch } from '../../../app.js'
 import { ANONYMOUS } from '../../../plugins/authentication/index.js'
 import { bearerToken, parseTokenFile, tokenFileAuthenticator } from '../../../plugins/authentication/token-file.js'
 import { clientCertificateAuthenticator } from '../../../plugins/authentication/client-certificate.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
 import Fastify from '../../fastify.js'
-import orch, { type Authenticator, type Authorizer, type ServerOptions } from '../../../app.js'
+import { server as orch, type Authenticator, type Authorizer, type ServerOptions } from '../../../app.js'
 import { runParts } from '../../../plugins/shared/lifecycle.js'
 import { tokenCredentials } from '../../../auth/authenticator.js'
 import { parseRequest } from '../../request-info.js'

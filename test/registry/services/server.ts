@@ -1,6 +1,6 @@
 /** Servers that allocate addresses to services, and the allocated values in their stores. */
 import Fastify from '../../fastify.js'
-import orch, { type ServerOptions } from '../../../app.js'
+import { server as orch, type ServerOptions } from '../../../app.js'
 import type { Backend } from '../../../storage/backend.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../../registry/services/allocation.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import orch from '../../../app.js'
+import { server as orch } from '../../../app.js'
 import { watch } from '../../../registry/verbs/watch.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { parseFieldSelector } from '../../../schemas/selectors/fields.js'

@@ -1,0 +1,51 @@
+/** The client: what it is asked becomes a request of this process, and the answer an object. */
+import type { UserInfo } from '../schemas/meta/user-info.js'
+import { groupsOf } from '../auth/default-groups.js'
+import type { Client, ClientOptions, InformerOptions, OwnClient, Schema, TypeName, User } from './contract.js'
+import { TypeInformer } from './informer.js'
+import { TypedObjects } from './typed-objects.js'
+import { requestServer, type Asker, type RequestServer } from './requests.js'
+import { typeNameOf } from './types.js'
+import type { Whole } from '../answers/server.js'
+
+const MANAGER = 'orch-client'
+
+class TypedClient {
+  readonly server: RequestServer
+  readonly asker: Asker
+
+  constructor (server: RequestServer, asker: Asker) {
+    this.server = server
+    this.asker = asker
+  }
+
+  of (schema: Schema | TypeName, name?: TypeName): TypedObjects {
+    return new TypedObjects({ server: this.server, asker: this.asker, type: typeNameOf(schema, name) })
+  }
+}
+
+class ServerClient extends TypedClient {
+  as (user: User, options: ClientOptions = {}): TypedClient {
+    return new TypedClient(this.server, { ...this.#asker(options), user: userInfo(user) })
+  }
+
+  with (options: ClientOptions): ServerClient { return new ServerClient(this.server, this.#asker(options)) }
+
+  informer (schema: Schema | TypeName, options: InformerOptions<object> & { type?: TypeName } = {}): TypeInformer {
+    return new TypeInformer(this.server, typeNameOf(schema, options.type), options)
+  }
+
+  #asker ({ fieldManager = this.asker.manager, warn = this.asker.warn }: ClientOptions): Asker {
+    return { ...this.asker, manager: fieldManager, warn }
+  }
+}
+
+const userInfo = ({ username, uid = '', groups = [], extra = {} }: User): UserInfo =>
+  ({ username, uid, groups: groupsOf(username, groups), extra })
+
+/** @param fastify in which all plugins have registered */
+export function clientOf (fastify: Whole): OwnClient {
+  const warn = (text: string): void => { fastify.log.warn({ warning: text }, 'a request of this process is warned') }
+  const client = new ServerClient(requestServer(fastify), { user: undefined, manager: MANAGER, warn })
+  return client as OwnClient & Client // typed by the schemas that callers give
+}
