@@ -24,8 +24,8 @@ export function latencies (
   const total = now - trace.startedAt
   if (total <= SLOW) return undefined
   const measured: ReadonlyArray<readonly [string, number]> = [
-    ['total', total], ...filtered.filter(([name]) => FILTERS.has(name)), ['mutating-webhook', waited], ['validating-webhook', waitedTogether],
-    ['apf-queue-wait', trace.waited], ...ofSpans(trace)
+    ['total', total], ...filtered.filter(([name]) => FILTERS.has(name)), ['mutating-webhook', waited],
+    ['validating-webhook', waitedTogether], ['apf-queue-wait', trace.waited], ...ofSpans(trace)
   ]
   return Object.fromEntries(measured.filter(([, milliseconds]) => milliseconds > 0)
     .map(([name, milliseconds]) => [PREFIX + name, formatDuration(BigInt(Math.round(milliseconds * 1e6)))]))

@@ -115,8 +115,17 @@ export class ServiceAccountAuthenticator implements Authenticator {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
     }
-    const pending = passAll(verified.checks)
-    if (pending !== undefined) return pending.then(() => this.#used(verified, audiences, { annotate, warn }))
+    const refused = (error: unknown): never => {
+      if (verified.kept !== undefined) this.#options.kept?.refused(verified.kept, annotate)
+      throw error
+    }
+    let pending
+    try {
+      pending = passAll(verified.checks)
+    } catch (error) {
+      refused(error)
+    }
+    if (pending !== undefined) return pending.then(() => this.#used(verified, audiences, { annotate, warn }), refused)
     return this.#used(verified, audiences, { annotate, warn })
   }
 

@@ -23,7 +23,7 @@ export interface BindingCheckOptions {
 }
 
 /** A label of Secrets whose token was not used for long. */
-const INVALID_SINCE = 'orch.io/legacy-token-invalid-since'
+export const INVALID_SINCE = 'orch.io/legacy-token-invalid-since'
 
 /** Allowed clock skew between servers, milliseconds. */
 export const LEEWAY = 60_000
