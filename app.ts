@@ -129,7 +129,7 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
   const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200 } = limits
   if (limits.priorityAndFairness === true && gates.enabled('APIPriorityAndFairness')) {
     await fastify.register(flowControl, {
-      seats: reading + mutating, requestTimeout: limits.requestTimeout, lending: gates.enabled('1.29'),
+      seats: reading + mutating, requestTimeout: limits.requestTimeout, lending: gates.enabled('FairnessLendsSeats'),
       narrow: gates.enabled('SizeBasedListCostEstimate')
     })
     await fastify.register(filterTimes, { behind: 'priorityandfairness' })

@@ -53,7 +53,7 @@ const logOptions = (values: Values): Omit<AuditOptions, 'policy' | 'webhook'> =>
   mode: values['audit-log-mode'],
   maxAgeDays: values['audit-log-maxage'],
   maxBackups: values['audit-log-maxbackup'],
-  maxSizeMegabytes: values['audit-log-maxsize'] || (isOn(values, '1.36') ? UNLIMITED : 0),
+  maxSizeMegabytes: values['audit-log-maxsize'] || (isOn(values, 'AuditLogIsKeptWithoutSize') ? UNLIMITED : 0),
   compress: values['audit-log-compress'],
   ...delivery('audit-log', values)
 })

@@ -29,7 +29,7 @@ export function keyServiceProblem (
 ): string | undefined {
   const named = resources.flatMap(({ providers = [] }) => providers)
     .find(({ kms }) => kms !== undefined && protocolOf(kms) === 'v1')?.kms
-  return named === undefined || !enabled('1.29') || enabled('KMSv1')
+  return named === undefined || !enabled('KeyServiceV1IsGated') || enabled('KMSv1')
     ? undefined
     : `the key service ${named.name} speaks version 1 of the protocol, which is deprecated since release 1.29; give ` +
       'it apiVersion: v2, or --feature-gates=KMSv1=true'

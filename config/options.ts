@@ -361,7 +361,7 @@ async function origins ({ values, given }: Parsed): Promise<string[]> {
           `${error instanceof Error ? error.message : String(error)}`)
       }
       // As upstream: an expression that has these somewhere is taken for one that means whole hosts.
-      if (isOn(values, '1.27') && !(/\^|\/\//.test(pattern) && /[$:]/.test(pattern))) {
+      if (isOn(values, 'OriginsAreAnchored') && !(/\^|\/\//.test(pattern) && /[$:]/.test(pattern))) {
         refuse(`"${pattern}" would match parts of other hosts; begin it with ^ or //, and end it with $ or (:|$)`)
       }
     }

@@ -137,6 +137,7 @@ export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
 const GONE = new Set(['workload-leader-election', 'endpoint-controller'])
 
 /** The suggested schemas of the emulated release. */
-export const suggestedSchemas = (gates: Pick<Gates, 'enabled'>): readonly FlowSchema[] => gates.enabled('1.29')
-  ? SUGGESTED_SCHEMAS.filter(({ metadata: { name = '' } }) => !GONE.has(name))
-  : SUGGESTED_SCHEMAS
+export const suggestedSchemas = (gates: Pick<Gates, 'enabled'>): readonly FlowSchema[] =>
+  gates.enabled('FairnessLendsSeats')
+    ? SUGGESTED_SCHEMAS.filter(({ metadata: { name = '' } }) => !GONE.has(name))
+    : SUGGESTED_SCHEMAS

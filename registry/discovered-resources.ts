@@ -17,7 +17,7 @@ export function apiResources (
     const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
     const own: Listed = {
       name: plural,
-      singularName: representation.singular || (gates.enabled('1.27') ? kind.toLowerCase() : ''),
+      singularName: representation.singular || (gates.enabled('DiscoveryFillsSingularNames') ? kind.toLowerCase() : ''),
       namespaced,
       kind,
       verbs: [...representation.verbs].sort(),

@@ -155,7 +155,8 @@ export class ResourceStore {
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
       type, mediaType: options.mediaType, keys: this.keys, correctDefaults,
-      omitsUnsetTimes: this.gates.enabled('1.36'), omitsStatus: lacksStatus(type.stored.message, this.gates)
+      omitsUnsetTimes: this.gates.enabled('StoredFormOmitsUnsetTimes'),
+      omitsStatus: lacksStatus(type.stored.message, this.gates)
     })
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
     const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }

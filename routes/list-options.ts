@@ -18,7 +18,7 @@ const EARLIER: Rules = { namesCauses: false, negativeIsNone: false, anyIsWhole: 
 const LATER: Rules = { namesCauses: true, negativeIsNone: true, anyIsWhole: true, watchesContinue: true }
 
 /** Those of the interface, or those of the public project's 1.36. */
-export const rulesOf = (gates: Gates): Rules => gates.enabled('1.36') ? LATER : EARLIER
+export const rulesOf = (gates: Gates): Rules => gates.enabled('ListParametersNameCauses') ? LATER : EARLIER
 
 const MATCH = 'resourceVersionMatch'
 const NOT_OLDER = 'NotOlderThan'

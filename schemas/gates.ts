@@ -3,6 +3,7 @@
  * of objects apply; other folders look up those of their own behaviour.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
+import { BEHAVIOURS } from './behaviours.js'
 import { GATES_CAME, GATES_OF_1_36, GATES_WENT, hasStayed, words, type Gate } from './gates-1.36.js'
 import { reaches, RELEASE_NAME, SINCE, type Release } from './meta/release.js'
 
@@ -83,14 +84,18 @@ export const gatesOf = (release: Release): ReadonlyMap<string, Gate> => BY_RELEA
 
 const BY_RELEASE: Readonly<Record<Release, ReadonlyMap<string, Gate>>> = { [RELEASE_NAME]: GATES, 1.36: GATES_OF_1_36 }
 
-/** Every name that code may ask for with its value where nobody sets it: gates of all releases, and releases. */
+/**
+ * Every name that code may ask for with its value where nobody sets it: gates of all releases, behaviours, and
+ * releases, which declarations name.
+ */
 const defaults = (release: Release): Map<string, boolean> => new Map([
   ...[...GATES_CAME.keys(), ...Object.values(BY_RELEASE).flatMap(gates => [...gates.keys()])]
     .map((name): [string, boolean] => [name, false]),
   ...[...GATES_WENT.keys(), ...GATES.keys()].map((name): [string, boolean] =>
     [name, release !== RELEASE_NAME && hasStayed(name)]),
   ...[...gatesOf(release)].map(([name, gate]): [string, boolean] => [name, gate.default]),
-  ...SINCE.map((name): [string, boolean] => [name, reaches(release, name)])
+  ...SINCE.map((name): [string, boolean] => [name, reaches(release, name)]),
+  ...Object.entries(BEHAVIOURS).map(([name, since]): [string, boolean] => [name, reaches(release, since)])
 ])
 
 /** Gates of 1.36 that bring nothing here: they may be switched on, and nothing changes. */
@@ -107,7 +112,8 @@ export const GATE_GROUPS: ReadonlyMap<string, Gate['stage']> = new Map([['AllAlp
 /** The state of the feature gates of a server. */
 export interface Gates {
   /**
-   * Whether a gate is on. Of a release (`1.29`): whether what came with it without a gate is there.
+   * Whether a gate is on, or a behaviour there (`behaviours.ts`). Of a release (`1.29`), for declarations: whether what
+   * came with it without a gate is there.
    * @throws Error for an unknown one, a programming error
    */
   readonly enabled: (name: string) => boolean

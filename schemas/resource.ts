@@ -132,8 +132,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Warnings about what `dropGated` and fields with a `gate` will drop, where an author must know. */
   readonly notKept?: (object: T, old: T | undefined, gates: Gates) => readonly string[]
   /**
-   * Computed defaults that a release after 1.24 brought, besides those that a `gate` gives. They are filled in after all
-   * others, in what clients send and in what an earlier release has stored.
+   * Computed defaults that a release after 1.24 brought, besides those that a `gate` gives. They are filled in after
+   * all others, in what clients send and in what an earlier release has stored.
    */
   readonly laterDefaults?: { readonly since: string, readonly fill: (object: T, gates: Gates) => void }
   /** A create keeps the status that the client sent. Default: status is reset. */

@@ -89,7 +89,7 @@ export async function start (
     serverFactory: handler => {
       listener = createListener(handler, {
         tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
-        maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, '1.29') ? 100 : 0),
+        maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, 'Http2HasHundredStreams') ? 100 : 0),
         http1Only: values['disable-http2-serving'],
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],

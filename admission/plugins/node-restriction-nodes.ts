@@ -56,7 +56,8 @@ export function admitNode (
   if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) {
     refuse('change configSource')
   }
-  if (gates.enabled('1.34') && !sameValue(metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
+  const [owners, oldOwners] = [metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? []]
+  if (gates.enabled('NodeKeepsOwners') && !sameValue(owners, oldOwners)) {
     refuse('modify ownerReferences')
   }
   if (!sameValue(spec.taints ?? [], old.spec.taints ?? [])) refuse('modify taints')

@@ -138,7 +138,7 @@ async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string, g
   if (refersTo('secrets')) refuse('can not create pods that reference secrets')
   if (refersTo('configmaps')) refuse('can not create pods that reference configmaps')
   if (refersTo('persistentvolumeclaims')) refuse('can not create pods that reference persistentvolumeclaims')
-  if (!gates.enabled('1.29')) return
+  if (!gates.enabled('NodeKeepsPodSources')) return
   const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
   if ((spec.resourceClaims ?? []).length > 0) refuse('can not create pods that reference resourceclaims')
   if (sources.some(({ serviceAccountToken: token }) => token !== undefined)) {
@@ -204,7 +204,7 @@ const NODE_SIGNERS: ReadonlySet<string> = new Set([
 
 /** A node agent gets certificates of its own node only. */
 function admitSigningRequest (request: AdmissionRequest, node: string, { gates }: Tools): void {
-  if (request.operation !== 'CREATE' || request.subresource !== '' || !gates.enabled('1.31') ||
+  if (request.operation !== 'CREATE' || request.subresource !== '' || !gates.enabled('NodeKeepsOwnCertificate') ||
     gates.enabled('AllowInsecureKubeletCertificateSigningRequests')) return
   const { signerName = '', request: pem = '' } = typed<CertificateSigningRequest>(request).object?.spec ?? {}
   if (!NODE_SIGNERS.has(signerName)) return

@@ -134,7 +134,9 @@ export class Definitions implements Controller {
   ): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now(this.#options.resources)
     const gates = this.#options.gates ?? DEFAULT_GATES
-    const bundle = gates.enabled('1.36') ? caBundleFinding(definition.spec.conversion) : undefined
+    const bundle = gates.enabled('DefinitionNeedsCertificates')
+      ? caBundleFinding(definition.spec.conversion)
+      : undefined
     const used = this.#names.used(definition.spec.group)
     const { acceptedNames, conditions } = acceptNames(definition, used, time, bundle)
     const approval = approvalOf(definition, gates)

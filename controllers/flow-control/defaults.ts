@@ -128,7 +128,7 @@ export class FlowDefaults extends AtStart {
         })
       return
     }
-    const lends = store.gates.enabled('1.29')
+    const lends = store.gates.enabled('FairnessLendsSeats')
     if (corrected(store.readStored(entry) as Configured, desired, mandatory, lends) === undefined) return
     await change(inBootstrapVersion(store), { namespace: '', name }, this.#context, base => {
       const existing = base.copy() as Configured // of the store's type

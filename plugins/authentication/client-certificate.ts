@@ -22,7 +22,8 @@ const BUCKETS = [
 export function clientCertificateAuthenticator (
   metrics: Pick<Metrics, 'histogram'>, gates: Pick<Gates, 'enabled'> = DEFAULT_GATES
 ): Authenticator {
-  const [readsUid, identifies] = [gates.enabled('AllowParsingUserUIDFromCertAuth'), gates.enabled('1.32')]
+  const readsUid = gates.enabled('AllowParsingUserUIDFromCertAuth')
+  const identifies = gates.enabled('CertificateIdentifiesUser')
   const left = metrics.histogram(
     'apiserver_client_certificate_expiration_seconds', 'Seconds that are left to the certificate of a request.', BUCKETS
   )

@@ -124,7 +124,7 @@ const STREAMS = ['All', 'Stderr', 'Stdout']
 
 /** Earlier releases do not know the parameter. */
 function findingsOfStream ({ stream, tailLines }: PodLogOptions, gates: Gates): FieldError[] {
-  if (stream == null || !gates.enabled('1.32')) return []
+  if (stream == null || !gates.enabled('LogStreamsAreKnown')) return []
   const forbidden = (detail: string): FieldError => ({ type: 'FieldValueForbidden', field: 'stream', detail })
   if (!gates.enabled('PodLogsQuerySplitStreams')) return [forbidden('may not be specified')]
   if (!STREAMS.includes(stream)) {

@@ -79,7 +79,7 @@ export default plugin<ControllersOptions>()(async (
     ? undefined
     : new (await import('../../controllers/identity-lease.js')).IdentityLease({
       ...options, ...identityLease, clock: fastify.orchClock
-    }, featureGates.enabled('1.26') ? { hostname: hostname() } : undefined)
+    }, featureGates.enabled('LeaseHasHostname') ? { hostname: hostname() } : undefined)
   let storageVersions: StorageVersions | undefined
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
     storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({

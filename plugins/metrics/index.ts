@@ -56,7 +56,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
     process = '', others, gates = DEFAULT_GATES
   } = options
-  const isLater = gates.enabled('1.36')
+  const isLater = gates.enabled('MetricsHaveLaterStages')
   const hidden = new Set(disabled)
   const families = new Map<string, Family>()
   const readers: Array<() => void> = []

@@ -33,7 +33,7 @@ export function identify (write: UpdateWrite): void {
   matchTarget(store, object, target)
   mergeOwnerReferences(object, context.caller)
   write.replacement = object
-  const isConflict = (object.metadata.uid ?? '') !== '' && !store.gates.enabled('1.36')
+  const isConflict = (object.metadata.uid ?? '') !== '' && !store.gates.enabled('MissingWithUidIsNotFound')
   write.mayCreate = isConflict || (store.representation.createOnUpdate && subresource === '')
 }
 

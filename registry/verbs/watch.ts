@@ -77,7 +77,7 @@ export async function watch (
   } catch (error) {
     const refusal = isStorageError(error, 'FutureRevision') ? futureVersion(error.message) : error
     const isInStream = request.refusesInStream === true || request.sendInitialEvents !== undefined ||
-      store.gates.enabled('1.36')
+      store.gates.enabled('WatchRefusesInStream')
     if (!isInStream || !isStartRefused(refusal)) throw error
     return makeWatch(view, undefined, failedFeed(refusal))
   }

@@ -67,7 +67,8 @@ function customResource (
     const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
     return {
       ...versionOf(spec.group, kind, declared, {
-        evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE), later: gates.enabled('1.34')
+        evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE),
+        later: gates.enabled('DefinitionFormatsHaveRanges')
       }),
       selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
         apiVersion: apiVersionOf(spec.group, name), kind

@@ -23,7 +23,9 @@ export const tooMany = (report: Report, field: string, value: number, most: numb
 }
 /** Clients of 1.32 and later read other words. */
 export const tooLong = (report: Report, field: string, most: number): void => {
-  const detail = isOn(report, '1.32') ? `may not be more than ${most} bytes` : `must have at most ${most} bytes`
+  const detail = isOn(report, 'TooLongIsInBytes')
+    ? `may not be more than ${most} bytes`
+    : `must have at most ${most} bytes`
   report({ type: 'FieldValueTooLong', field, detail })
 }
 

@@ -7,7 +7,7 @@ type Check<T> = (object: T, old: T | undefined, warn: Warn) => void
 /** What is warned of since 1.36. The public project began in releases between, which this server does not emulate. */
 export const warnedLater = <T>(check: Check<T>) => (object: T, old: T | undefined, gates?: Gates): string[] => {
   const warnings: string[] = []
-  if (gates?.enabled('1.36') === true) check(object, old, text => { warnings.push(text) })
+  if (gates?.enabled('WarningsOfTypes') === true) check(object, old, text => { warnings.push(text) })
   return warnings
 }
 

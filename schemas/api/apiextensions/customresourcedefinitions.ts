@@ -229,7 +229,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
       ...!gates.enabled(SELECTABLE_GATE) && hasSelectable(spec) && (old === undefined || !hasSelectable(old.spec))
         ? [dropped('selectableFields', SELECTABLE_GATE)]
         : [],
-      ...gates.enabled('1.34') ? unknownFormats(spec, old?.spec) : []
+      ...gates.enabled('DefinitionFormatsAreWarnedOf') ? unknownFormats(spec, old?.spec) : []
     ],
     prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }

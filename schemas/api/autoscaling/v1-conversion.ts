@@ -29,7 +29,9 @@ const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): str
 export function settleSent (autoscaler: v1.HorizontalPodAutoscaler, gates: Gates): void {
   const { annotations } = autoscaler.metadata
   if (annotations?.[SENT] === undefined) return
-  const metrics = gates.enabled('1.36') ? read(listOf(v2.MetricSpec), annotations[SENT]) : undefined
+  const metrics = gates.enabled('AutoscalerKeepsSentMetrics')
+    ? read(listOf(v2.MetricSpec), annotations[SENT])
+    : undefined
   if (metrics !== undefined) annotations[METRICS] = jsonOf(v1.MetricSpec, metrics.map(specFromV2))
   forgetSent(autoscaler)
 }

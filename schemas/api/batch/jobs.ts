@@ -182,7 +182,7 @@ export const jobs = resource(Job, {
         object, old, report
       ) => {
         validateJobStatus((object as Job).status, report)
-        if (isOn(report, '1.32')) checkJobStatusChange(object as Job, old as Job, report)
+        if (isOn(report, 'JobStatusFollowsRules')) checkJobStatusChange(object as Job, old as Job, report)
       }
     }
   ],

@@ -58,7 +58,7 @@ function preparePod (pod: Pod, gates: Gates, warn?: (text: string) => void): voi
   mergeLabelKeys(pod, gates)
   if (gates.enabled('PodLevelResources')) defaultPodResources(spec)
   if (gates.enabled('AppArmorFields')) for (const text of followAppArmorAnnotations(pod)) warn?.(text)
-  if (gates.enabled('1.27')) {
+  if (gates.enabled('PodGracePeriodIsPositive')) {
     if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
   } else alignSeccomp(pod)
   pod.status = { phase: 'Pending', qosClass: qosClass(spec) }

@@ -30,7 +30,7 @@ export function validateConversion (
   if (clientConfig === undefined) required(report, client, 'required when strategy is set to Webhook')
   else {
     validateClientConfig(clientConfig, client, report)
-    const wrong = caBundle && isOn(report, '1.36') ? caBundleFinding(conversion) : undefined
+    const wrong = caBundle && isOn(report, 'DefinitionNeedsCertificates') ? caBundleFinding(conversion) : undefined
     if (wrong !== undefined) invalid(report, `${client}.caBundle`, clientConfig.caBundle ?? '', wrong)
   }
   if (versions.length === 0) required(report, reviews)

@@ -45,7 +45,7 @@ export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, repo
 export function validateTemplates (
   { metadata, spec }: StatefulSet, old: StatefulSet | undefined, report: Report
 ): void {
-  if (!isOn(report, '1.33')) return
+  if (!isOn(report, 'StatefulSetIsValidatedWhole')) return
   if (old === undefined || !sameValue(spec.template, old.spec.template)) {
     const { template } = spec
     if (template.spec.restartPolicy === 'Always') validatePart(PodTemplateSpec, template, 'spec.template', report)
@@ -95,7 +95,7 @@ const CHANGEABLE_LATER = [
 export function validateStatefulSetUpdate (
   spec: StatefulSetSpec, old: StatefulSetSpec, at: string, report: Report
 ): void {
-  const changeable = isOn(report, '1.33') ? CHANGEABLE_LATER : CHANGEABLE
+  const changeable = isOn(report, 'StatefulSetIsValidatedWhole') ? CHANGEABLE_LATER : CHANGEABLE
   const kept = Object.fromEntries(changeable.map(field => [field, old[field]]))
   if (!sameValue({ ...spec, ...kept }, old)) {
     forbidden(

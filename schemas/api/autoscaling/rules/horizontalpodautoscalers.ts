@@ -22,7 +22,8 @@ export function validateAutoscaler (
   const { spec } = fromV1(stored)
   validateReplicas(spec, isOn(report, 'HPAScaleToZero') || old?.spec.minReplicas === 0 ? 0 : 1, report)
   validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
-  if (isOn(report, '1.36') && (old === undefined || targetFinding(old.spec.scaleTargetRef) === undefined)) {
+  if (isOn(report, 'AutoscalerNamesGroupOfTarget') &&
+    (old === undefined || targetFinding(old.spec.scaleTargetRef) === undefined)) {
     const { apiVersion = '' } = spec.scaleTargetRef
     const wrong = targetFinding(spec.scaleTargetRef)
     if (wrong !== undefined) invalid(report, 'spec.scaleTargetRef.apiVersion', apiVersion, wrong)

@@ -24,7 +24,7 @@ export function validateCronJobUpdate (
 }
 
 function checkZoneOfSchedule (schedule: string, report: Report): void {
-  if (schedule.includes('TZ') && isOn(report, '1.27')) {
+  if (schedule.includes('TZ') && isOn(report, 'CronJobHasNoZoneInSchedule')) {
     invalid(report, 'spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')
   }
 }

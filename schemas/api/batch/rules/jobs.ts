@@ -209,7 +209,7 @@ function withPlaceOf (
     spec: {
       ...spec, affinity: Object.values(affinity).every(part => part === undefined) ? undefined : affinity,
       nodeSelector: old.nodeSelector, tolerations: old.tolerations,
-      ...isOn(report, '1.27') ? { schedulingGates: old.schedulingGates } : {},
+      ...isOn(report, 'JobMayChangeGates') ? { schedulingGates: old.schedulingGates } : {},
       ...isOn(report, 'MutablePodResourcesForSuspendedJobs')
         ? {
             containers: withResourcesOf(spec.containers, old.containers),

@@ -24,7 +24,7 @@ export function checkLaterFields (spec: PodSpec, at: string, report: Report): vo
 /** Users of its own do not go with namespaces of the node, and /proc is not unmasked without them. */
 function checkUsers (spec: PodSpec, at: string, report: Report): void {
   if (spec.hostUsers !== false) {
-    for (const [{ securityContext }, path] of isOn(report, '1.30') ? containersOf(spec, at) : []) {
+    for (const [{ securityContext }, path] of isOn(report, 'PodUnmasksOnlyForUsers') ? containersOf(spec, at) : []) {
       if (securityContext?.procMount === 'Unmasked') {
         invalid(report, `${path}.securityContext.procMount`, 'Unmasked', '`hostUsers` must be false to use `Unmasked`')
       }

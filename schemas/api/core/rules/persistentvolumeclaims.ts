@@ -102,8 +102,8 @@ function allowClass (
   { spec }: PersistentVolumeClaim, { spec: old, status }: PersistentVolumeClaim, allowed: PersistentVolumeClaimSpec,
   report: Report
 ): void {
-  if (isOn(report, '1.28') && old.storageClassName === undefined && !old.volumeName && !spec.volumeName &&
-    spec.storageClassName !== undefined) allowed.storageClassName = spec.storageClassName
+  if (isOn(report, 'ClaimGetsClassLater') && old.storageClassName === undefined && !old.volumeName &&
+    !spec.volumeName && spec.storageClassName !== undefined) allowed.storageClassName = spec.storageClassName
   if (!isOn(report, 'VolumeAttributesClass') || status.phase !== 'Bound') return
   const [name = '', before = ''] = [spec.volumeAttributesClassName, old.volumeAttributesClassName]
   if (name === '' && before !== '' && status.currentVolumeAttributesClassName !== undefined) {

@@ -39,7 +39,7 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
 
 /** What release 1.36 checks besides. */
 function checkLaterStatus ({ spec, status }: Pod, { status: old }: Pod, report: Report): void {
-  if (!isOn(report, '1.36')) return
+  if (!isOn(report, 'PodStatusFollowsRules')) return
   if (old.qosClass !== undefined && status.qosClass !== old.qosClass) {
     invalid(report, 'status.qosClass', status.qosClass ?? null, 'field is immutable')
   }

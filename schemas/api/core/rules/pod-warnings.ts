@@ -32,7 +32,7 @@ export function podWarnings (
   const [specPath, annotationsPath] = at === ''
     ? ['spec', 'metadata.annotations']
     : [`${at}.spec`, `${at}.metadata.annotations`]
-  const isLater = gates?.enabled('1.36') === true
+  const isLater = gates?.enabled('WarningsOfTypes') === true
   warnOfNodeLabels(spec, specPath, key => goneLabel(key, isLater), warn)
   warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
   warnOfPodVolumes(spec, specPath, isLater, warn)

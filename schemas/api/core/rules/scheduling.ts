@@ -126,7 +126,10 @@ export function validateToleration (toleration: Toleration, at: string, report: 
   } else if (operator === 'Equal' || operator === '') {
     const wrong = labelValue(value)
     if (wrong.length > 0) invalid(report, `${at}.operator`, value, wrong.join(';'))
-  } else notSupported(report, `${at}.operator`, operator, isOn(report, '1.36') ? NAMED_OPERATORS : OPERATORS)
+  } else {
+    const named = isOn(report, 'TolerationsNameAllOperators') ? NAMED_OPERATORS : OPERATORS
+    notSupported(report, `${at}.operator`, operator, named)
+  }
   if (effect !== '' && !EFFECTS.includes(effect)) notSupported(report, `${at}.effect`, effect, EFFECTS)
 }
 

@@ -72,7 +72,7 @@ function validateByType (spec: ServiceSpec, report: Report): void {
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') required(report, 'spec.ports')
   if (type === 'LoadBalancer') {
     for (const [index, { port }] of ports.entries()) {
-      if (port === NODE_AGENT_PORT && !isOn(report, '1.36')) {
+      if (port === NODE_AGENT_PORT && !isOn(report, 'ServiceMayTakeAgentPort')) {
         invalid(
           report, `spec.ports[${index}]`, port,
           `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`
