@@ -56,7 +56,11 @@ import { systemClock } from './event-loop/clock.js'
 
 export type { ServerOptions } from './config/server-options.js'
 export type * from './host/contract.js'
-export type { Authenticated, Authenticator, Credentials } from './auth/authenticator.js'
+export { OptionError } from './config/option.js'
+export type { Authenticated } from './auth/authenticator.js'
+export type {
+  HostAuthenticator as Authenticator, HostCredentials as Credentials
+} from './plugins/authentication/index.js'
 export type { Authorizer } from './auth/authorizer.js'
 export type { UserInfo } from './schemas/meta/user-info.js'
 export { pluginFor } from './registry/admission.js'
@@ -161,18 +165,30 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
 
 type HostOptions = ServerOptions & { readonly prefix?: string }
 
+/** Whether requests without credentials may do everything that no authorizer of the host denies. */
+function admitsEverybody ({ authentication, authorization }: ServerOptions): boolean {
+  const { anonymous = true } = authentication ?? {}
+  const { modes, configured } = authorization ?? {}
+  return anonymous === true && configured === undefined && modes?.includes('AlwaysAllow') !== false
+}
+
 /**
  * The server. Decorates the host with `orch`, of which `orch.client` reads and writes objects in this process. Rejects
  * with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened.
  */
 const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions = {}) {
   checkOptions(options)
+  const { prefix = '' } = options
+  if (admitsEverybody(options)) {
+    fastify.log.warn(`everybody who reaches ${fastify.prefix}${prefix}/ may do everything: authentication.anonymous ` +
+      'is true and authorization.modes has AlwaysAllow, their defaults; see docs/embedding.md of orch-apiserver')
+  }
   let scope: FastifyInstance | undefined
   await fastify.register(async (instance, given: HostOptions) => {
     scope = instance
     await server(instance, given)
   }, options)
-  if (scope !== undefined) decorateHost(fastify, options.prefix ?? '', scope)
+  if (scope !== undefined) decorateHost(fastify, prefix, scope)
 }, { name: 'orch-apiserver', fastify: '5.x' })
 
 export default orch

@@ -57,7 +57,9 @@ const MAY_IMPORT = {
     'app', 'host', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
     'config/commands/dev', 'config/flag'
   ],
-  app: ['config/checks/index', 'config/server-options', 'host', 'plugins', 'routes', ...UP_TO_REGISTRY],
+  app: [
+    'config/checks/index', 'config/option', 'config/server-options', 'host', 'plugins', 'routes', ...UP_TO_REGISTRY
+  ],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes', 'storage/cache/shared', 'testing/dev']
 }

@@ -9,6 +9,9 @@ import { didYouMean } from './suggestions.js'
 
 /** Rejects the registration of the plugin, before anything is opened. */
 export class OptionError extends TypeError {
+  /** In the manner of Fastify's own errors. */
+  readonly code = 'ORCH_ERR_INVALID_OPTION'
+
   constructor (readonly option: string, value: string | undefined, mend: string) {
     super(`${option}: ${value === undefined ? '' : `${value}: `}${printable(mend, 2000)}`)
     this.name = 'OptionError'

@@ -92,6 +92,9 @@ export class StatusError extends Error {
     this.unlogged = options.unlogged === true
     if (details?.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
   }
+
+  /** For a route of a host that lets it through: Fastify answers with this code. */
+  get statusCode (): number { return this.status.code }
 }
 
 export function isStatusError (error: unknown, reason?: StatusReason): error is StatusError {

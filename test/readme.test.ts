@@ -107,10 +107,12 @@ t.test('a clone, its one command, and the session that follows', async t => {
 
   writeFileSync(join(folder, 'embed.mjs'), `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
 const answer = await fetch(\`http://localhost:\${fastify.addresses()[0].port}/cluster/version\`)
-console.log(await answer.text())
+console.log(answer.status)
+await fastify.orch.ready()
+console.log((await fastify.orch.client.of({ apiVersion: 'v1', kind: 'Namespace' }).get('default')).metadata.name)
 await fastify.close()
 `)
-  t.match(paste('node embed.mjs', folder), /"major":"1","minor":"24"/)
+  t.equal(paste('node embed.mjs', folder), '401\ndefault\n', 'it admits nobody unasked')
   writeFileSync(join(folder, 'tests.mjs'), labelled('test'))
   t.equal(paste('node tests.mjs', folder), "blue\n[ 'test-admin 200' ]\n")
 

@@ -1,10 +1,9 @@
 /** Authentication and authorization options. */
-import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import { parsePolicies } from '../../auth/abac.js'
 import { AUTHORIZATION_MODES } from '../../auth/authorization-modes.js'
 import type { Authorizer } from '../../auth/authorizer.js'
-import type { AuthenticationOptions } from '../../plugins/authentication/index.js'
+import type { AuthenticationOptions, HostAuthenticator } from '../../plugins/authentication/index.js'
 import type { ConfiguredIssuersOptions } from '../../plugins/authentication/oidc/configured.js'
 import type { OidcOptions } from '../../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../../plugins/authentication/request-header.js'
@@ -91,7 +90,7 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
     cacheTtl: fromFlag(flags['authentication-token-webhook-cache-ttl']),
     client: object()
   }),
-  authenticators: each(withMethod<Authenticator>('authenticate'))
+  authenticators: each(withMethod<HostAuthenticator>('authenticate'))
 })
 
 const webhookSettings = {

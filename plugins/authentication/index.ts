@@ -16,7 +16,7 @@ import { runParts } from '../shared/lifecycle.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { countAttempts } from './attempts.js'
 import { chain, type Found } from './chain.js'
-import type { AuthenticationOptions } from './method.js'
+import type { AuthenticationOptions, HostCredentials } from './method.js'
 import { authenticatorsOf } from './methods.js'
 import { certificateOf } from './peer-certificate.js'
 import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
@@ -27,7 +27,7 @@ import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentia
 import { currentTrust } from './trust.js'
 import { plugin } from '../../answers/server.js'
 
-export type { AuthenticationOptions } from './method.js'
+export type { AuthenticationOptions, HostAuthenticator, HostCredentials } from './method.js'
 import { ignoredToken } from './token-file.js'
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
@@ -161,7 +161,8 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
     if (ignored !== undefined) request.orch.warnings.push(ignored)
     try {
       const token = headers['sec-websocket-protocol'] === undefined ? undefined : tokenInProtocol(request.raw)
-      const credentials: Credentials = {
+      const credentials: HostCredentials = {
+        request,
         headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
         rawHeaders,
         certificate: certificates ? certificateOf(socket, trust()) : undefined,

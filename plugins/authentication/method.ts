@@ -1,7 +1,7 @@
 /** Types of authentication methods, and the options for each. */
 import type { Tunnel } from '../../clients/egress/tunnel.js'
-import type { FastifyBaseLogger } from 'fastify'
-import type { Authenticator } from '../../auth/authenticator.js'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Authenticated, Authenticator, Credentials } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Gates } from '../../schemas/gates.js'
@@ -12,6 +12,22 @@ import type { OidcOptions } from './oidc/index.js'
 import type { RequestHeaderOptions } from './request-header.js'
 import type { ServiceAccountOptions } from './service-account/index.js'
 import type { TokenWebhookOptions } from './webhook.js'
+
+/** The credentials of a request, as an authenticator of the host sees them. */
+export interface HostCredentials extends Credentials {
+  /**
+   * The request, which hooks of the host have seen: `request.jwtVerify()`, `request.session`. Undefined where a token
+   * is reviewed that is not the request's own.
+   */
+  readonly request?: FastifyRequest | undefined
+}
+
+/** An authenticator of the host. */
+export interface HostAuthenticator extends Omit<Authenticator, 'authenticate'> {
+  readonly authenticate: (
+    credentials: HostCredentials
+  ) => Authenticated | undefined | Promise<Authenticated | undefined>
+}
 
 export interface AuthenticationOptions {
   /**
@@ -45,8 +61,8 @@ export interface AuthenticationOptions {
   readonly jwt?: ConfiguredIssuersOptions
   /** A webhook that reviews tokens, `--authentication-token-webhook-…`. */
   readonly webhook?: TokenWebhookOptions
-  /** Called before the built-in methods. */
-  readonly authenticators?: readonly Authenticator[]
+  /** Called before the built-in methods. They may ask the host's own plugins about the request. */
+  readonly authenticators?: readonly HostAuthenticator[]
 }
 
 /** Parts of the server that methods may use. */

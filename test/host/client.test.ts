@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import Fastify from '../fastify.js'
-import orch, { type OwnClient, type ServerOptions } from '../../app.js'
+import orch, { OptionError, type OwnClient, type ServerOptions } from '../../app.js'
 import { appsV1, authorizationV1, autoscalingV1, coreV1, policyV1, rbacV1 } from '../../schemas/public.js'
 import { freezeShared } from '../../storage/cache/shared.js'
 import type { Test } from '../build.js'
@@ -225,4 +225,35 @@ t.test('after the server has closed', async t => {
   t.equal(await rest, 'ended', 'a watch ends')
   await t.rejects(maps.get('a', { namespace: 'default' }), refused(503, 'ServiceUnavailable'))
   await t.rejects(fastify.orch.ready(), /closed/)
+})
+
+t.test('a host in which everybody may do everything is warned', async t => {
+  for (const [options, isWarned] of [
+    [{}, true], [{ authorization: { modes: ['RBAC', 'AlwaysAllow'] } }, true],
+    [{ authentication: { anonymous: false } }, false], [{ authentication: { anonymous: 'health' } }, false], [{ authorization: { modes: ['RBAC'] } }, false]
+  ] as ReadonlyArray<[ServerOptions, boolean]>) {
+    const lines: string[] = []
+    const fastify = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } })
+    await fastify.register(orch, { prefix: '/cluster', ...options })
+    await fastify.close()
+    t.equal(lines.some(line => line.includes('everybody who reaches /cluster/ may do everything')), isWarned, JSON.stringify(options))
+  }
+})
+
+t.test('an invalid option is an error that a host can tell', async t => {
+  const fastify = Fastify()
+  t.teardown(() => fastify.close())
+  const invalid = { storage: { kind: 'memry' } } as unknown as ServerOptions
+  await t.rejects(async () => await fastify.register(orch, invalid), { name: 'OptionError', code: 'ORCH_ERR_INVALID_OPTION', option: 'storage.kind' })
+  t.ok(OptionError.prototype instanceof TypeError)
+})
+
+t.test('a StatusError in a route of the host is answered with its code', async t => {
+  const fastify = Fastify()
+  t.teardown(() => fastify.close())
+  await fastify.register(orch, { prefix: '/cluster' })
+  fastify.get('/', async () => await fastify.orch.client.of(coreV1.Namespace).get('none'))
+  const { statusCode, json } = await fastify.inject('/')
+  t.equal(statusCode, 404)
+  t.match(json(), { message: 'namespaces "none" not found' })
 })

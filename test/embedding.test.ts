@@ -1,0 +1,106 @@
+/** Runs each block of docs/embedding.md, and asks what it has started. */
+import t from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+const guide = readFileSync(join(root, 'docs/embedding.md'), 'utf8')
+const blocks = new Map([...guide.matchAll(/```js (\w+)\n([^]*?)```/g)].map(([, name = '', text = '']) => [name, text]))
+
+/** Where the package and those of the tests are found. */
+const folder = mkdtempSync(join(import.meta.dirname, 'embedding-'))
+t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+
+const ENV = { JWT_SECRET: 'of the host', SESSION_SECRET: 'a secret of at least thirty-two characters', ANN_TOKEN: 'of-ann' }
+
+/** Begins what is asked of a host that listens. */
+const ASK = `
+const origin = \`http://localhost:\${fastify.addresses()[0].port}\`
+const ask = async (path, { body, headers, ...more } = {}) => {
+  const answer = await fetch(origin + path, { ...more, headers: { connection: 'close', ...body === undefined ? {} : { 'content-type': 'application/json' }, ...headers }, body: JSON.stringify(body) })
+  return answer
+}
+const codeOf = async (path, options) => (await ask(path, options)).status
+const cookiesOf = answer => answer.headers.getSetCookie().map(cookie => cookie.split(';')[0]).join('; ')
+const WHO = { method: 'POST', body: { kind: 'SelfSubjectReview', apiVersion: 'authentication.orch.io/v1' } }
+`
+
+/** What is asked of each block after it has run, and what it prints before and after. */
+const ASKED: Record<string, { readonly then?: string, readonly prints: string }> = {
+  jwt: {
+    then: `
+const as = claims => ({ headers: { authorization: \`Bearer \${fastify.jwt.sign(claims)}\` } })
+console.log(await codeOf('/cluster/api'), await codeOf('/cluster/api', as({ sub: 'ann' })), await codeOf('/cluster/api', { headers: { authorization: 'Bearer x.y.z' } }))
+console.log(await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann' })), await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann', groups: ['system:masters'] })))`,
+    prints: '401 200 401\n403 200\n'
+  },
+  session: {
+    then: `
+const sent = cookiesOf(await ask('/login', { method: 'POST', body: { username: 'ann' } }))
+console.log(await codeOf('/cluster/api'), await codeOf('/cluster/api', { headers: { cookie: sent } }))
+console.log((await (await ask('/cluster/api/v1/nodes', { headers: { cookie: sent } })).json()).message.slice(0, 42))`,
+    prints: '401 200\nnodes is forbidden: User "ann" cannot list\n'
+  },
+  passport: {
+    then: `
+const sent = cookiesOf(await ask('/login', { method: 'POST', headers: { 'x-badge': 'ann' } }))
+console.log(await codeOf('/cluster/api'), await codeOf('/cluster/api', { headers: { cookie: sent } }), await codeOf('/login', { method: 'POST' }))
+console.log((await (await ask('/cluster/api/v1/nodes', { headers: { cookie: sent } })).json()).message.slice(0, 42))`,
+    prints: '401 200 401\nnodes is forbidden: User "ann" cannot list\n'
+  },
+  permissions: {
+    then: `
+const headers = { authorization: 'Bearer of-ann' }
+const maps = '/cluster/api/v1/namespaces/default/configmaps'
+console.log(await codeOf(maps), await codeOf(maps, { headers }), await codeOf('/cluster/api/v1/nodes', { headers }))
+console.log(await codeOf(maps, { headers, method: 'POST', body: { metadata: { name: 'a' } } }))`,
+    prints: '401 200 403\n201\n'
+  },
+  admission: { prints: 'host\n403 passwords belong into Secrets\n' },
+  routes: {
+    then: `
+await fastify.orch.ready()
+console.log(await codeOf('/teams/blue', { method: 'PUT' }), await codeOf('/teams/Not%20a%20name', { method: 'PUT' }))
+await fastify.orch.client.of(appsV1.Deployment).create({ metadata: { name: 'web', namespace: 'blue' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } })
+console.log(await (await ask('/images')).json())
+const denied = await ask('/teams/blue/colours', { headers: { 'x-user': 'ann' } })
+console.log(denied.status, (await denied.json()).message.slice(0, 44))`,
+    prints: '204 422\n[ \'i\' ]\n403 configmaps "colours" is forbidden: User "ann'
+  },
+  following: { prints: 'ADDED colours|added colours|DELETED colours|0|AbortError' },
+  types: { prints: '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n' },
+  cors: {
+    then: `
+const headers = { origin: 'https://app.example.com' }
+const preflight = await ask('/cluster/api', { method: 'OPTIONS', headers: { ...headers, 'access-control-request-method': 'PATCH' } })
+console.log(preflight.status, preflight.headers.get('access-control-allow-origin'))
+const answer = await ask('/cluster/api', { headers })
+console.log(answer.status, answer.headers.get('access-control-allow-origin'), answer.headers.get('x-frame-options'), answer.headers.get('content-security-policy'))`,
+    prints: "204 https://app.example.com\n401 https://app.example.com SAMEORIGIN default-src 'none';frame-ancestors 'none'\n"
+  },
+  several: { prints: 'false\n' },
+  lifecycle: { prints: 'kept\n' }
+}
+
+t.same([...blocks.keys()], Object.keys(ASKED), 'every block is known here')
+
+for (const [name, { then, prints }] of Object.entries(ASKED)) {
+  t.test(name, async t => {
+    const file = join(folder, `${name}.mjs`)
+    const text = (blocks.get(name) ?? '').replace('port: 8080', 'port: 0')
+    writeFileSync(file, `${text}${then === undefined ? '' : ASK + then}\n${text.includes('close()') ? '' : 'await fastify.close()\n'}`)
+    const child = spawn(process.execPath, [file], { cwd: folder, env: { ...process.env, ...ENV, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [printed, failed] = ['', '']
+    child.stdout.on('data', (chunk: Buffer) => { printed += chunk.toString() })
+    child.stderr.on('data', (chunk: Buffer) => { failed += chunk.toString() })
+    const [code] = await once(child, 'close') as [number | null]
+    t.equal(code, 0, failed)
+    t.notMatch(printed, /everybody who reaches/, 'it admits nobody unasked')
+    const lines = printed.split('\n').filter(line => !line.startsWith('{')).join('\n') // without its log
+    // Handlers and a watch run side by side.
+    if (prints.includes('|')) t.same(lines.trim().split('\n').sort(), prints.split('|').sort())
+    else t.equal(lines.slice(0, prints.length), prints)
+  })
+}
