@@ -19,7 +19,12 @@ const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
 /** Created by the build, by npm, or by a running server. */
 const MADE = /^(?:dist|(?:test\/)?node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy|history)\.(?:json|ya?ml)$/
 /** Flags of other programs, and of our own scripts. */
-const FOREIGN = new Set(['--unix-socket', '--inspect', '--inspect-brk', '--enable-source-maps', '--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--quota-backend-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'])
+const FOREIGN = new Set([
+  // of a cluster's other programs
+  '--authentication-kubeconfig', '--authorization-kubeconfig', '--bootstrap-kubeconfig', '--cluster-signing-cert-file', '--cluster-signing-key-file', '--controllers', '--kubelet-certificate-authority', '--kubelet-client-certificate', '--kubelet-client-key', '--kubelet-preferred-address-types', '--kubelet-timeout', '--leader-elect', '--root-ca-file', '--service-account-private-key-file', '--use-service-account-credentials',
+  '--controller-manager', '--controller-manager-image', '--scheduler',
+  '--unix-socket', '--inspect', '--inspect-brk', '--enable-source-maps', '--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--quota-backend-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'
+])
 
 const spans = (text: string): string[] => [...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 const links = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter(link => !/^(?:https?:|#|mailto:)/.test(link))

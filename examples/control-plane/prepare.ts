@@ -3,6 +3,7 @@
  * administrator. Run it once, on a trusted machine; it writes nothing outside of the folder it is given.
  *
  *     node dist/examples/control-plane/prepare.js FOLDER [--balancer=HOST] \
+ *       [--controller-manager=COMMAND --controller-manager-image=IMAGE] [--scheduler=COMMAND --scheduler-image=IMAGE] \
  *       node-0=10.0.0.10 node-1=10.0.0.11 node-2=10.0.0.12
  *
  *     FOLDER/node-0/manifests, FOLDER/node-0/pki   for that machine; see README.md
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Pair } from '../../config/certificates.js'
+import { COMMAND_OPTIONS, commandsOf, COMPONENTS, wordsOf, type Commands } from './components.js'
 import { certify, type CertificateRequest } from '../../serving/certify.js'
 
 export interface Machine { readonly name: string, readonly address: string }
@@ -62,9 +64,12 @@ const pair = (name: string, { certificate, key }: Pair): Record<string, string> 
 /**
  * @param folder one that does not exist yet
  * @param balancer the name or address by which clients reach a balancer in front of the servers, on port 6443
+ * @param commands of the programs beside the servers, if there are any; see components.ts
  * @throws Error when it does, or when the machines are not three or more of different names and addresses
  */
-export function prepare (folder: string, machines: readonly Machine[], balancer?: string): void {
+export function prepare (
+  folder: string, machines: readonly Machine[], balancer?: string, commands: Commands = {}
+): void {
   if (existsSync(folder)) throw new Error(`${folder} is there already; name a folder that is not`)
   if (machines.length < 3 || machines.length % 2 === 0) {
     throw new Error('etcd needs an odd number of machines, three or more')
@@ -94,7 +99,16 @@ export function prepare (folder: string, machines: readonly Machine[], balancer?
     ETCD_SERVERS: machines.map(({ address }) => `https://${address}:2379`).join(','),
     ETCD_CLUSTER: machines.map(({ name, address }) => `${name}=https://${address}:2380`).join(',')
   }
-  for (const { name, address } of machines) {
+  const given = COMPONENTS.flatMap(component => {
+    const { image, command } = commands[component.name] ?? {}
+    if (image === undefined || command === undefined) return []
+    const { name, port } = component
+    const words = new Map(machines.map(({ name: machine, address }) =>
+      [machine, wordsOf(command, { component: name, machine, address, port })]))
+    return [{ ...component, image, words }]
+  })
+  for (const machine of machines) {
+    const { name, address } = machine
     const local = [address, '127.0.0.1', name, 'localhost']
     write(join(folder, name, 'pki'), {
       'ca.crt': clients.certificate,
@@ -112,18 +126,32 @@ export function prepare (folder: string, machines: readonly Machine[], balancer?
       // etcd is a client of itself.
       ...pair('etcd-server', etcd.issue({ commonName: name, names: local, uses: ['server', 'client'] })),
       ...pair('etcd-peer', etcd.issue({ commonName: name, names: local, uses: ['server', 'client'] })),
-      ...pair('apiserver-etcd-client', etcd.issue({ commonName: 'orch-apiserver', uses: ['client'] }))
+      ...pair('apiserver-etcd-client', etcd.issue({ commonName: 'orch-apiserver', uses: ['client'] })),
+      ...Object.fromEntries(given.map(({ name: component, user }) => [
+        `${component}.kubeconfig`,
+        kubeconfig([machine], clients.certificate, {
+          name: user, ...clients.issue({ commonName: user, uses: ['client'] })
+        })
+      ]))
     })
     write(join(folder, name, 'manifests'), Object.fromEntries(TEMPLATES.map(file =>
       [file.split('/').at(-1) ?? file, fill(withoutHead(readFileSync(join(SOURCE, file), 'utf8')), {
         ...shared, NAME: name, ADDRESS: address
+      })])))
+    write(join(folder, name, 'manifests'), Object.fromEntries(given.map(({ name: component, port, image, words }) =>
+      [`${component}.yaml`, fill(withoutHead(readFileSync(join(SOURCE, 'component.yaml'), 'utf8')), {
+        COMPONENT: component, IMAGE: image, ADDRESS: address, PORT: String(port),
+        COMMAND: JSON.stringify(words.get(name))
       })])))
   }
   write(join(folder, 'authorities'), { ...pair('ca', clients), ...pair('etcd-ca', etcd) })
   write(folder, {
     'admin.kubeconfig': kubeconfig(
       [...(balancer === undefined ? [] : [{ name: 'balancer', address: balancer }]), ...machines], clients.certificate,
-      clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })
+      {
+        name: 'orch-admin',
+        ...clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })
+      }
     )
   })
 }
@@ -131,7 +159,9 @@ export function prepare (folder: string, machines: readonly Machine[], balancer?
 /** A template without the comment that explains it, which speaks of placeholders. */
 const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '')
 
-function kubeconfig (machines: readonly Machine[], ca: string, { certificate, key }: Pair): string {
+function kubeconfig (
+  machines: readonly Machine[], ca: string, { name: user, certificate, key }: Pair & { readonly name: string }
+): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   const lines = [
     'apiVersion: v1', 'kind: Config', `current-context: ${machines[0]?.name ?? ''}`,
@@ -139,25 +169,28 @@ function kubeconfig (machines: readonly Machine[], ca: string, { certificate, ke
     ...machines.map(({ name, address }) =>
       `- {name: ${name}, cluster: {server: "https://${address}:6443", certificate-authority-data: ${base64(ca)}}}`),
     'users:',
-    `- {name: orch-admin, user: {client-certificate-data: ${base64(certificate)}, client-key-data: ${base64(key)}}}`,
+    `- {name: "${user}", user: {client-certificate-data: ${base64(certificate)}, client-key-data: ${base64(key)}}}`,
     'contexts:',
-    ...machines.map(({ name }) => `- {name: ${name}, context: {cluster: ${name}, user: orch-admin}}`)
+    ...machines.map(({ name }) => `- {name: ${name}, context: {cluster: ${name}, user: "${user}"}}`)
   ]
   return `${lines.join('\n')}\n`
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    const { values: { balancer }, positionals: [folder, ...machines] } = parseArgs({
-      options: { balancer: { type: 'string' } }, allowPositionals: true
+    const { values, positionals: [folder, ...machines] } = parseArgs({
+      options: { balancer: { type: 'string' }, ...COMMAND_OPTIONS }, allowPositionals: true
     })
     if (folder === undefined) {
-      throw new Error('usage: prepare.js FOLDER [--balancer=HOST] NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS')
+      throw new Error(
+        'usage: prepare.js FOLDER [--balancer=HOST] [--controller-manager=COMMAND …] ' +
+          'NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS'
+      )
     }
     prepare(folder, machines.map(machine => {
       const [name = '', address = ''] = machine.split('=')
       return { name, address }
-    }), balancer)
+    }), values.balancer, commandsOf(values))
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node'
+import { CoreV1Api, CustomObjectsApi, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node'
 import type { Test } from '../build.js'
 import { until } from '../interop/server.js'
 import { random } from '../random.js'
@@ -18,6 +18,8 @@ const SCRIPT = fileURLToPath(new URL('../../examples/control-plane/run.js', impo
 const CONFIGS = '/api/v1/namespaces/rolling/configmaps'
 const SERVERS = ['node-0', 'node-1', 'node-2'].map(name => `${name} orch-apiserver`)
 const MEMBERS = ['node-0', 'node-1', 'node-2'].map(name => `${name} etcd`)
+const COMPONENTS = ['controller-manager', 'scheduler'].map(name => ({ name, lease: `orch-${name}`, pods: ['node-0', 'node-1', 'node-2'].map(node => `${node} ${name}`) }))
+const COMPONENT = fileURLToPath(new URL('component.js', import.meta.url))
 const PATIENCE = 120_000
 
 function run (t: Test, ...args: string[]) {
@@ -63,7 +65,8 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const { int } = random()
   const network = `127.${1 + int(250)}.${int(250)}`
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
-  const script = run(t, folder, network)
+  const commands = COMPONENTS.map(({ name, lease }) => `--${name}=${process.execPath} ${COMPONENT} --kubeconfig={kubeconfig} --address={address} --port={port} --lease=${lease} --identity={machine}`)
+  const script = run(t, folder, network, ...commands)
   await script.says(/^ready: kubectl --kubeconfig=\S+\/admin\.kubeconfig get namespaces$/m)
   t.match(script.output(), `--kubeconfig=${folder}/admin.kubeconfig `, 'it says how to use it')
 
@@ -75,6 +78,13 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const [ca, cert, key] = [caData, certData, keyData].map(data => Buffer.from(data, 'base64').toString()) as [string, string, string] // as many
   const { more, written, finish } = await startLoad(t, { host: `${network}.1`, port: 6443, headers: {}, tls: { ca, cert, key } }, { watches: 30, clients: 8, pause: 20, requests: 100, storeRestarts: true })
   const names = await informed(t, config)
+  const api = config.makeApiClient(CustomObjectsApi)
+  /** The machine whose program leads. */
+  const leader = async (lease: string): Promise<string> => {
+    const { spec } = await api.getNamespacedCustomObject({ group: 'coordination.orch.io', version: 'v1', namespace: 'orch-system', plural: 'leases', name: lease }) as { spec: { holderIdentity: string } }
+    return spec.holderIdentity
+  }
+  for (const { lease } of COMPONENTS) t.match(await leader(lease), /^node-[012]$/, lease)
 
   script.process.kill('SIGHUP')
   await script.says(/^every server and every member was restarted$/m)
@@ -82,7 +92,7 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const { faults, ...done } = await finish()
   t.comment(JSON.stringify(done))
   t.strictSame(faults, [])
-  for (const pod of [...SERVERS, ...MEMBERS]) t.equal(script.started(pod).length, 2, pod)
+  for (const pod of [...SERVERS, ...MEMBERS, ...COMPONENTS.flatMap(({ pods }) => pods)]) t.equal(script.started(pod).length, 2, pod)
   t.equal(script.output().match(/orch-apiserver: ended with 0$/gm)?.length, SERVERS.length, 'each server ended in order')
   await until('the informer to have every write', () => {
     const had = new Set(names())
@@ -92,18 +102,26 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const killed = ['node-1 orch-apiserver', 'node-2 etcd']
   for (const pod of killed) process.kill(script.started(pod).at(-1) ?? 0, 'SIGKILL')
   await until('both to be started again', () => killed.every(pod => script.started(pod).length === 3))
+  for (const { name, lease } of COMPONENTS) {
+    const led = await leader(lease)
+    // Stopped rather than killed, or it would be back before its Lease has expired.
+    const pid = script.started(`${led} ${name}`).at(-1) ?? 0
+    process.kill(pid, 'SIGSTOP')
+    await until(() => `another ${name} to lead`, async () => await leader(lease).catch(() => led) !== led)
+    process.kill(pid, 'SIGCONT')
+  }
   // As after closing a terminal: nobody reads its output, and it still has to end.
   for (const stream of [script.process.stdout, script.process.stderr]) stream.destroy()
   script.process.kill('SIGINT')
   const [code] = await script.closed
   t.equal(code, 0, script.output())
-  for (const pod of [...SERVERS, ...MEMBERS]) for (const pid of script.started(pod)) t.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, `${pod} has ended`)
+  for (const pod of [...SERVERS, ...MEMBERS, ...COMPONENTS.flatMap(({ pods }) => pods)]) for (const pid of script.started(pod)) t.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, `${pod} has ended`)
 })
 
 t.test('an error that prevents the start is one line', async t => {
   const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
-  for (const [args, mistake] of [[[], /^usage: run\.js FOLDER \[NETWORK\]\n$/], [[parent], /^\S+ is there already; [^\n]+\n$/], [[join(parent, 'a'), '10.0.0'], /^"10\.0\.0" is no part of the loopback network, such as 127\.0\.77\n$/]] as const) {
+  for (const [args, mistake] of [[[], /^usage: run\.js FOLDER \[NETWORK\] [^\n]+\n$/], [[parent], /^\S+ is there already; [^\n]+\n$/], [[join(parent, 'a'), '10.0.0'], /^"10\.0\.0" is no part of the loopback network, such as 127\.0\.77\n$/]] as const) {
     const script = run(t, ...args)
     t.strictSame(await script.closed, [1, null])
     t.match(script.output(), mistake)

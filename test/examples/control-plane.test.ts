@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CustomObjectsApi, KubeConfig } from '@kubernetes/client-node'
 import { checkedFlags } from '../../config/options.js'
+import { commandsOf } from '../../examples/control-plane/components.js'
 import { argumentsOf, podOf as manifestOf, probe, readinessOf, type Container, type Pod } from '../../examples/control-plane/pods.js'
 import { fill, prepare, type Machine } from '../../examples/control-plane/prepare.js'
 import { binding, type Json } from '../build.js'
@@ -26,6 +28,11 @@ const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: '
 /** After the loss of a member the others elect a leader, which takes seconds. */
 const PATIENCE = 30_000
 
+const COMMANDS = commandsOf({
+  'controller-manager': 'manager --kubeconfig={kubeconfig} --bind-address={address} --secure-port={port} --root-ca-file={pki}/ca.crt', 'controller-manager-image': 'manager:1.0',
+  scheduler: 'scheduler  --config {kubeconfig} --id={machine}', 'scheduler-image': 'scheduler:v1.36'
+})
+
 function podOf (text: string): { readonly manifest: Pod, readonly container: Container, readonly args: string[] } {
   const manifest = manifestOf(text)
   const [container] = manifest.spec.containers
@@ -36,7 +43,7 @@ function prepared (t: { teardown: (fn: () => unknown) => void }): string {
   const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
   const folder = join(parent, 'out')
-  prepare(folder, MACHINES)
+  prepare(folder, MACHINES, undefined, COMMANDS)
   return folder
 }
 
@@ -45,7 +52,7 @@ const manifest = (folder: string, { name }: Machine, file: string): string => re
 t.test('the manifests are pods that run as an ordinary user, and every path that they use is mounted', async t => {
   const folder = prepared(t)
   for (const machine of MACHINES) {
-    for (const file of ['orch-apiserver.yaml', 'etcd.yaml']) {
+    for (const file of ['orch-apiserver.yaml', 'etcd.yaml', 'controller-manager.yaml', 'scheduler.yaml']) {
       const text = manifest(folder, machine, file)
       t.notMatch(text, /\$\{/)
       const { manifest: pod, container, args } = podOf(text)
@@ -68,6 +75,25 @@ t.test('the manifests are pods that run as an ordinary user, and every path that
   t.equal(statSync(join(folder, 'admin.kubeconfig')).mode & 0o777, 0o600)
 })
 
+t.test('programs beside the servers have the command that was given, health checks and credentials', t => {
+  const folder = prepared(t)
+  for (const { name, address } of MACHINES) {
+    for (const [component, port, args] of [
+      ['controller-manager', 10257, ['--kubeconfig=/etc/orch/pki/controller-manager.kubeconfig', `--bind-address=${address}`, '--secure-port=10257', '--root-ca-file=/etc/orch/pki/ca.crt']],
+      ['scheduler', 10259, ['--config', '/etc/orch/pki/scheduler.kubeconfig', `--id=${name}`]]
+    ] as const) {
+      const { container, args: own } = podOf(readFileSync(join(folder, name, 'manifests', `${component}.yaml`), 'utf8'))
+      t.strictSame(own, args)
+      t.match(container.livenessProbe, { httpGet: { scheme: 'HTTPS', host: address, port, path: '/healthz' } })
+      const config = new KubeConfig()
+      config.loadFromFile(join(folder, name, 'pki', `${component}.kubeconfig`))
+      t.equal(config.getCurrentCluster()?.server, `https://${address}:6443`, 'the server of its machine')
+      t.match(new X509Certificate(Buffer.from(config.getCurrentUser()?.certData ?? '', 'base64')).subject, `CN=system:orch-${component}`)
+    }
+  }
+  t.end()
+})
+
 t.test('the server\'s flags are flags of this server', async t => {
   const folder = prepared(t)
   for (const machine of MACHINES) {
@@ -82,7 +108,7 @@ t.test('the server\'s flags are flags of this server', async t => {
 t.test('the script is called as the README says', t => {
   const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
-  const [, script = '', folder = '', machines = ''] = /^ *node (\S+) (\S+) (.*)$/m.exec(readFileSync(join(PROJECT, 'examples/control-plane/README.md'), 'utf8')) ?? []
+  const [, script = '', folder = '', machines = ''] = /^ *node (\S+prepare\.js) (\S+) (.*)$/m.exec(readFileSync(join(PROJECT, 'examples/control-plane/README.md'), 'utf8')) ?? []
   const call = (...args: string[]) => spawnSync(process.execPath, [join(PROJECT, script), ...args], { cwd: parent, encoding: 'utf8' })
   t.match(call(folder, ...machines.split(' ')), { status: 0, stderr: '' })
   t.match(readFileSync(join(parent, folder, 'node-2/manifests/etcd.yaml'), 'utf8'), /--initial-cluster=node-0=https:\/\/10\.0\.0\.10:2380,node-1=/)
@@ -104,6 +130,12 @@ t.test('an impossible control plane is refused before anything is written', asyn
   refused([...MACHINES.slice(1), { name: '../up', address: '127.0.0.1' }], /is no name/)
   refused([...MACHINES.slice(1), { name: 'node-0', address: 'localhost' }], /no IPv4 address/)
   refused([...MACHINES.slice(1), { name: 'node-0', address: '127.0.77.12' }], /same address/)
+  const withCommands = (commands: Parameters<typeof commandsOf>[0]): void => { prepare(join(folder, 'other'), MACHINES, undefined, commandsOf(commands)) }
+  t.throws(() => { withCommands({ scheduler: 'a' }) }, /--scheduler and --scheduler-image belong together/)
+  t.throws(() => { withCommands({ 'scheduler-image': 'a:1' }) }, /belong together/)
+  t.throws(() => { withCommands({ scheduler: 'a {b}', 'scheduler-image': 'a:1' }) }, /the command of the scheduler has \{b\}/)
+  t.throws(() => { withCommands({ scheduler: ' ', 'scheduler-image': 'a:1' }) }, /is empty/)
+  t.throws(() => statSync(join(folder, 'other')), { code: 'ENOENT' })
   for (const balancer of ['', 'a b', '-a', '10.0.0.256:6443', 'Balancer']) t.throws(() => prepare(join(folder, 'other'), MACHINES, balancer), /no name or IPv4 address of a balancer/)
   t.throws(() => fill('a ${b}', {}), /asks for b/) // eslint-disable-line no-template-curly-in-string -- it is a template of the example
 })
