@@ -150,7 +150,7 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
   await fastify.register(aggregation, options.outbound ?? {})
   await fastify.register(controllers, {
     quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA,
-    orchService: options.orchService, leadership: options.leadership,
+    orchService: options.orchService, leadership: options.leadership, collectGarbage: options.collectGarbage,
     identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined
   })
   await fastify.register(storageVersionBarrier)

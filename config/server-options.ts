@@ -93,6 +93,11 @@ export interface ServerOptions {
   services?: ServiceRanges
   /** The `orch` service, which leads to the cluster's servers. Needs `services`. Default none. */
   orchService?: OwnServiceSettings
+  /**
+   * `--garbage-collection`: deletes objects whose owners are gone, and ends deletions that wait for dependents. Default
+   * false: a controller manager does it. Needs `storage.garbageCollection`.
+   */
+  collectGarbage?: boolean
   /** The identity lease of this server, with the feature gate APIServerIdentity. */
   identityLease?: IdentitySettings
   /** Among several processes that are one server. Default this process alone. */

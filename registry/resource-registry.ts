@@ -15,7 +15,8 @@ import { hasPath } from './verb-table.js'
 import type { Target, WriteContext } from './write-context.js'
 
 /** Options of a store that differ by type. */
-type OfType = 'type' | 'backend' | 'windowSize' | 'admission' | 'allocation' | 'siblings' | 'observer'
+type OfType =
+  'type' | 'backend' | 'unconverted' | 'windowSize' | 'admission' | 'allocation' | 'siblings' | 'observer'
 
 export interface RegistryOptions extends Omit<ResourceStoreOptions, OfType> {
   /** As `windowSize` of a store. */
@@ -136,6 +137,7 @@ export class ResourceRegistry {
       admission,
       type,
       backend: wrapBackend?.(backend) ?? backend,
+      unconverted: wrapBackend === undefined ? undefined : backend,
       windowSize: type.virtual || wrapBackend !== undefined ? 0 : windowSizeOf(group, plural),
       allocation: allocationOf?.(group, plural),
       siblings,

@@ -43,6 +43,8 @@ export interface Siblings {
 export interface ResourceStoreOptions {
   readonly type: ResourceType
   readonly backend: Backend
+  /** The back end behind `backend`, if that converts objects. Default none. */
+  readonly unconverted?: Backend | undefined
   /** For example `/registry`. */
   readonly prefix: string
   readonly mediaType: StorageMediaType
@@ -97,6 +99,8 @@ export class ResourceStore {
    */
   readonly dependents: Strategy['dependents'] | 'left'
   readonly backend: Backend
+  /** Has objects in the versions in which they are stored, where `backend` converts them. */
+  readonly unconverted: Backend | undefined
   readonly clock: Clock
   readonly admission: Admission
   readonly reader: AdmissionReader
@@ -137,6 +141,7 @@ export class ResourceStore {
     this.strategy = type.strategy
     this.dependents = options.garbageCollection === false ? 'left' : representation.dependents
     this.backend = backend
+    this.unconverted = options.unconverted
     this.clock = options.clock ?? systemClock
     this.admission = options.admission
     this.reader = options.reader ?? EMPTY_READER

@@ -97,6 +97,7 @@ const OPTIONS: Table<ServerOptions> = {
     reconciler: fromFlag(features['endpoint-reconciler-type']),
     count: fromFlag(features['apiserver-count'])
   }),
+  collectGarbage: boolean,
   identityLease: members<Group<'identityLease'>>({
     durationSeconds: fromFlag(features['identity-lease-duration-seconds']),
     renewIntervalSeconds: fromFlag(features['identity-lease-renew-interval-seconds'])
@@ -177,6 +178,12 @@ export function checkOptions (options: unknown): void {
   const resolved = featureGatesOf(featureGates, { release: emulatedVersion })
   const service = keyServiceProblem((options as ServerOptions).storage?.encryption ?? {}, resolved) // checked
   if (service !== undefined) throw new OptionError('storage.encryption', undefined, service)
+  const { collectGarbage, storage: { garbageCollection } = {} } = options as ServerOptions // checked
+  if (collectGarbage === true && garbageCollection === false) {
+    throw new OptionError(
+      'collectGarbage', 'true', 'needs storage.garbageCollection, without which no deletion waits for a collector'
+    )
+  }
   const reader = minCompatibilityVersion && readerProblem(minCompatibilityVersion, emulatedVersion)
   if (reader) throw new OptionError('minCompatibilityVersion', minCompatibilityVersion, reader)
 }

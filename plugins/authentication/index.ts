@@ -19,6 +19,7 @@ import { chain, type Found } from './chain.js'
 import type { AuthenticationOptions, HostCredentials } from './method.js'
 import { authenticatorsOf } from './methods.js'
 import { certificateOf } from './peer-certificate.js'
+import { OwnUsers } from './own-users.js'
 import { isProxyHeader, type RequestHeaderOptions } from './request-header.js'
 import { failureFields } from '../../storage/errors.js'
 import { KeptTokens } from './service-account/kept-tokens.js'
@@ -122,8 +123,9 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
 
   const clients = options.clientAuthorities === undefined ? undefined : authoritiesOf(options.clientAuthorities)
   const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
+  const ownUsers = new OwnUsers()
   fastify.decorate('orchAuthentication', {
-    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens,
+    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens, ownUsers,
     published: publication(clients, proxies, requestHeader, featureGates.enabled('RemoteRequestHeaderUID'))
   })
   const trust = currentTrust(clients, proxies)
@@ -157,6 +159,8 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
     const request = served(arrived)
     const since = performance.now()
     const { headers, rawHeaders, socket } = request.raw
+    const own = ownUsers.find(headers.authorization)
+    if (own !== undefined) return done(settle(request, complete(own), since))
     const ignored = ignoredToken(headers.authorization)
     if (ignored !== undefined) request.orch.warnings.push(ignored)
     try {

@@ -36,6 +36,8 @@ export interface ControllersOptions {
   readonly leadership?: Leadership | undefined
   /** Keeps the status of resource quotas up to date. Default true. */
   readonly quotas?: boolean | undefined
+  /** Deletes objects whose owners are gone. Default false. */
+  readonly collectGarbage?: boolean | undefined
   /** Default none. */
   readonly identityLease?: IdentitySettings | undefined
 }
@@ -53,7 +55,7 @@ interface Started {
 }
 
 export default plugin<ControllersOptions>()(async (
-  fastify, { rootCA, orchService, leadership, identityLease, quotas = true }
+  fastify, { rootCA, orchService, leadership, identityLease, quotas = true, collectGarbage = false }
 ) => {
   const { orchResources: resources, orchHealth: health, orchServices: allocation, orchSettings: settings } = fastify
   const { featureGates, disabledApis, naming } = settings
@@ -173,6 +175,14 @@ export default plugin<ControllersOptions>()(async (
     all.push({
       name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published',
       after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, published)]
+    })
+  }
+  if (collectGarbage) {
+    const { garbageCollector } = await import('./garbage-collection.js')
+    const note = (text: string): void => { fastify.log.warn(text) }
+    all.push({
+      task: 'garbage could not be collected', after: 'apiservice-registration-controller',
+      controllers: [garbageCollector(fastify, { ...options, note })]
     })
   }
   if (allocation !== undefined) {

@@ -14,6 +14,7 @@ import type { HookCaller } from '../../admission/webhooks/target.js'
 import type { FlowControl } from '../../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Release } from '../../schemas/meta/release.js'
 import type { Naming } from '../../schemas/naming.js'
@@ -85,6 +86,8 @@ export interface Authentication {
   readonly published: PublishedAuthentication | undefined
   /** Issuers and public keys of service account tokens. */
   readonly tokens: ServiceAccountTokens
+  /** Users as whom this server asks itself. */
+  readonly ownUsers: { readonly add: (user: UserInfo) => string }
 }
 
 export interface Authorization {

@@ -22,7 +22,7 @@ export const REASONS: Readonly<Record<number, readonly string[]>> = {
 
 /** Milliseconds that a round of JSON takes on the reference machine. Slower machines get proportionally wider bounds. */
 const NOMINAL_MS = 8
-function slowness (): number {
+export function slowness (): number {
   const text = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ kind: 'User', name: `user-${index}`, index })))
   const rounds = Array.from({ length: 6 }, () => {
     const since = ownTime()

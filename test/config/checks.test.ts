@@ -45,6 +45,8 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ admission: { enabled: ['NodeRestrction'] } }, /^admission\.enabled\[0\]: "NodeRestrction": is not an admission plugin; .*; did you mean NodeRestriction\?$/],
   [{ admission: { configuration: { PodSecurty: { value: {} } } } }, /^admission\.configuration\.PodSecurty: is not an admission plugin; .*; did you mean PodSecurity\?$/],
   [{ featureGates: { APIServerTracin: true } }, 'featureGates.APIServerTracin: "APIServerTracin" is not a feature gate of release 1.24 or 1.36; leave it out; did you mean APIServerTracing?'],
+  [{ collectGarbage: 'yes' }, 'collectGarbage: "yes": must be true or false'],
+  [{ collectGarbage: true, storage: { garbageCollection: false } }, 'collectGarbage: true: needs storage.garbageCollection, without which no deletion waits for a collector'],
   [{ featureGates: { APIServerTracing: 'true' } }, 'featureGates.APIServerTracing: "true": must be true or false'],
   [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of release 1\.24; /],
   [{ watchCache: { encodedObjects: { share: 2 } } }, /^watchCache\.encodedObjects\.share: .*must be between 0 and 1/],
