@@ -70,6 +70,9 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) {
     refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
   }
+  if (values['garbage-collection'] === 'on' && !values['enable-garbage-collector']) {
+    refuse('garbage-collection', 'needs --enable-garbage-collector, without which no deletion waits for a collector')
+  }
   if (values['data-dir'] === '') refuse('data-dir', 'must be a folder')
   if (values['cert-dir'] === '' && values['tls-cert-file'] === '') {
     refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')

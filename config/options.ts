@@ -131,6 +131,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     allowPrivileged: values['allow-privileged'],
     services: serviceOptions(values),
     orchService: own.settings,
+    collectGarbage: collectsGarbage(values),
     identityLease: {
       durationSeconds: values['identity-lease-duration-seconds'],
       renewIntervalSeconds: values['identity-lease-renew-interval-seconds']
@@ -328,6 +329,12 @@ async function tokens (path: string): Promise<string> {
     )
   }
   return content
+}
+
+/** One machine has no controller manager, unless it says so. */
+function collectsGarbage (values: Values): boolean {
+  const wanted = values['garbage-collection']
+  return wanted === 'on' || (wanted === 'auto' && values.local && values['enable-garbage-collector'])
 }
 
 async function policies (values: Values): Promise<string> {

@@ -20,6 +20,7 @@ const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
 const MADE = /^(?:dist|(?:test\/)?node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy|history)\.(?:json|ya?ml)$/
 /** Flags of other programs, and of our own scripts. */
 const FOREIGN = new Set([
+  '--cascade', // of kubectl
   // of a cluster's other programs
   '--authentication-kubeconfig', '--authorization-kubeconfig', '--bootstrap-kubeconfig', '--cluster-signing-cert-file', '--cluster-signing-key-file', '--controllers', '--kubelet-certificate-authority', '--kubelet-client-certificate', '--kubelet-client-key', '--kubelet-preferred-address-types', '--kubelet-timeout', '--leader-elect', '--root-ca-file', '--service-account-private-key-file', '--use-service-account-credentials',
   '--controller-manager', '--controller-manager-image', '--scheduler',

@@ -105,3 +105,46 @@ t.test('an administrator that cannot be kept ends the start with its flag', asyn
   const { status, stderr } = spawnSync(process.execPath, [CLI, '--local', `--secure-port=${await freePort()}`, `--data-dir=${folder}/file/data`], { cwd: folder, encoding: 'utf8' })
   t.match([status, stderr], [1, /^orch-apiserver: --data-dir=.*\n$/])
 })
+
+t.test('what belongs to a deployment goes with it, before it or not at all, as kubectl asks', async t => {
+  const folder = t.testdir({})
+  await start(t, folder)
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } }
+  const spec = { selector: { matchLabels: { app: 'web' } }, template }
+  const [program = ''] = kubectlPrograms().slice(-1)
+  const run = (...args: string[]): string => {
+    const { status, stdout, stderr } = kubectl(program, folder, ...args)
+    if (status !== 0) throw new Error(stderr)
+    return stdout
+  }
+  /** As the controllers of a cluster make them. */
+  const make = (kind: string, apiVersion: string, name: string, more: object, owner?: { kind: string, apiVersion: string, name: string }): void => {
+    const uid = owner === undefined ? '' : run('get', owner.kind, owner.name, '-o=jsonpath={.metadata.uid}')
+    const ownerReferences = owner === undefined ? [] : [{ ...owner, uid, controller: true, blockOwnerDeletion: true }]
+    writeFileSync(join(folder, 'object.json'), JSON.stringify({ kind, apiVersion, metadata: { name, labels: { app: 'web' }, ownerReferences }, ...more }))
+    run('create', '-f', 'object.json')
+  }
+  const deployment = { kind: 'Deployment', apiVersion: 'apps/v1', name: 'web' }
+  const replicas = { kind: 'ReplicaSet', apiVersion: 'apps/v1', name: 'web-1' }
+  const make3 = (): void => {
+    make('Deployment', 'apps/v1', 'web', { spec })
+    make('ReplicaSet', 'apps/v1', 'web-1', { spec }, deployment)
+    make('Pod', 'v1', 'web-1-a', { spec: template.spec }, replicas)
+  }
+  const left = (): string[] => run('get', 'deployments,replicasets,pods', '-o=name').split('\n').filter(Boolean)
+  const emptied = async (): Promise<void> => { while (left().length > 0) await new Promise(resolve => { setTimeout(resolve, 50) }) }
+
+  run('create', 'namespace', 'team')
+  run('config', 'set-context', '--current', '--namespace=team')
+  make3()
+  run('delete', 'deployment', 'web', '--cascade=foreground', '--timeout=60s')
+  t.same(left(), [], 'when kubectl ends, everything is gone')
+  make3()
+  run('delete', 'deployment', 'web', '--cascade=background')
+  await emptied()
+  make3()
+  run('delete', 'deployment', 'web', '--cascade=orphan', '--timeout=60s')
+  t.same(left(), ['replicaset.apps/web-1', 'pod/web-1-a'])
+  t.equal(run('get', 'replicaset', 'web-1', '-o=jsonpath={.metadata.ownerReferences}'), '')
+  run('delete', 'namespace', 'team', '--timeout=60s')
+})

@@ -29,9 +29,11 @@ export interface MatchedRequest {
 
 export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 
-/** Undefined if the request was refused before its request info was known. */
-export const matchedOf = ({ orch, method, url }: FastifyRequest): MatchedRequest | undefined =>
-  orch === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }
+/** Undefined if the request was refused before its request info was known, or is one of the server to itself. */
+export const matchedOf = ({ orch, method, url, raw }: FastifyRequest): MatchedRequest | undefined =>
+  orch === undefined || 'isLightMyRequest' in raw
+    ? undefined
+    : { method, url, info: orch.info, user: orch.user?.username }
 
 export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
   subresource === '' ? resource : `${resource}/${subresource}`

@@ -78,7 +78,7 @@ export const general = {
   local: bool(
     false,
     'for one machine and one person: listens on 127.0.0.1, makes an administrator and a kubeconfig for it in ' +
-      '--data-dir, lets in nobody else, and authorizes by RBAC; other flags beside it win'
+      '--data-dir, lets in nobody else, authorizes by RBAC, and collects garbage; other flags beside it win'
   ),
   help: withShort('h', bool(false, 'print this help and exit')),
   version: bool(false, 'print the version and exit')

@@ -120,5 +120,10 @@ export const storage = {
   ),
   'delete-collection-workers': int(1, 'number of workers per deletecollection call', { min: 1, max: 1000 }),
   'event-ttl': duration(3_600_000, 'time to keep Events', { min: 1000 }),
-  'enable-garbage-collector': bool(true, 'enable garbage collection of dependents; must match the controller manager')
+  'enable-garbage-collector': bool(true, 'enable garbage collection of dependents; must match the controller manager'),
+  'garbage-collection': choice(
+    ['auto', 'on', 'off'], 'auto',
+    'delete objects whose owners are gone, and end deletions that wait for dependents, as a controller manager does; ' +
+      'auto is on with --local, and off otherwise'
+  )
 }

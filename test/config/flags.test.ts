@@ -44,7 +44,7 @@ const INTERFACE = `
   watch-cache watch-cache-sizes`
 
 /** Flags that only this product has. */
-const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects-cache-size', 'history-retention', 'local', 'serving-processes']
+const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects-cache-size', 'garbage-collection', 'history-retention', 'local', 'serving-processes']
 
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `

@@ -134,6 +134,8 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--feature-gates=ServerSideApply=false', /cannot set ServerSideApply to false, it is GA and locked to true/],
   ['--runtime-config=example.org/v1=false', /no API version/],
   ['--runtime-config=apps/v1/podsets=false', /apps\/v1\/podsets is no API version/],
+  ['--garbage-collection=yes', /must be one of auto, on, off/],
+  ['--garbage-collection=on --enable-garbage-collector=false', /--garbage-collection=on: needs --enable-garbage-collector, without which no deletion waits for a collector/],
   ['--logging-format=xml', /must be one of text, json/],
   ['-v=11', /between 0 and 10/],
   ['--vmodule=x', /pattern=N/],

@@ -55,7 +55,8 @@ export async function runDev (args: readonly string[]): Promise<number> {
 
 function optionsOf ({ port, fixtures, now, release, seed }: Values): TestServerOptions {
   return {
-    tls: true, port, fixtures, release, log: true, user: false, server: { authorization: { modes: ['RBAC'] } },
+    tls: true, port, fixtures, release, log: true, user: false,
+    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true },
     ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
   }
 }
