@@ -1,22 +1,33 @@
-/** How a failure is sent: a Status in the format that the client asks for. */
+/** How a failure is sent: a Status in the format that the client asks for, or what a browser shows of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { OWN_NAMES } from '../schemas/naming.js'
+import { HTML_TYPE } from '../schemas/media-types.js'
 import type { StatusError } from '../schemas/status.js'
 import { formatOf } from './formats/choice.js'
 import { warn } from './heads.js'
+import { refusalPage, wantsPage } from './page/refusal.js'
+import { POLICY } from './page/style.js'
 import type { Negotiated } from './request-context.js'
 
 const NEWLINE = Buffer.from('\n')
 
-export interface WrittenFailure { readonly type: string, readonly bytes: Buffer }
+export interface WrittenFailure {
+  readonly type: string
+  readonly bytes: Buffer
+  /** Of a page: what a browser may load. */
+  readonly policy?: string
+}
 
 /** @param accept what the client asks for, as far as that is known */
 export function writtenFailure (
   { status }: StatusError, request: FastifyRequest, accept: Negotiated | undefined
 ): WrittenFailure {
   const { naming = OWN_NAMES } = request.orch ?? {}
+  const shown = naming.status(status)
+  const page = wantsPage(request) ? refusalPage(shown) : undefined
+  if (page !== undefined) return { type: `${HTML_TYPE}; charset=utf-8`, bytes: Buffer.from(page), policy: POLICY }
   const format = formatOf(accept)
-  const bytes = format.status(naming.status(status))
+  const bytes = format.status(shown)
   return {
     type: naming.mediaType(format.type),
     bytes: accept?.format === 'json' && accept.pretty ? Buffer.concat([bytes, NEWLINE]) : bytes
@@ -24,11 +35,12 @@ export function writtenFailure (
 }
 
 export function sendFailure (
-  failure: StatusError, request: FastifyRequest, reply: FastifyReply, { type, bytes }: WrittenFailure
+  failure: StatusError, request: FastifyRequest, reply: FastifyReply, { type, bytes, policy }: WrittenFailure
 ): FastifyReply {
   const context = request.orch
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   if (context !== undefined) warn(reply, context.warnings, context.naming)
+  if (policy !== undefined) reply.header('content-security-policy', policy)
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent
   context?.recorder?.status(failure.status)

@@ -1,4 +1,5 @@
 import { forbidden, internalError, StatusError } from '../schemas/status.js'
+import { adviceOnGroup } from '../schemas/upstream-groups.js'
 import type { Attributes, Ruling } from './authorizer.js'
 
 /**
@@ -7,7 +8,8 @@ import type { Attributes, Ruling } from './authorizer.js'
  * @param advice what would allow it, for users who may know; '' for others
  */
 export function refusal ({ user, info }: Attributes, reason: string, advice = ''): StatusError {
-  const why = `${reason === '' ? '' : `: ${reason}`}${advice === '' ? '' : `; ${advice}`}`
+  const advices = [advice, info.isResourceRequest ? adviceOnGroup(info.group) : ''].filter(text => text !== '')
+  const why = `${reason === '' ? '' : `: ${reason}`}${advices.map(text => `; ${text}`).join('')}`
   if (!info.isResourceRequest) {
     return forbidden(
       { group: '', resource: '' }, '', `User ${quote(user.username)} cannot ${info.verb} path ${quote(info.path)}${why}`

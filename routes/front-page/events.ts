@@ -7,7 +7,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
-import { clipped, html, NOTHING, notPermitted, type Html } from './html.js'
+import { clipped, html, NOTHING, notPermitted, type Html } from '../../answers/page/html.js'
 import type { Rights } from './rights.js'
 
 const SHOWN = 20

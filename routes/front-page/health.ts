@@ -1,5 +1,5 @@
 /** The checks of livez and readyz, run as for a probe, each with its time. */
-import { duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
+import { duration, html, NOTHING, notPermitted, plural, type Html } from '../../answers/page/html.js'
 import type { Rights } from './rights.js'
 import type { RoutedServer } from '../needs.js'
 

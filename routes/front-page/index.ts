@@ -13,7 +13,7 @@ import { linkSection, page } from './page.js'
 import { resourceSection } from './resources.js'
 import { Rights } from './rights.js'
 import { LoopMeter, slowSection } from './slow.js'
-import { POLICY } from './style.js'
+import { POLICY } from '../../answers/page/style.js'
 import type { RoutedServer } from '../needs.js'
 
 /** The handler of the page. */

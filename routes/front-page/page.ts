@@ -1,8 +1,8 @@
 /** The front page as one document: its head, the reader, the sections and the links. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { COMPILER, releaseVersion } from '../../schemas/meta/release.js'
-import { clipped, html, Html, notPermitted, plural } from './html.js'
-import { ICON, STYLE } from './style.js'
+import { clipped, html, Html, notPermitted, plural } from '../../answers/page/html.js'
+import { ICON, STYLE } from '../../answers/page/style.js'
 import type { Rights } from './rights.js'
 
 const MAX_GROUPS = 10

@@ -1,7 +1,7 @@
 /** Resources and how many objects each has, as its cache knows it: nothing is listed or counted. */
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { html, NOTHING, type Html } from './html.js'
+import { html, NOTHING, type Html } from '../../answers/page/html.js'
 import { versionPath, type Rights } from './rights.js'
 
 /** Types beyond these are not looked at. */

@@ -5,7 +5,7 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import type { ServedRequest } from '../../answers/request-context.js'
 import { settled } from './health.js'
-import { clipped, duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
+import { clipped, duration, html, NOTHING, notPermitted, plural, type Html } from '../../answers/page/html.js'
 import type { Rights } from './rights.js'
 import type { RoutedServer } from '../needs.js'
 

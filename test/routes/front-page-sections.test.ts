@@ -1,7 +1,7 @@
 /** The parts of the front page that a server in memory seldom shows: checks that fail or hang, and who makes HTML. */
 import t from 'tap'
 import { healthSection } from '../../routes/front-page/health.js'
-import { html, Html } from '../../routes/front-page/html.js'
+import { html, Html } from '../../answers/page/html.js'
 import { Rights } from '../../routes/front-page/rights.js'
 
 const ANN = { username: 'ann', uid: '', groups: [], extra: {} }

@@ -14,7 +14,7 @@ t.test('paths with the name of a renamed group are 404 and say its name here', a
   const server = await build(t)
   for (const path of ['', '/v1', '/v1/clusterroles', '/v1/namespaces/a/roles/b', '/v1beta1/clusterroles']) {
     const { code, json } = await server.get(`/apis/rbac.authorization.k8s.io${path}`)
-    t.match([code, json], [404, { reason: 'NotFound', message: 'the server could not find the requested resource: the API group rbac.authorization.k8s.io is named rbac.authorization.orch.io here' }], path)
+    t.match([code, json], [404, { reason: 'NotFound', message: 'the server could not find the requested resource: the API group rbac.authorization.k8s.io is named rbac.authorization.orch.io here; start the server with --compat-names to serve it under both names' }], path)
   }
   for (const group of ['nothing.k8s.io', 'nothing.example', 'rbac.authorization.k8s.io.example']) {
     t.match((await server.get(`/apis/${group}/v1`)).json, { code: 404, message: 'the server could not find the requested resource' }, group)
