@@ -80,5 +80,5 @@ writeFileSync(
 
 // One cache for the command's flags, one for Node without flags.
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-await Promise.all([scripts.start.split(' ').slice(2, -2), []].map(flags =>
+await Promise.all([scripts.start.split('; ').at(-1).split(' ').slice(2, -2), []].map(flags =>
   promisify(execFile)(process.execPath, [...flags, join(root, 'build/code-cache.js')])))

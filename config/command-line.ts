@@ -8,7 +8,7 @@ import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
 import { didYouMean } from './suggestions.js'
 import { ABSENT } from './flags/absent.js'
-import { FLAGS, isFlagName, SECTIONS, type FlagName, type Values } from './flags/index.js'
+import { FLAGS, isFlagName, MOST_USED, SECTIONS, type FlagName, type Values } from './flags/index.js'
 
 export interface Parsed {
   readonly values: Values
@@ -49,8 +49,10 @@ export const SERVE: CommandForm = {
        orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
        Each has a --help of its own.`,
   description:
-    'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of ' +
-      '--etcd-servers.',
+    `The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster
+of --etcd-servers. These flags are set most; all follow by what they concern:
+
+${Object.entries(MOST_USED).map(([flag, what]) => `  --${flag.padEnd(20)} ${what}`).join('\n')}`,
   // flags differ only in their value types, and each parses its own values
   sections: SECTIONS as CommandForm['sections']
 }
@@ -178,6 +180,13 @@ function option (name: string, flag: Flag<unknown>, args: readonly string[], onF
   })
 }
 
+/** What other servers call flags of this one. */
+const USUAL: Readonly<Record<string, FlagName>> = {
+  port: 'secure-port', 'https-port': 'secure-port', 'bind-port': 'secure-port', 'insecure-port': 'secure-port',
+  host: 'bind-address', address: 'bind-address', listen: 'bind-address', 'insecure-bind-address': 'bind-address',
+  db: 'data-dir', 'data-folder': 'data-dir', verbose: 'v', 'log-level': 'v'
+}
+
 const FORM = /^(?:--([^=]+)|-([a-z]))(=?)/
 const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flatMap(([name, flag]) => {
   const { short } = flag as Flag<unknown> // flags differ only in their value types
@@ -216,6 +225,8 @@ function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
   if (form === SERVE && Object.hasOwn(ABSENT, absent)) {
     return new FlagError(absent, undefined, `is not implemented: ${ABSENT[absent] ?? ''}; leave it out`)
   }
+  const usual = form === SERVE && Object.hasOwn(USUAL, absent) ? USUAL[absent] : undefined
+  if (usual !== undefined) return new ArgumentError(`unknown flag ${quoted}: did you mean --${usual}?`)
   const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
   return new ArgumentError(`unknown flag ${printable(quoted)}: ` +
     `${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)

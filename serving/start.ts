@@ -154,8 +154,10 @@ export async function start (
   server.once('close', () => { followed.close() })
   if (!first) return running // only the first process logs the rest
   for (const note of [...notes, ...keyNotes]) log.info(note)
+  // Without their credentials requests are refused, unless everybody is let in.
+  const lossWarnings = options.authentication?.anonymous === true ? runtimeWarnings() : []
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
-  for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
+  for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...lossWarnings]) log.warn(warning)
   announce(log, parsed)
   if (administrator !== undefined) {
     log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)

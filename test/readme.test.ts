@@ -1,7 +1,7 @@
 import t from 'tap'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ function paste (text: string, cwd: string, env: Record<string, string> = {}): st
 }
 
 t.test('every block of the README is known here', async t => {
-  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh kubectl', 'sh session', 'sh', 'ts', 'ts test'])
+  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh kubectl', 'sh merge', 'sh session', 'sh', 'ts', 'ts test'])
 })
 
 t.test('the test command is what CI runs', async t => {
@@ -104,6 +104,14 @@ t.test('a clone, its one command, and the session that follows', async t => {
     t.match(kubectl, /"allowed":true/)
     t.match(kubectl, /namespace "team" deleted/)
   }
+
+  const [newest = ''] = kubectlPrograms().slice(-1)
+  const home = join(folder, 'home')
+  mkdirSync(join(home, '.kube'), { recursive: true })
+  writeFileSync(join(home, '.kube/config'), 'apiVersion: v1\nkind: Config\nclusters: [{name: other, cluster: {server: "https://other.example"}}]\ncontexts: [{name: other, context: {cluster: other, user: me}}]\nusers: [{name: me, user: {token: x}}]\ncurrent-context: other\n')
+  const path = `${join(newest, '..')}:${process.env.PATH}`
+  paste(labelled('merge'), folder, { PATH: path, HOME: home })
+  t.equal(paste('kubectl config get-contexts -o name; kubectl config current-context; kubectl --context=orch get namespace default -o name', folder, { PATH: path, HOME: home }), 'orch\nother\nother\nnamespace/default\n')
 
   writeFileSync(join(folder, 'embed.mjs'), `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
 const answer = await fetch(\`http://localhost:\${fastify.addresses()[0].port}/cluster/version\`)

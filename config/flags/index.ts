@@ -35,3 +35,17 @@ export type FlagName = keyof typeof FLAGS
 export type Values = { readonly [K in FlagName]: (typeof FLAGS)[K] extends Flag<infer T> ? T : never }
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(FLAGS, name)
+
+/** What `--help` begins with. */
+export const MOST_USED = {
+  local: 'one machine, one person: makes an administrator and a kubeconfig',
+  'secure-port': 'port of HTTPS, 6443 by default',
+  'data-dir': 'folder of the embedded store',
+  'etcd-servers': 'etcd instead of the embedded store',
+  'compat-names': 'the names of Kubernetes, for its clients, charts and manifests',
+  'emulated-version': 'release to be: 1.24 or 1.36',
+  'authorization-mode': 'who may do what: Node,RBAC in a cluster',
+  'client-ca-file': 'authority that signs certificates of users',
+  'audit-log-path': 'log of who did what',
+  v: 'verbosity of the log, 0 to 10'
+} satisfies Partial<Record<FlagName, string>>

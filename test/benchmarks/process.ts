@@ -51,7 +51,7 @@ export const TOKEN = 'benchmark-token'
 /** Flags that `npm start` passes to Node: for our server, for what it is compared with, and for the clients. */
 export function nodeFlags (): string[] {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
-  return manifest.scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
+  return (manifest.scripts.start.split('; ').at(-1) ?? '').split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
 /** Another build may take the place of this one, to measure a change beside its predecessor. */

@@ -97,6 +97,7 @@ t.test('an unknown flag, a stray argument and a missing value are named', async 
   t.throws(() => parseArguments(['--oidc-groups-claims=x']), { message: 'unknown flag --oidc-groups-claims: did you mean --oidc-groups-claim? --help lists all flags' })
   t.throws(() => parseArguments(['--audit-log-maxge=x']), /did you mean --audit-log-maxage\?/)
   t.throws(() => parseArguments(['--zzz']), { message: 'unknown flag --zzz: --help lists all flags' })
+  t.throws(() => parseArguments(['--port=8443']), { message: 'unknown flag --port: did you mean --secure-port?' })
   t.throws(() => parseArguments(['-x']), /unknown flag -x/)
   t.throws(() => parseArguments(['--__proto__=1']), /unknown flag --__proto__/)
   t.throws(() => parseArguments(['--constructor=1']), /unknown flag --constructor/)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Flag } from '../../config/flag.js'
-import { FLAGS, SECTIONS } from '../../config/flags/index.js'
+import { FLAGS, MOST_USED, SECTIONS } from '../../config/flags/index.js'
 import { helpText, versionText } from '../../config/command-line.js'
 
 /** Every flag of the interface; the two families of cloud flags with upstream's clouds. */
@@ -169,11 +169,14 @@ t.test('--help lists each flag under its section with its default', async t => {
   const help = helpText()
   for (const name of Object.keys(FLAGS)) t.match(help, new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`, 'm'), name)
   for (const section of Object.keys(SECTIONS)) t.match(help, `\n${section}:\n`)
+  const begin = help.slice(0, help.indexOf('General:'))
+  t.equal(Object.keys(MOST_USED).length, 10)
+  for (const name of Object.keys(MOST_USED)) t.match(begin, new RegExp(`^  --${name} +[\\w:]`, 'm'), name)
   t.match(help, /--secure-port int\n.*\(default 6443\)/)
   t.match(help, /--etcd-compaction-interval duration\n[^-]*\(default 5m0s\)/)
   t.ok(help.split('\n').every(line => line.length <= 140))
   t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no default is an internal form of a list or map')
-  const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
+  const entries = help.slice(begin.length).trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
   const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {
     const initial = flag.emptyText ?? (flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText)

@@ -28,7 +28,7 @@ export const TOKEN = 'interop-token'
 /** What `npm start` passes to Node. */
 export function nodeFlags (): string[] {
   const { scripts } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { scripts: { start: string } }
-  return scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
+  return (scripts.start.split('; ').at(-1) ?? '').split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
 /** Runs a program as outside of tests, without the test runner's hooks for Node processes. */
