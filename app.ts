@@ -41,6 +41,7 @@ import requestInfo from './plugins/request-info/index.js'
 import requestLog from './plugins/request-log.js'
 import securityHeaders from './plugins/security-headers.js'
 import shutdown from './plugins/shutdown.js'
+import standalone from './plugins/standalone.js'
 import storage from './plugins/storage/index.js'
 import stalledRequests from './plugins/stalled-requests.js'
 import storageVersionBarrier from './plugins/storage-version-barrier.js'
@@ -143,6 +144,7 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
   await fastify.register(requestBodies, { budget: limits.maxBodyBytesInflight })
   await fastify.register(negotiation)
   await fastify.register(dryRun)
+  await fastify.register(standalone, { standalone: options.standalone })
 
   await fastify.register(admission, {
     admission: options.admission, allowPrivileged: options.allowPrivileged, outbound: options.outbound

@@ -132,6 +132,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     services: serviceOptions(values),
     orchService: own.settings,
     collectGarbage: collectsGarbage(values),
+    standalone: values.local,
     identityLease: {
       durationSeconds: values['identity-lease-duration-seconds'],
       renewIntervalSeconds: values['identity-lease-renew-interval-seconds']

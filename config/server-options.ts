@@ -98,6 +98,11 @@ export interface ServerOptions {
    * false: a controller manager does it. Needs `storage.garbageCollection`.
    */
   collectGarbage?: boolean
+  /**
+   * The server is meant to be alone, as with `--local`: until it sees a controller manager, it says so to clients that
+   * create what one would act on. Default false.
+   */
+  standalone?: boolean
   /** The identity lease of this server, with the feature gate APIServerIdentity. */
   identityLease?: IdentitySettings
   /** Among several processes that are one server. Default this process alone. */

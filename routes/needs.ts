@@ -3,7 +3,7 @@ import type { Having } from '../answers/server.js'
 
 export const NEEDS = [
   'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth',
-  'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchUnderWay'
+  'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchStandalone', 'orchUnderWay'
 ] as const
 
 /** A server as its routes find it. */

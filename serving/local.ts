@@ -3,7 +3,7 @@
  * their owner.
  */
 import { X509Certificate } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkPair, type Pair } from '../config/certificates.js'
 import { hostPort, listenHost } from '../config/addresses.js'
@@ -59,6 +59,13 @@ function keptPair ({ certificate, key }: Pair): Pair | undefined {
     return undefined
   }
 }
+
+/** For those who begin: an API server alone is no cluster. */
+export const NOTHING_RUNS =
+  'nothing runs here: objects are stored, but no controller manager, scheduler or node acts on them'
+
+/** Whether no start has written its kubeconfig yet. */
+export const isFirstStart = ({ values }: Parsed): boolean => !existsSync(localFiles(values).kubeconfig)
 
 /** Writes the kubeconfig. @param chain PEM of the serving certificate chain @returns its absolute path */
 export function writeKubeconfig ({ values }: Parsed, administrator: Pair, chain: string): string {

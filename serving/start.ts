@@ -22,7 +22,7 @@ import { listenOn } from './listen-on.js'
 import { answerBadRequest } from './client-errors.js'
 import { badRequestBody } from './refusals.js'
 import { createListener, type Listener } from './listener.js'
-import { localAdministrator, writeKubeconfig } from './local.js'
+import { isFirstStart, localAdministrator, NOTHING_RUNS, writeKubeconfig } from './local.js'
 import { StallWatch } from './processes/stall-watch.js'
 import type { SupervisorChannel } from './processes/supervisor-channel.js'
 import { runtimeWarnings } from './runtime.js'
@@ -160,6 +160,7 @@ export async function start (
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...lossWarnings]) log.warn(warning)
   announce(log, parsed)
   if (administrator !== undefined) {
+    if (isFirstStart(parsed)) log.info(NOTHING_RUNS)
     log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
   }
   return running

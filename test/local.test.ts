@@ -43,6 +43,7 @@ t.test('the first start makes an administrator, whom kubectl and curl are at onc
   const { port, log } = await start(t, folder)
   t.match(log(), new RegExp(`serving on https://127\\.0\\.0\\.1:${port}, store: embedded in orch-data, authorization: RBAC`))
   t.match(log(), `export KUBECONFIG=${folder}/orch-data/kubeconfig`)
+  t.match(log(), 'nothing runs here: objects are stored, but no controller manager, scheduler or node acts on them')
   t.notMatch(log(), 'the service orch', 'a cluster without nodes is not warned about them')
   t.equal(statSync(join(folder, 'orch-data/kubeconfig')).mode & 0o777, 0o600)
   for (const program of kubectlPrograms()) {
@@ -70,6 +71,7 @@ t.test('later starts keep the administrator, one that is about to expire is repl
   t.equal(read('certs/admin.crt'), certificate)
   t.equal(read('kubeconfig'), kubeconfig.replace(`:${first.port}`, `:${second.port}`))
   t.match(second.log(), 'serving on https://0.0.0.0')
+  t.notMatch(second.log(), 'nothing runs here')
   t.match(curl(folder, '-k', `https://localhost:${second.port}/version`), / 200$/)
   await second.end()
 
@@ -124,6 +126,10 @@ t.test('what belongs to a deployment goes with it, before it or not at all, as k
     writeFileSync(join(folder, 'object.json'), JSON.stringify({ kind, apiVersion, metadata: { name, labels: { app: 'web' }, ownerReferences }, ...more }))
     run('create', '-f', 'object.json')
   }
+  const told = kubectl(program, folder, 'create', 'deployment', 'told', '--image=web')
+  t.match(told, { status: 0, stderr: /^Warning: nothing runs here: the Deployment is stored, but no controller manager has been seen that would act on it\n$/ })
+  t.equal(kubectl(program, folder, 'create', 'deployment', 'again', '--image=web').stderr, '')
+  run('delete', 'deployment', 'told', 'again')
   const deployment = { kind: 'Deployment', apiVersion: 'apps/v1', name: 'web' }
   const replicas = { kind: 'ReplicaSet', apiVersion: 'apps/v1', name: 'web-1' }
   const make3 = (): void => {

@@ -98,6 +98,7 @@ const OPTIONS: Table<ServerOptions> = {
     count: fromFlag(features['apiserver-count'])
   }),
   collectGarbage: boolean,
+  standalone: boolean,
   identityLease: members<Group<'identityLease'>>({
     durationSeconds: fromFlag(features['identity-lease-duration-seconds']),
     renewIntervalSeconds: fromFlag(features['identity-lease-renew-interval-seconds'])

@@ -10,7 +10,8 @@ import { invalid, unexplained, type FieldError } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { failureOf } from '../shared/forwarding/responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
-import { containerOf, find } from './objects.js'
+import { containerOf, find, hasNodes, NO_NODES } from './objects.js'
+import { warningHeaders } from '../../schemas/warnings.js'
 import { optionsFrom } from './options.js'
 import type { Metrics } from '../shared/metric-series.js'
 
@@ -59,7 +60,11 @@ async function logOf (
   const pod = await find(resources, 'pods', namespace, name)
   const container = containerOf(pod, options.container ?? '')
   // An unscheduled pod has no log.
-  if (!pod.spec.nodeName) return { kind: 'passed', code: 204, headers: {}, body: undefined, isProxied: false }
+  if (!pod.spec.nodeName) {
+    const texts = await hasNodes(resources) ? [] : [request.orch.naming.words(`pod ${name} has no log${NO_NODES}`)]
+    const headers = texts.length === 0 ? {} : { warning: warningHeaders(texts) }
+    return { kind: 'passed', code: 204, headers, body: undefined, isProxied: false }
+  }
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
   const path = `${agents.pathOf('containerLogs', namespace, name, container)}${query === '' ? '' : `?${query}`}`

@@ -19,6 +19,15 @@ export async function find<K extends keyof Kinds> (
   return entry.object as Kinds[K] // a store holds one type
 }
 
+/** Why a pod is on none. */
+export const NO_NODES = ': there are no nodes that would run it'
+
+export async function hasNodes (resources: ResourceRegistry): Promise<boolean> {
+  const store = resources.find('', 'nodes')
+  const { start, end } = store?.keys.range('') ?? { start: '', end: '' }
+  return store !== undefined && await store.backend.count(start, end) > 0
+}
+
 /** Returns the requested container, or the pod's only one. @throws StatusError 400 */
 export function containerOf ({ metadata: { name = '' }, spec }: Pod, requested: string): string {
   const names = [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []]

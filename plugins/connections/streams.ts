@@ -8,7 +8,7 @@ import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '..
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
-import { containerOf, find } from './objects.js'
+import { containerOf, find, hasNodes, NO_NODES } from './objects.js'
 import { needsUpgrade, upgrade, type UpgradeDestination } from '../shared/forwarding/upgrade.js'
 import type { Counter, Metric, Metrics } from '../shared/metric-series.js'
 import { ChannelTranslator } from './channels.js'
@@ -46,7 +46,9 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', tools: Strea
     const container = action === 'portForward'
       ? ''
       : containerOf(pod, 'container' in options ? options.container ?? '' : '')
-    if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
+    if (!pod.spec.nodeName) {
+      throw badRequest(`pod ${name} does not have a host assigned${await hasNodes(resources) ? '' : NO_NODES}`)
+    }
     const { host, address, port, speaksWebSockets } = await agents.of(pod.spec.nodeName)
     const query = parametersOf(options).toString()
     const connection = needsUpgrade(request)

@@ -25,6 +25,7 @@ import type { EgressTunnels } from '../egress.js'
 import type { Health } from '../health.js'
 import type { Metrics } from './metric-series.js'
 import type { Shutdown } from '../shutdown.js'
+import type { Standalone } from '../standalone.js'
 import type { Backends } from '../storage/options.js'
 import type { SlowRequest } from '../tracing/recent.js'
 
@@ -66,6 +67,8 @@ export interface OrchDecorators {
   orchAuthorization: Authorization
   /** `admission/`: calls conversion webhooks. */
   orchConversionCaller: HookCaller
+  /** `standalone.ts`: undefined where the server is one of a cluster. */
+  orchStandalone: Standalone | undefined
   /** `aggregation/`: group versions that other servers serve. */
   orchAggregation: Aggregation
   /** `controllers/`: publishes the storage versions; undefined without the feature gate. */

@@ -8,6 +8,7 @@ import { HTML_TYPE } from '../../schemas/media-types.js'
 import type { ServedRequest } from '../../answers/request-context.js'
 import { sendWhole } from '../../answers/send-bytes.js'
 import { eventSection } from './events.js'
+import { html } from './html.js'
 import { healthSection } from './health.js'
 import { linkSection, page } from './page.js'
 import { resourceSection } from './resources.js'
@@ -15,6 +16,10 @@ import { Rights } from './rights.js'
 import { LoopMeter, slowSection } from './slow.js'
 import { POLICY } from '../../answers/page/style.js'
 import type { RoutedServer } from '../needs.js'
+
+const ALONE = html`<section aria-labelledby="alone"><h2 id="alone">Nothing runs here</h2>
+<p>This is an API server alone: it stores pods and deployments, but no controller manager, scheduler or node acts on
+them.</p></section>`
 
 /** The handler of the page. */
 export function frontPage (fastify: RoutedServer): (
@@ -30,6 +35,7 @@ export function frontPage (fastify: RoutedServer): (
     const base = baseOf(request.url)
     // One after the other, so that a remote authorizer is not asked everything at once.
     const sections = [
+      ...await fastify.orchStandalone?.isAlone() === true ? [ALONE] : [],
       await healthSection(health, rights),
       await slowSection(fastify, rights, request, meter),
       await eventSection(resources, rights, base),

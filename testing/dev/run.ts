@@ -39,7 +39,9 @@ export async function runDev (args: readonly string[]): Promise<number> {
     if (values.kubeconfig === '') process.stdout.write(server.kubeconfig(ADMINISTRATOR))
     else await server.writeKubeconfig(values.kubeconfig, ADMINISTRATOR)
     process.stderr.write(
-      `orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n`
+      `orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n` +
+        'orch-apiserver dev: nothing runs here: objects are stored, but no controller manager, scheduler or node ' +
+        'acts on them\n'
     )
     await ended
     await admin.close()
@@ -56,7 +58,7 @@ export async function runDev (args: readonly string[]): Promise<number> {
 function optionsOf ({ port, fixtures, now, release, seed }: Values): TestServerOptions {
   return {
     tls: true, port, fixtures, release, log: true, user: false,
-    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true },
+    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true, standalone: true },
     ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
   }
 }
