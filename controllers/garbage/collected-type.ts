@@ -26,6 +26,11 @@ export interface CollectedType {
   readonly isOwn: boolean
   /** The newest state. @throws StorageError, Error if that is unknown */
   readonly read: (place: Place) => Promise<ObjectState | undefined>
+  /**
+   * Whether that object exists, readable or not; also once its type is no longer served. @throws StorageError, Error if
+   * that is unknown
+   */
+  readonly isThere: (object: Pick<ObjectState, 'namespace' | 'name' | 'uid'>) => Promise<boolean>
   /** Where requests for an object go, in a version in which it needs no conversion if there is one. */
   readonly pathOf: (object: Pick<ObjectState, 'namespace' | 'name' | 'storedVersion'>) => string
   /** All existing objects and what happens to them. Ends or throws when it has to be called again. */

@@ -12,7 +12,7 @@ import { Graph, type Difference, type GraphNode } from './graph.js'
 import { Monitors } from './monitors.js'
 import { NamespaceWarnings } from './namespace-warnings.js'
 import { orphan } from './orphan.js'
-import { OwnerCheck } from './owners.js'
+import { OwnerCheck, UnknownKind } from './owners.js'
 import type { Requests } from './requests.js'
 import { isDangling, isSuspect } from './suspicion.js'
 import { Types, type Discover } from './types.js'
@@ -34,6 +34,8 @@ const BACKOFF = { first: 20, max: 60_000 }
 const SWEEP_MS = 10_000
 /** Milliseconds between questions for the types of extension servers. */
 const DISCOVER_MS = 30_000
+/** Unknown kinds that are remembered. */
+const MAX_UNKNOWN = 100
 /** Milliseconds between failures in the log. */
 const LOG_MS = 10_000
 const APISERVICES = 'apiservices.apiregistration.orch.io'
@@ -56,6 +58,8 @@ export class GarbageCollector implements Controller {
   #isReady = false
   #sweeping: Promise<void> | undefined
   #missed = false
+  /** Those that are in the log, until there are other types. */
+  readonly #unknownKinds = new Set<string>()
   #loggedAt = -Infinity
   #unlogged = 0
 
@@ -84,7 +88,10 @@ export class GarbageCollector implements Controller {
     this.#unsubscribe = this.#options.resources.onChange(() => { this.#update() })
     this.#update()
     this.#every(DISCOVER_MS, () => { this.#update() })
-    this.#every(SWEEP_MS, () => { if (this.#missed) this.#sweep() })
+    this.#every(SWEEP_MS, () => {
+      if (!this.#isReady) void this.#begin()
+      else if (this.#missed) this.#sweep()
+    })
   }
 
   async close (): Promise<void> {
@@ -123,7 +130,13 @@ export class GarbageCollector implements Controller {
       return result === 'again' ? 'later' : 'done'
     } catch (error) {
       if (this.#closing.signal.aborted || isStorageError(error, 'Closed')) return 'done'
-      this.#failed(`garbage collection of an object of ${type.label} failed, retrying`, error)
+      if (!(error instanceof UnknownKind)) {
+        this.#failed(`garbage collection of an object of ${type.label} failed, retrying`, error)
+      } else if (!this.#unknownKinds.has(error.message)) {
+        if (this.#unknownKinds.size >= MAX_UNKNOWN) this.#unknownKinds.clear()
+        this.#unknownKinds.add(error.message)
+        this.#failed(`garbage collection of an object of ${type.label} waits`, error)
+      }
       return 'later'
     }
   }
@@ -152,7 +165,7 @@ export class GarbageCollector implements Controller {
   #removed (node: GraphNode): void {
     if (node.type.label === APISERVICES) this.#update()
     const { uid } = node
-    if (this.#graph.dependents(uid).size > 0) this.#owners.noteDeleted(node.type, node)
+    if (this.#graph.dependents(uid).size > 0) void this.#owners.confirmDeleted(node.type, node)
     if (!this.#isReady) return
     this.#addDependents(uid)
     for (const owner of node.owners) if (owner.blockOwnerDeletion === true) this.#addIfFree(owner.uid)
@@ -182,7 +195,10 @@ export class GarbageCollector implements Controller {
       await new Promise(resolve => { setImmediate(resolve) })
       this.#mayUpdate = false
       this.#types.setRemote(await this.#options.discover())
-      if (await this.#monitors.update() && this.#isReady) this.#sweep()
+      if (await this.#monitors.update()) {
+        this.#unknownKinds.clear()
+        if (this.#isReady) this.#sweep()
+      }
       await this.#begin()
     }
   }

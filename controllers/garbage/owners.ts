@@ -45,8 +45,13 @@ export class OwnerCheck {
     return { present, absent, waiting }
   }
 
-  /** Notes that an object has been deleted. */
-  noteDeleted (type: CollectedType, { namespace, name, uid }: Pick<ObjectState, 'namespace' | 'name' | 'uid'>): void {
+  /**
+   * Notes that an object has been deleted, while its kind is known: it may go together with its type. Nothing is noted
+   * unless that is certain, as an object that cannot be read any longer is not listed either. Never rejects.
+   */
+  async confirmDeleted (type: CollectedType, object: Pick<ObjectState, 'namespace' | 'name' | 'uid'>): Promise<void> {
+    const { namespace, name, uid } = object
+    if (await type.isThere(object).catch(() => true)) return
     for (const { apiVersion, kind } of type.kinds) this.#note(identityOf({ apiVersion, kind, name, uid }, namespace))
   }
 

@@ -43,6 +43,10 @@ export class RemoteType implements CollectedType {
 
   read (place: Place): Promise<ObjectState | undefined> { return readObject(this.#requests, this.pathOf(place)) }
 
+  async isThere ({ uid, ...place }: Pick<ObjectState, 'namespace' | 'name' | 'uid'>): Promise<boolean> {
+    return (await this.read(place))?.uid === uid
+  }
+
   /** Its revisions cannot be compared. */
   async newest (): Promise<undefined> {}
 

@@ -59,6 +59,11 @@ export class StoredType implements CollectedType {
     return kv === undefined ? undefined : this.#stateOf(kv)
   }
 
+  async isThere ({ namespace, name, uid }: Pick<ObjectState, 'namespace' | 'name' | 'uid'>): Promise<boolean> {
+    const { kv } = await this.#backend.get(this.#store.keys.of(namespace, name))
+    return kv !== undefined && (kv.damage !== undefined || this.#stateOf(kv).uid === uid)
+  }
+
   async newest (): Promise<number> {
     const { cache } = this.#store
     if (cache === undefined) return await this.#backend.revision()

@@ -6,6 +6,7 @@ import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service
 import { GarbageCollector, type GarbageCollectorOptions } from '../../controllers/garbage/collector.js'
 import type { Request, Requests } from '../../controllers/garbage/requests.js'
 import type { Discover, RemoteVersion } from '../../controllers/garbage/types.js'
+import { StorageError } from '../../storage/errors.js'
 import { apiVersionOf } from '../../schemas/groups.js'
 import type { Having } from '../../answers/server.js'
 
@@ -16,6 +17,8 @@ const METADATA = ['', 'List']
 /** Maximum bytes of an answer or an event; reading more would hold the event loop. */
 const MAX_BYTES = 3 * 1024 * 1024
 const NEWLINE = 10
+/** Fastify's code of requests to a server that is being closed. */
+const CLOSED = 'FST_ERR_REOPENED_CLOSE_SERVER'
 
 type Server = Having<'orchAggregation' | 'orchAuthentication' | 'orchResources'>
 
@@ -28,7 +31,7 @@ function requestsWithin (fastify: Server): Requests {
   const authorization = fastify.orchAuthentication.ownUsers.add({
     username: serviceAccountUsername(NAMESPACE, NAME), uid: '', groups: serviceAccountGroups(NAMESPACE), extra: {}
   })
-  const send = async ({ method, path, body }: Request, signal?: AbortSignal) => await fastify.inject({
+  const send = ({ method, path, body }: Request, signal?: AbortSignal) => fastify.inject({
     method, url: `${fastify.prefix}${path}`, payloadAsStream: true,
     headers: {
       authorization, accept: METADATA, 'user-agent': `orch-apiserver/${NAME}`,
@@ -37,6 +40,9 @@ function requestsWithin (fastify: Server): Requests {
         : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
     },
     ...body === undefined ? {} : { payload: JSON.stringify(body) }, ...signal === undefined ? {} : { signal }
+  }).catch((error: unknown) => {
+    const { code } = error as { code?: unknown }
+    throw code === CLOSED ? new StorageError('Closed', 'the server is closing', { cause: error }) : error
   })
   const ownTurn = turns()
   return {

@@ -226,3 +226,20 @@ t.test('more objects than may wait are collected by and by', async t => {
   await collector.start()
   for (const name of names) await until(async () => await current(configs, configs.keys.of('team', name)) === undefined)
 })
+
+t.test('dependents of an owner that can no longer be read stay', async t => {
+  const backend = await openBackend({})
+  t.teardown(() => backend.close())
+  const server = await collectingServer(t, { storage: backend })
+  const top = await server.make('top')
+  await server.make('child', [owner(top)])
+  const key = '/registry/configmaps/default/top'
+  const { kv } = await backend.get(key)
+  await backend.update(key, Buffer.from('damaged'), kv?.modRevision ?? 0)
+  await until(async () => (await server.get(`${CONFIGS}/top`)).code === 500)
+  const fresh = await collectingServer(t, { storage: backend })
+  await fresh.make('proof', [owner({ kind: 'ConfigMap', metadata: { name: 'none', uid: 'none' } })])
+  await fresh.gone('proof')
+  t.ok(await fresh.config('child'))
+  t.ok(await server.config('child'))
+})
