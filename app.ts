@@ -109,7 +109,8 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
   await fastify.register(errors)
   await fastify.register(http1Connections)
   await fastify.register(requestInfo, {
-    compatNames: options.compatNames, selectors: gates.enabled('AuthorizeWithSelectors')
+    compatNames: options.compatNames, selectors: gates.enabled('AuthorizeWithSelectors'),
+    inDocuments: api.inDocuments
   })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
@@ -178,7 +179,7 @@ function admitsEverybody ({ authentication, authorization }: ServerOptions): boo
  * The server. Decorates the host with `orch`, of which `orch.client` reads and writes objects in this process. Rejects
  * with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened.
  */
-const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions = {}) {
+const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions) {
   checkOptions(options)
   const { prefix = '' } = options
   if (admitsEverybody(options)) {

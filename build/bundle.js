@@ -1,14 +1,15 @@
 /**
  * Last step of `npm run build`: bundles the launcher and the plugin with their packages into a few files, because start
  * time depends on the number of files. Modules for hosts share chunks, so that each module exists once per process; the
- * launcher is one script, which V8 can cache (`bin.ts`). The compiler's output stays beside the bundle for tests.
+ * launcher is one script, which V8 can cache (`bin.ts`). Hosts that cannot require modules, Jest's among them, get one
+ * CommonJS file for all entries. The compiler's output stays beside the bundle for tests.
  */
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { common, generated, MODULE_BANNER, root } from './bundling.js'
+import { common, generated, MODULE_BANNER, MODULE_GLOBALS, root } from './bundling.js'
 
 const out = join(root, 'dist/bundle')
 rmSync(out, { recursive: true, force: true })
@@ -26,6 +27,7 @@ const modules = await build({
   splitting: true,
   format: 'esm',
   banner: { js: MODULE_BANNER },
+  define: MODULE_GLOBALS,
   chunkNames: 'chunk-[hash]'
 })
 /** Separate, because few servers load it. */
@@ -40,6 +42,26 @@ const loadedApart = {
   setup: ({ onResolve }) => {
     onResolve({ filter: /\/open-telemetry\.js$/ }, () => ({ path: './open-telemetry.cjs', external: true }))
   }
+}
+/** Where a host uses CommonJS: `orch` with all other exports, as fastify-plugin has it; the others are namespaces. */
+const ENTRIES = { app: 'app.ts', schemas: 'schemas/public.ts', testing: 'testing/index.ts' }
+const commonjs = await build({
+  ...common,
+  plugins: [generated, loadedApart],
+  stdin: {
+    contents: Object.entries(ENTRIES).map(([name, file]) => `export * as ${name} from './${file}'`).join('\n'),
+    resolveDir: root
+  },
+  outfile: join(out, 'host.cjs'),
+  format: 'cjs',
+  supported: { 'dynamic-import': false }, // Jest's scripts lack import()
+  define: { 'import.meta.url': 'orchUrl' },
+  banner: { js: "const orchUrl = require('node:url').pathToFileURL(__filename).href;" }
+})
+for (const name of Object.keys(ENTRIES)) {
+  const exported = name === 'app' ? 'Object.assign(app.default, app)' : name
+  const text = `'use strict'\nconst { ${name} } = require('./host.cjs')\nmodule.exports = ${exported}\n`
+  writeFileSync(join(out, `${name}.cjs`), text)
 }
 const script = await build({
   ...common,
@@ -63,7 +85,8 @@ if (other !== null) {
 }
 
 /** The licences of bundled packages require these notices. */
-const packages = new Set([modules, script, apart].flatMap(({ metafile }) => Object.keys(metafile.inputs)).flatMap(
+const inputs = [modules, commonjs, script, apart].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+const packages = new Set(inputs.flatMap(
   path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []
 ))
 const notices = [...packages].sort().map(folder => {

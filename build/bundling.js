@@ -27,10 +27,16 @@ export const generated = {
   }
 }
 
-/** CommonJS packages need these globals in modules. */
+/**
+ * CommonJS packages need these globals in modules. Their names are none that the banner of a host's own bundle
+ * declares; where that is CommonJS, `import.meta` is empty and the globals are there.
+ */
 export const MODULE_BANNER =
-  "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url), { filename: " +
-    '__filename, dirname: __dirname } = import.meta;'
+  "import { createRequire as orchRequire } from 'node:module'; import { dirname as orchFolderOf } from 'node:path'; " +
+    "import { fileURLToPath as orchPathOf } from 'node:url'; " +
+    'const orchFile = import.meta.url === undefined ? __filename : orchPathOf(import.meta.url), ' +
+    'orchFolder = orchFolderOf(orchFile), require = orchRequire(orchFile);'
+export const MODULE_GLOBALS = { __filename: 'orchFile', __dirname: 'orchFolder' }
 
 export const common = {
   absWorkingDir: root,

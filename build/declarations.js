@@ -100,9 +100,11 @@ try {
   })
   for (const config of configs) {
     const augmentation = config.untrimmedFilePath === join(made, 'app.d.ts') ? AUGMENTATION : ''
-    writeFileSync(
-      config.untrimmedFilePath, `/// <reference types="node" />\n\n${bundled(config, state)}${augmentation}`
-    )
+    const text = `/// <reference types="node" />\n\n${bundled(config, state)}${augmentation}`
+    // The same for CommonJS, of which TypeScript wants a file of its own.
+    for (const file of [config.untrimmedFilePath, config.untrimmedFilePath.replace(/ts$/, 'cts')]) {
+      writeFileSync(file, text)
+    }
   }
   rmSync(join(dist, 'types'), { recursive: true, force: true })
   renameSync(made, join(dist, 'types'))

@@ -4,7 +4,8 @@
  * value and remedy, or an ArgumentError for other arguments.
  */
 import { Command, CommanderError, Option } from 'commander'
-import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
+import { RELEASE_NAME } from '../schemas/meta/release.js'
+import { packageVersion } from '../schemas/package-files.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
 import { didYouMean } from './suggestions.js'
 import { ABSENT } from './flags/absent.js'

@@ -69,6 +69,8 @@ export interface ApiOptions {
   readonly externalHostname?: string
   /** `host:port` or host for discovery. */
   readonly advertiseAddress?: string
+  /** Shows the routes in documents that a host makes of its own, as @fastify/swagger does. Default false. */
+  readonly inDocuments?: boolean
 }
 
 export interface ServerOptions {

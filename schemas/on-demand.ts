@@ -3,13 +3,11 @@
  * a temporary failure (no file descriptors, say) would be permanent. Resolving at start and calling `require` later
  * caches only success.
  */
-import { createRequire } from 'node:module'
-
-const require = createRequire(import.meta.url)
+import { requirePackage } from './package-files.js'
 
 /** @throws Error on every use while the package cannot be loaded */
 export function onDemand<T> (name: string): () => T {
-  const path = require.resolve(name)
+  const path = requirePackage.resolve(name)
   let loaded: T | undefined
-  return () => loaded ??= require(path) as T // the caller names the package's type
+  return () => loaded ??= requirePackage(path) as T // the caller names the package's type
 }

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { ask, until } from './interop/server.js'
+import { ways } from './embedding-ways.js'
 import { freePort } from './ports.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -229,7 +230,7 @@ t.test('the packed package compiles and runs in another strict project', async t
   const [{ filename, files: packed }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as [{ filename: string, files: Array<{ path: string }> }]
 
   await t.test('each entry has one file of declarations, which says what it exports and nothing else', async t => {
-    t.strictSame(packed.map(({ path }) => path).filter(path => /\.[cm]?ts$/.test(path)).sort(), ['dist/types/app.d.ts', 'dist/types/schemas.d.ts', 'dist/types/testing.d.ts'])
+    t.strictSame(packed.map(({ path }) => path).filter(path => /^dist.*\.[cm]?ts$/.test(path)).sort(), ['app', 'schemas', 'testing'].flatMap(name => [`dist/types/${name}.d.cts`, `dist/types/${name}.d.ts`]))
     for (const file of ['app.d.ts', 'schemas.d.ts', 'testing.d.ts']) {
       const text = readFileSync(join(copy, 'dist/types', file), 'utf8')
       t.notOk(/from ['"]\.|import\(['"]\./.test(text), `${file} needs no other file of ours`)
@@ -283,6 +284,8 @@ t.test('the packed package compiles and runs in another strict project', async t
     const compiled = await run(process.execPath, [join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project', join(project, config)]).catch((error: unknown) => error as { stdout: string })
     t.equal(compiled.stdout, '', `it compiles with ${compiler} ${versionOf(compiler)}`)
   }
+
+  await ways(t, project)
 
   const child = spawn(process.execPath, ['host.test.js'], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'], timeout: 400_000 })
   let output = ''

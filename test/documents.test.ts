@@ -21,6 +21,7 @@ const MADE = /^(?:dist|(?:test\/)?node_modules|\.cache|orch-data)\b|^(?:cli|open
 /** Flags of other programs, and of our own scripts. */
 const FOREIGN = new Set([
   '--cascade', // of kubectl
+  '--experimental-vm-modules', '--packages', '--external', '--prefix', // of Jest, esbuild and fastify-cli
   // of a cluster's other programs
   '--authentication-kubeconfig', '--authorization-kubeconfig', '--bootstrap-kubeconfig', '--cluster-signing-cert-file', '--cluster-signing-key-file', '--controllers', '--kubelet-certificate-authority', '--kubelet-client-certificate', '--kubelet-client-key', '--kubelet-preferred-address-types', '--kubelet-timeout', '--leader-elect', '--root-ca-file', '--service-account-private-key-file', '--use-service-account-credentials',
   '--controller-manager', '--controller-manager-image', '--scheduler',

@@ -33,7 +33,10 @@ t.test('the package holds what serves and nothing else; test/consumer.test.ts ha
   const paths = files.map(({ path }) => path)
   const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path = '']) => path)
   t.same(links.filter(path => !paths.includes(path)), [], 'no link of the README is dead in the package')
-  for (const needed of ['dist/bundle/app.js', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/bundle/testing.js', 'dist/bundle/text-worker.js', 'dist/bundle/stall-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
+  const named = [...read('README.md').matchAll(/`((?:docs|examples)\/[\w./-]+)`/g)].map(([, path = '']) => path)
+  t.ok(named.length > 5)
+  t.same(named.filter(path => !paths.some(file => file === path || file.startsWith(`${path}/`))), [], 'its documents and examples are in the package')
+  for (const needed of ['dist/bundle/app.js', 'dist/bundle/app.cjs', 'dist/bundle/host.cjs', 'dist/bundle/schemas.cjs', 'dist/bundle/testing.cjs', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/bundle/testing.js', 'dist/bundle/text-worker.js', 'dist/bundle/stall-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
   t.strictSame(paths.filter(path => /^dist\/(?!bundle\/|types\/)|\.map$/.test(path)), [])
 })
 

@@ -137,7 +137,7 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   api: members<Group<'api'>>({
     disabled: each(string(apiProblem)), later: each(string(apiProblem)), externalHostname: string(hostnameProblem),
-    advertiseAddress: string(hostnameProblem)
+    advertiseAddress: string(hostnameProblem), inDocuments: boolean
   }),
   compatNames: fromFlag(features['compat-names']),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),

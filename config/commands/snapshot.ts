@@ -1,7 +1,7 @@
 /** `orch-apiserver snapshot FILE`: writes the newest state of a store to a file, also while servers use it. */
 import { realpathSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { packageVersion } from '../../schemas/meta/release.js'
+import { packageVersion } from '../../schemas/package-files.js'
 import { openReader, type WholeStore } from '../../storage/transfer/open.js'
 import { ArgumentError } from '../command-line.js'
 import { snapshotOf } from '../../storage/transfer/snapshot-writer.js'

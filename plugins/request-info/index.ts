@@ -40,9 +40,13 @@ export interface RequestInfoOptions {
   readonly compatNames?: boolean | undefined
   /** Tell authorizers of selectors. Default false. */
   readonly selectors?: boolean
+  /** Show the routes to a host's @fastify/swagger. Default false. */
+  readonly inDocuments?: boolean | undefined
 }
 
-export default plugin<RequestInfoOptions>()(async (fastify, { compatNames = false, selectors = false }) => {
+export default plugin<RequestInfoOptions>()(async (
+  fastify, { compatNames = false, selectors = false, inDocuments = false }
+) => {
   const mount = fastify.prefix
   const { orchClock: clock, initialConfig: { routerOptions = {}, ...settings } } = fastify
   const isLenient = [settings, routerOptions]
@@ -54,7 +58,7 @@ export default plugin<RequestInfoOptions>()(async (fastify, { compatNames = fals
   const patterns = new Map<string, RoutePattern>()
   fastify.addHook('onRoute', route => {
     patterns.set(route.url, new RoutePattern(route.url.slice(mount.length) || '/'))
-    route.schema = Object.assign({ hide: true }, route.schema) // from the documents of a host's @fastify/swagger
+    if (!inDocuments) route.schema = Object.assign({ hide: true }, route.schema)
   })
   const infoOf = ({ params, routeOptions: { url = '' } }: FastifyRequest, sent: Sent): RequestInfo =>
     patterns.get(url)?.infoOf(params as Record<string, string>, sent) ?? infoOfPath(sent) // none if no route matched

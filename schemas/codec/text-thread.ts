@@ -8,6 +8,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { DecodeError, DocumentError } from '../language/decode-error.js'
+import { packageFile } from '../package-files.js'
 import { StatusError, tooManyRequests } from '../status.js'
 import { FairLine, type Kind } from './fair-line.js'
 import { parseLong } from './json/exact.js'
@@ -165,7 +166,8 @@ async function ask (question: Question, signals: AbortSignal[]): Promise<Answer>
 function take (): Worker {
   const [kept] = idle
   if (kept === undefined) {
-    const worker = new Worker(new URL('./text-worker.js', import.meta.url), { resourceLimits: MEMORY_LIMIT })
+    const file = packageFile('text-worker.js', (import.meta as { readonly url?: string }).url)
+    const worker = new Worker(file, { resourceLimits: MEMORY_LIMIT })
     worker.on('error', () => {}) // the exchange sees the exit
     worker.once('exit', () => { forget(worker) })
     return worker

@@ -1,5 +1,5 @@
 /** Versions for `/version`, `--version` and OpenAPI: of the Kubernetes API and of this package. */
-import { createRequire } from 'node:module'
+import { packageVersion } from '../package-files.js'
 
 /** The Kubernetes API. */
 export const RELEASE = { major: '1', minor: '24' } as const
@@ -33,23 +33,6 @@ export const READERS: Readonly<Record<Release, readonly string[]>> =
 
 /** The one before the emulated release, if that may be named. */
 export const usualReader = (release: Release): string => READERS[release].at(-2) ?? release
-
-let own: string | undefined
-
-/** The version in package.json, which is one or two levels further up, depending on whether the code is bundled. */
-export function packageVersion (): string {
-  const require = createRequire(import.meta.url)
-  for (const path of ['../../package.json', '../../../package.json']) {
-    if (own !== undefined) break
-    try {
-      const { name, version } = require(path) as { name?: string, version?: string } // a package.json
-      if (name === 'orch-apiserver') own = version
-    } catch {
-      // Try the next location.
-    }
-  }
-  return own ??= '0.0.0'
-}
 
 /** Parseable as a semantic version: that of the API, with the package's version as build metadata. */
 export const releaseVersion = (release: Release = RELEASE_NAME): string => `v${release}.0+orch-${packageVersion()}`

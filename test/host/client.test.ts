@@ -3,6 +3,8 @@ import t from 'tap'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
+import plainFastify from 'fastify'
+import swagger from '@fastify/swagger'
 import Fastify from '../fastify.js'
 import orch, { OptionError, type OwnClient, type ServerOptions } from '../../app.js'
 import { appsV1, authorizationV1, autoscalingV1, coreV1, policyV1, rbacV1 } from '../../schemas/public.js'
@@ -256,4 +258,18 @@ t.test('a StatusError in a route of the host is answered with its code', async t
   const { statusCode, json } = await fastify.inject('/')
   t.equal(statusCode, 404)
   t.match(json(), { message: 'namespaces "none" not found' })
+})
+
+t.test('the documents of a host have the routes only if it asks for that', async t => {
+  for (const inDocuments of [undefined, true]) {
+    const fastify = plainFastify()
+    t.teardown(() => fastify.close())
+    await fastify.register(swagger, { openapi: {} })
+    await fastify.register(orch, { prefix: '/cluster', ...inDocuments === undefined ? {} : { api: { inDocuments } } })
+    fastify.get('/own', async () => 'own')
+    await fastify.ready()
+    const paths = Object.keys(fastify.swagger().paths ?? {})
+    t.ok(paths.includes('/own'))
+    t.equal(paths.some(path => path.startsWith('/cluster')), inDocuments === true)
+  }
 })
