@@ -97,7 +97,8 @@ export interface ServerOptions {
   orchService?: OwnServiceSettings
   /**
    * `--garbage-collection`: deletes objects whose owners are gone, and ends deletions that wait for dependents. Default
-   * false: a controller manager does it. Needs `storage.garbageCollection`.
+   * false: a controller manager does it. Needs `storage.garbageCollection`. Its requests to the server itself pass the
+   * hooks of the host too, as a service account with a token that only this server knows.
    */
   collectGarbage?: boolean
   /**

@@ -14,9 +14,10 @@ export interface MonitorOptions {
   /** Called when all objects are known for the first time. */
   readonly listed: () => void
   readonly log: (message: string, error: unknown) => void
+  /** Milliseconds before the objects are listed again, at first; doubled while that fails. Default 1000. */
+  readonly retry?: number
 }
 
-/** Milliseconds before the objects are listed again. */
 const RETRY_MS = 1000
 const MAX_RETRY_MS = 30_000
 const REACH_MS = 3000
@@ -94,7 +95,8 @@ export class Monitor {
 
   async #run (): Promise<void> {
     const { signal } = this.#closing
-    let retry = RETRY_MS
+    const { retry: first = RETRY_MS } = this.options
+    let retry = first
     while (!signal.aborted) {
       try {
         let seen = this.isListed || this.inherits ? new Set<string>() : undefined
@@ -102,7 +104,7 @@ export class Monitor {
           await this.#take(step, seen)
           if (signal.aborted) return
           if (step !== 'listed') continue
-          retry = RETRY_MS
+          retry = first
           seen = undefined
         }
       } catch (error) {

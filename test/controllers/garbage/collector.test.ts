@@ -243,3 +243,18 @@ t.test('dependents of an owner that can no longer be read stay', async t => {
   t.ok(await fresh.config('child'))
   t.ok(await server.config('child'))
 })
+
+t.test('below a prefix too, through the hooks of its host', async t => {
+  const app = Fastify({ logger: false })
+  t.teardown(() => app.close())
+  const asked: string[] = []
+  app.addHook('onRequest', async ({ method, url, headers }) => { if (headers['user-agent']?.startsWith('orch-apiserver/') === true) asked.push(`${method} ${url}`) })
+  await app.register(orch, { prefix: '/cluster', collectGarbage: true })
+  await app.ready()
+  const server = collecting(client(app), `/cluster${CONFIGS}`)
+  const top = await server.make('top')
+  await server.make('child', [owner(top)])
+  await server.remove('top', 'Background')
+  await server.gone('child')
+  t.same(asked, [`DELETE /cluster${CONFIGS}/child`])
+})
