@@ -55,7 +55,7 @@ const MAY_IMPORT = {
   // the last three for `orch-apiserver dev`
   testing: [
     'app', 'host', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
-    'config/commands/dev', 'config/flag'
+    'config/commands/dev', 'config/flag', 'config/suggestions'
   ],
   app: [
     'config/checks/index', 'config/option', 'config/server-options', 'host', 'plugins', 'routes', ...UP_TO_REGISTRY

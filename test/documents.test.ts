@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { COMMAND_FLAGS } from '../config/commands/stores.js'
 import { DEV_FLAGS } from '../config/commands/dev.js'
+import { ABSENT } from '../config/flags/absent.js'
 import { FLAGS } from '../config/flags/index.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -92,7 +93,7 @@ t.test('comments name benchmarks in one form: a part of the benchmarks and a row
 })
 
 t.test('flags', async t => {
-  const known = new Set(Object.keys({ ...FLAGS, ...COMMAND_FLAGS, ...DEV_FLAGS }).map(name => `--${name}`))
+  const known = new Set(Object.keys({ ...FLAGS, ...COMMAND_FLAGS, ...DEV_FLAGS, ...ABSENT }).map(name => `--${name}`))
   for (const document of documents) {
     const mentioned = spans(readFileSync(`${root}${document}`, 'utf8')).flatMap(span => [...span.matchAll(/(?<![\w-])--[a-z][\w-]*[a-z\d](?![\w-])/g)].map(([flag]) => flag))
     t.strictSame([...new Set(mentioned)].filter(flag => !known.has(flag) && !FOREIGN.has(flag)), [], document)

@@ -5,6 +5,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
+import { millisecondsOf, type Duration } from './clock.js'
+import { checkMatch } from './options.js'
 import { LOADER } from './users.js'
 
 export interface Exchange {
@@ -39,15 +41,20 @@ export interface ExchangeMatch extends RequestMatch {
   readonly body?: unknown
 }
 
+export interface NextOptions {
+  /** By the clock of the machine, also where the server's is held. Default as long as it takes. */
+  readonly within?: Duration
+}
+
 export interface Exchanges extends Iterable<Exchange> {
   readonly size: number
   /** Matching exchanges, in order of arrival. */
   find: (match?: ExchangeMatch) => readonly Exchange[]
   /**
    * The first matching exchange, past or future, once it has ended; a watch once its response has begun. Rejects when
-   * the server is disposed.
+   * the server is disposed, and where none came in time with an error that lists what came instead.
    */
-  next: (match?: ExchangeMatch) => Promise<Exchange>
+  next: (match?: ExchangeMatch, options?: NextOptions) => Promise<Exchange>
   clear: () => void
 }
 
@@ -82,6 +89,13 @@ interface Waiting {
   readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void
 }
 
+/** Exchanges that an error lists. */
+const SHOWN = 10
+
+/** A pattern in an error, with regular expressions. */
+const shown = (match: ExchangeMatch): string =>
+  JSON.stringify(match, (_name, value: unknown) => value instanceof RegExp ? String(value) : value)
+
 const MAX_BODY_BYTES = 256 * 1024
 /** Maximum bytes of all recorded bodies. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -105,13 +119,38 @@ export class ExchangeLog implements Exchanges {
   [Symbol.iterator] (): Iterator<Exchange> { return this.find()[Symbol.iterator]() }
 
   find (match: ExchangeMatch = {}): readonly Exchange[] {
+    checkMatch(match, 'match', true)
     return this.#all.filter(exchange => isMatch(match, exchange)).map(({ exchange }) => exchange)
   }
 
-  async next (match: ExchangeMatch = {}): Promise<Exchange> {
+  async next (match: ExchangeMatch = {}, { within }: NextOptions = {}): Promise<Exchange> {
+    checkMatch(match, 'match', true)
+    const milliseconds = within === undefined ? undefined : millisecondsOf(within)
     const first = this.#all.find(recorded => isComplete(recorded) && isMatch(match, recorded))
-    return first?.exchange ??
-      await new Promise<Exchange>((resolve, reject) => { this.#waiting.add({ match, resolve, reject }) })
+    if (first !== undefined) return first.exchange
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await new Promise<Exchange>((resolve, reject) => {
+        const waiting = { match, resolve, reject }
+        this.#waiting.add(waiting)
+        if (milliseconds === undefined) return
+        timer = setTimeout(() => {
+          this.#waiting.delete(waiting)
+          reject(new Error(`no exchange matched ${shown(match)} within ${milliseconds} ms; ${this.#came()}`))
+        }, milliseconds)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** The newest exchanges, for an error. */
+  #came (): string {
+    const lines = this.#all.slice(-SHOWN).map(({ exchange: { method, url, status, verb, resource, user } }) =>
+      `  ${method} ${url} ${status === 0 ? 'not answered' : status} (${verb} ${resource}, ${user ?? 'nobody'})`)
+    if (lines.length === 0) return 'there were none at all'
+    const earlier = this.#all.length - lines.length
+    return `there were${earlier === 0 ? '' : `, after ${earlier} others`}:\n${lines.join('\n')}`
   }
 
   clear (): void {

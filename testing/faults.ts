@@ -12,6 +12,7 @@ import { breakAtHead, breakOff, intercept, type Pass } from './answer-bytes.js'
 import { millisecondsOf, type Duration } from './clock.js'
 import type { ExchangeLog } from './exchanges.js'
 import { matchedOf, matches, PROBE, type MatchedRequest, type RequestMatch } from './match.js'
+import { checkMatch, checkResource } from './options.js'
 import { randomFrom } from './random.js'
 import { readOlder } from './stale-reads.js'
 import { LOADER } from './users.js'
@@ -72,7 +73,7 @@ export interface InjectedFault {
 
 export interface Faults {
   readonly seed: number
-  /** @throws TypeError for a fault without effect or with an invalid member */
+  /** @throws TypeError for a fault without effect, or with an unknown or invalid member, verb or resource */
   add: (fault: Fault) => InjectedFault
   /** Removes all faults. Requests that are already delayed stay delayed. */
   clear: () => void
@@ -117,6 +118,7 @@ export class FaultInjector implements Faults {
   readonly #clock: Clock
   #active: Active[] = []
   #added = 0
+  #resources: (() => ResourceRegistry) | undefined
   readonly #watches = new Map<ServerResponse, MatchedRequest>()
 
   constructor (seed: number, clock: Clock) {
@@ -126,6 +128,12 @@ export class FaultInjector implements Faults {
 
   add (fault: Fault): InjectedFault {
     check(fault)
+    const { on } = fault
+    if (on !== undefined) {
+      checkMatch(on, 'on')
+      const resources = this.#resources?.()
+      if (resources !== undefined) checkResource(on, 'on', resources)
+    }
     const active: Active = new Active(fault, this.seed +
       this.#added++, () => { this.#active = this.#active.filter(pattern => pattern !== active) })
     this.#active.push(active)
@@ -135,6 +143,7 @@ export class FaultInjector implements Faults {
   clear (): void { this.#active = [] }
 
   dropWatches (match: RequestMatch = {}): number {
+    checkMatch(match, 'match')
     const targets = [...this.#watches].filter(([, request]) => matches(match, request))
     for (const [raw] of targets) breakOff(raw)
     return targets.length
@@ -142,6 +151,7 @@ export class FaultInjector implements Faults {
 
   /** Adds the hook that injects faults. It must run after the hooks of `exchanges`. */
   inject (fastify: FastifyInstance, exchanges: ExchangeLog, resources: () => ResourceRegistry): void {
+    this.#resources = resources
     fastify.addHook('preHandler', (request, reply, done) => {
       const matched = PROBE.test(request.url) ? undefined : matchedOf(request)
       if (matched === undefined || matched.user === LOADER.username) return done()

@@ -7,65 +7,80 @@ import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { FixtureObject, SourcedObject } from './fixtures.js'
 import type { Sender } from './sender.js'
+import type { Naming } from '../schemas/naming.js'
+import { adviceOnGroup } from '../schemas/upstream-groups.js'
+
+/** What the server has, and how clients may name it. */
+export interface Known { readonly resources: ResourceRegistry, readonly naming: Naming }
 
 interface Definition {
   readonly group: string, readonly names: { readonly plural: string },
   readonly versions?: ReadonlyArray<{ readonly name: string, readonly served: boolean }>
 }
 
+/** Refuses fields that the server does not know, with their paths, as they are mistakes. */
+const STRICT = '?fieldValidation=Strict'
+
 /** Milliseconds until a definition is served. */
 const SERVED_WITHIN = 20_000
 
 /** @throws Error that names the fixture and says why the server refused it */
-export async function load (all: readonly SourcedObject[], send: Sender, resources: ResourceRegistry): Promise<void> {
+export async function load (all: readonly SourcedObject[], send: Sender, known: Known): Promise<void> {
   const isDefinition = ({ object: { kind, apiVersion } }: SourcedObject): boolean =>
     kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
   const definitions = all.filter(isDefinition)
-  for (const definition of definitions) await create(definition, send, resources)
-  for (const definition of definitions) await served(definition, send, resources)
+  for (const definition of definitions) await create(definition, send, known)
+  for (const definition of definitions) await served(definition, send, known)
 
   const others = all.filter(object => !isDefinition(object))
   const isNamespace = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'Namespace' &&
     apiVersion === 'v1'
   const namespaces = others.filter(isNamespace)
-  const known = new Set(namespaces.map(({ object }) => object.metadata.name))
+  const there = new Set(namespaces.map(({ object }) => object.metadata.name))
   for (const { object: { metadata: { namespace } }, source } of others) {
-    if (namespace === undefined || known.has(namespace)) continue
-    known.add(namespace)
+    if (namespace === undefined || there.has(namespace)) continue
+    there.add(namespace)
     namespaces.push({ object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, source })
   }
   for (const object of [...namespaces, ...others.filter(sourced => !isNamespace(sourced))]) {
-    await create(object, send, resources)
+    await create(object, send, known)
   }
 }
 
 const describe = ({ object: { kind, metadata: { namespace, name } }, source }: SourcedObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
 
-function storeOf (fixture: SourcedObject, resources: ResourceRegistry): ResourceStore {
+function storeOf (fixture: SourcedObject, { resources, naming }: Known): ResourceStore {
   const { object: { apiVersion, kind } } = fixture
-  const store = resources.served().find(({ representation }) => representation.apiVersion === apiVersion &&
+  const named = new Set([apiVersion, naming.group(apiVersion)])
+  const store = resources.served().find(({ representation }) => named.has(representation.apiVersion) &&
     representation.kind === kind)
   if (store === undefined) {
-    throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}`)
+    const [group = ''] = apiVersion.split('/')
+    const advice = naming.renames ? '' : adviceOnGroup(group)
+    throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}` +
+      (advice === '' ? '' : '; with { server: { compatNames: true } } it has the names of Kubernetes too'))
   }
   return store
 }
 
-async function create (fixture: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
-  const { representation: { group, version, plural, subresources }, type: { namespaced } } = storeOf(fixture, resources)
+async function create (fixture: SourcedObject, send: Sender, known: Known): Promise<void> {
+  const { representation: { plural, subresources }, type: { namespaced } } = storeOf(fixture, known)
   const { object } = fixture
-  const { name, namespace = 'default' } = object.metadata
+  const { apiVersion, metadata: { name, namespace = 'default' } } = object
   const collection =
-    `${group === '' ? '/api' : `/apis/${group}`}/${version}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
-  let answer = await send('POST', collection, object)
+    `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}` +
+    `${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
+  let answer = await send('POST', `${collection}${STRICT}`, object)
   // Created by the server at its start, or by an earlier load.
   if (answer.code === 409 && name !== undefined && answer.reason === 'AlreadyExists') {
-    answer = isBare(object) ? { code: 200, object, reason: '' } : await send('PUT', `${collection}/${name}`, object)
+    answer = isBare(object)
+      ? { code: 200, object, reason: '' }
+      : await send('PUT', `${collection}/${name}${STRICT}`, object)
   }
   if (answer.code < 300 && object.status !== undefined && subresources.some(({ name }) => name === 'status')) {
     const { metadata } = answer.object
-    answer = await send('PUT', `${collection}/${metadata.name ?? ''}/status`, {
+    answer = await send('PUT', `${collection}/${metadata.name ?? ''}/status${STRICT}`, {
       ...answer.object, status: object.status
     })
   }
@@ -81,17 +96,17 @@ const isBare = ({ kind, metadata, ...rest }: FixtureObject): boolean => kind ===
   Object.keys(metadata).length === 1 && Object.keys(rest).length === 1
 
 /** Resolves once each version of the definition is served. */
-async function served (fixture: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
+async function served (fixture: SourcedObject, send: Sender, known: Known): Promise<void> {
   // the server has validated it
   const { group, names: { plural }, versions = [] } = fixture.object['spec'] as Definition
   const isServed = (): boolean => versions.every(({ name, served }) => !served ||
-    resources.lookup({ group, version: name, resource: plural }) !== undefined)
+    known.resources.lookup({ group, version: name, resource: plural }) !== undefined)
   let stop = (): void => {}
   let timer: NodeJS.Timeout | undefined
   try {
     await new Promise<void>((resolve, reject) => {
       const check = (): void => { if (isServed()) resolve() }
-      stop = resources.onChange(check)
+      stop = known.resources.onChange(check)
       timer = setTimeout(
         () => { reject(new Error(`fixture ${describe(fixture)}: it is not served after ${SERVED_WITHIN / 1000} s`)) },
         SERVED_WITHIN

@@ -10,6 +10,7 @@ export interface RequestMatch {
   readonly verb?: string
   /** A path, which includes all paths below it, or a regular expression for the URL with its query. */
   readonly url?: string | RegExp
+  /** Under either name where the server has public names. */
   readonly group?: string
   /** The plural, with its subresource after a slash if it has one: `pods`, `pods/status`. */
   readonly resource?: string
@@ -25,6 +26,8 @@ export interface MatchedRequest {
   readonly url: string
   readonly info: RequestInfo
   readonly user: string | undefined
+  /** The group as clients see it. */
+  readonly shownGroup: string
 }
 
 export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
@@ -33,20 +36,20 @@ export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 export const matchedOf = ({ orch, method, url, raw }: FastifyRequest): MatchedRequest | undefined =>
   orch === undefined || 'isLightMyRequest' in raw
     ? undefined
-    : { method, url, info: orch.info, user: orch.user?.username }
+    : { method, url, info: orch.info, user: orch.user?.username, shownGroup: orch.naming.group(orch.info.group) }
 
 export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
   subresource === '' ? resource : `${resource}/${subresource}`
 
 const isBelow = (path: string, url: string): boolean => url === path || url.startsWith(`${path.replace(/\/$/, '')}/`)
 
-export function matches (match: RequestMatch, { method, url, info, user }: MatchedRequest): boolean {
+export function matches (match: RequestMatch, { method, url, info, user, shownGroup }: MatchedRequest): boolean {
   const same = (wanted: string | undefined, actual: string | undefined): boolean => wanted === undefined ||
     wanted === actual
   if (!same(match.method?.toUpperCase(), method) || !same(match.verb, info.verb) || !same(match.user, user)) {
     return false
   }
-  if (!same(match.group, info.group) || !same(match.resource, resourceOf(info)) ||
+  if ((!same(match.group, info.group) && match.group !== shownGroup) || !same(match.resource, resourceOf(info)) ||
     !same(match.namespace, info.namespace) || !same(match.name, info.name)) return false
   if (match.url === undefined) return true
   return typeof match.url === 'string' ? isBelow(match.url, url.replace(/\?.*$/, '')) : url.search(match.url) >= 0

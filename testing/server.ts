@@ -16,8 +16,10 @@ import type { OwnClient } from '../host/contract.js'
 import { listening, sharedSigningKey, type Listening } from './listening.js'
 import { load } from './load.js'
 import { NextFork, type Unused } from './next-fork.js'
+import { checkOptions } from './options.js'
 import { openSender } from './sender.js'
 import { stateOf, takeSnapshot, type Snapshot } from './snapshot.js'
+import { callerOf, forget, watchFor } from './undisposed.js'
 import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
 
 const EXCHANGES = 1000
@@ -68,7 +70,8 @@ class Server implements TestServer {
     const objects = readFixtures(fixtures)
     const { send, close } = openSender(this)
     try {
-      await load(objects, send, this.#parts.listening.scope.orchResources)
+      const { orchResources: resources, orchSettings: { naming } } = this.#parts.listening.scope
+      await load(objects, send, { resources, naming })
     } finally {
       close()
     }
@@ -98,6 +101,7 @@ class Server implements TestServer {
   }
 
   dispose (): Promise<void> {
+    forget(this)
     return this.#disposed ??= this.#dispose()
   }
 
@@ -117,7 +121,18 @@ class Server implements TestServer {
  * @throws Error that names the fixture that could not be loaded; OptionError for an unknown or invalid option of the
  * server
  */
-export const testServer = async (options: TestServerOptions = {}): Promise<TestServer> => await start(options)
+export async function testServer (options: TestServerOptions = {}): Promise<TestServer> {
+  const startedAt = callerOf(testServer)
+  const server = await startServer(options)
+  watchFor(server, startedAt)
+  return server
+}
+
+/** As `testServer`, for a process that serves until it is told to end. */
+export async function startServer (options: TestServerOptions): Promise<TestServer> {
+  checkOptions(options)
+  return await start(options)
+}
 
 async function start (options: TestServerOptions): Promise<Server> {
   freezeShared('held')
@@ -129,7 +144,6 @@ async function start (options: TestServerOptions): Promise<Server> {
   const clock = new MovableClock(now?.getTime() ?? state?.time ?? Date.now(), now !== undefined || state?.held === true)
   const exchanges = new ExchangeLog(limit, clock.wall)
   const faults = new FaultInjector(seed, clock)
-  for (const fault of injected) faults.add(fault)
   const store = await openMemoryStore(clock, state?.contents)
   let server: Server | undefined
   try {
@@ -140,6 +154,7 @@ async function start (options: TestServerOptions): Promise<Server> {
       })
     server = new Server({ options, store, clock, exchanges, faults, listening: started })
     if (fixtures !== undefined) await server.load(fixtures)
+    for (const fault of injected) faults.add(fault) // by now the resources are known that they may name
     return server
   } catch (error) {
     await server?.dispose()

@@ -14,6 +14,7 @@ export const DEV_FLAGS = {
     '', 'the time at which the clock is held from the start, such as 2030-01-01T00:00:00Z; empty for one that runs',
     value => Number.isNaN(Date.parse(value || '2030-01-01')) ? 'must be a time such as 2030-01-01T00:00:00Z' : undefined
   ),
+  'compat-names': bool(false, 'serve everything under the names of Kubernetes too, as release 1.36'),
   release: emulatedRelease('release whose feature gates the server has, as --emulated-version of a server'),
   seed: int(0, 'seed of the random choices of faults, 0 for a random one', { min: 0, max: 2 ** 32 - 1 }),
   help: bool(false, 'print this text and exit')

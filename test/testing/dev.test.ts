@@ -112,3 +112,15 @@ t.test('mistakes are one line', async t => {
   t.match(run('--prot=1'), { status: 1, stdout: '', stderr: /^orch-apiserver dev: [^\n]*--prot[^\n]*\n$/ })
   t.match(run('--fixtures=/no/such'), { status: 1, stdout: '', stderr: /^orch-apiserver dev: [^\n]*\/no\/such[^\n]*\n$/ })
 })
+
+t.test('--compat-names serves the names of Kubernetes, as release 1.36 unless another is asked for', async t => {
+  const folder = t.testdir({ 'ingress.yaml': 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n' })
+  const kubectl = kubectlPrograms().at(-1) ?? ''
+  for (const [flags, minor] of [[[], '36'], [['--release=1.24'], '24']] as const) {
+    const file = `${folder}/kubeconfig-${minor}`
+    await dev(t, '--compat-names', `--fixtures=${folder}/ingress.yaml`, `--kubeconfig=${file}`, ...flags)
+    const run = async (...args: string[]): Promise<string> => (await promisify(execFile)(kubectl, ['--kubeconfig', file, '--cache-dir', `${folder}/${minor}`, ...args])).stdout
+    t.equal(await run('get', 'ingresses', '-o', 'name'), 'ingress.networking.k8s.io/a\n')
+    t.equal(JSON.parse(await run('get', '--raw', '/version')).minor, minor)
+  }
+})

@@ -5,7 +5,7 @@ import { DEV_FORM } from '../../config/commands/dev.js'
 import { FlagError, printable } from '../../config/flag.js'
 import type { Release } from '../../schemas/meta/release.js'
 import type { TestServer, TestServerOptions } from '../contract.js'
-import { testServer } from '../server.js'
+import { startServer } from '../server.js'
 import { ADMINISTRATOR } from '../users.js'
 import { openAdmin } from './admin.js'
 
@@ -17,6 +17,7 @@ interface Values {
   readonly kubeconfig: string
   readonly now: string
   readonly release: Release
+  readonly 'compat-names': boolean
   readonly seed: number
   readonly help: boolean
 }
@@ -29,12 +30,13 @@ export async function runDev (args: readonly string[]): Promise<number> {
   const ended = Promise.race(SIGNALS.map(signal => once(process, signal, { signal: abort.signal }))).catch(() => {})
   let server: TestServer | undefined
   try {
-    const values = parseCommand(args, DEV_FORM).values as unknown as Values
+    const { values: parsed, given } = parseCommand(args, DEV_FORM)
+    const values = parsed as unknown as Values
     if (values.help) {
       process.stdout.write(helpText(DEV_FORM))
       return 0
     }
-    server = await testServer(optionsOf(values))
+    server = await startServer(optionsOf(values, given.has('release')))
     const admin = await openAdmin(server, values['admin-port'])
     if (values.kubeconfig === '') process.stdout.write(server.kubeconfig(ADMINISTRATOR))
     else await server.writeKubeconfig(values.kubeconfig, ADMINISTRATOR)
@@ -55,10 +57,13 @@ export async function runDev (args: readonly string[]): Promise<number> {
   }
 }
 
-function optionsOf ({ port, fixtures, now, release, seed }: Values): TestServerOptions {
+function optionsOf (
+  { port, fixtures, now, release, seed, 'compat-names': compatNames }: Values, emulates: boolean
+): TestServerOptions {
   return {
-    tls: true, port, fixtures, release, log: true, user: false,
-    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true, standalone: true },
+    tls: true, port, fixtures, log: true, user: false,
+    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true, standalone: true, compatNames },
+    ...compatNames && !emulates ? {} : { release },
     ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
   }
 }
