@@ -5,6 +5,8 @@
  * Authentication.) `fastify.orchAuthentication` offers the chain, without the anonymous user, for other credentials
  * such as those of a TokenReview.
  */
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
@@ -30,6 +32,9 @@ import { plugin } from '../../answers/server.js'
 
 export type { AuthenticationOptions, HostAuthenticator, HostCredentials } from './method.js'
 import { ignoredToken } from './token-file.js'
+
+const connectionOf = (raw: IncomingMessage & Partial<Pick<Http2ServerRequest, 'stream'>>): object =>
+  raw.stream?.session ?? raw.socket
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const AUTHENTICATED = 'system:authenticated'
@@ -169,7 +174,7 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
         request,
         headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
         rawHeaders,
-        certificate: certificates ? certificateOf(socket, trust()) : undefined,
+        certificate: certificates ? certificateOf(socket, trust(), connectionOf(request.raw)) : undefined,
         annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } },
         warn: text => { request.orch.warnings.push(text) }
       }

@@ -10,7 +10,7 @@ import type { ClientCertificate } from '../../auth/authenticator.js'
 import { chainBesideTls, issuers, RECHECKED_ERRORS, usableByClient } from './issuers.js'
 import type { Trust } from './trust.js'
 
-/** The result per socket, valid while the trusted authorities are unchanged. */
+/** The result per connection, valid while the trusted authorities are unchanged. */
 interface CachedIdentity {
   readonly trust: Trust
   readonly certificate: ClientCertificate
@@ -33,9 +33,15 @@ const UID = '1.3.6.1.4.1.57683.2'
 
 const NOBODY: Trust = { clients: undefined, proxies: undefined }
 
-export function certificateOf (socket: Socket, trust = NOBODY): ClientCertificate | undefined {
-  let seen = read.get(socket)
-  if (seen === undefined) read.set(socket, seen = inspect(socket as Partial<TLSSocket>, trust) ?? 'none')
+/**
+ * @param connection stays the same between its requests. A socket does not: Node makes another one for each request
+ * with a body over HTTP/2, and a chain costs a millisecond to verify
+ */
+export function certificateOf (
+  socket: Socket, trust = NOBODY, connection: object = socket
+): ClientCertificate | undefined {
+  let seen = read.get(connection)
+  if (seen === undefined) read.set(connection, seen = inspect(socket as Partial<TLSSocket>, trust) ?? 'none')
   if (seen === 'none') return undefined
   const now = Date.now()
   if (seen.trust === trust && now >= seen.from && now <= seen.until) return seen.certificate
@@ -43,7 +49,7 @@ export function certificateOf (socket: Socket, trust = NOBODY): ClientCertificat
   const anew = inspect(socket as Partial<TLSSocket>, trust)
   if (anew !== undefined &&
     (seen.trust !== trust || anew.certificate.verified || anew.certificate.verifiedProxy === true)) {
-    read.set(socket, seen = anew)
+    read.set(connection, seen = anew)
   }
   if (now >= seen.from && now <= seen.until) return seen.certificate
   return {

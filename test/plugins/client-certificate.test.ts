@@ -107,6 +107,22 @@ t.test('a certificate that expires while its connection is open is no longer acc
   }
 })
 
+t.test('all requests of an HTTP/2 connection have one user, so that its certificate is verified once, with a body too', async t => {
+  const { port, seen } = await serve(t)
+  const client = issue({})
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, cert: client.certificate, key: client.key })
+  t.teardown(() => session.destroy())
+  for (const [method, body] of [['GET', ''], ['POST', '{"metadata":{"name":"a"},"roleRef":{}}'], ['POST', '{}'], ['GET', '']] as const) {
+    const stream = session.request({ ':path': BINDINGS, ':method': method, 'content-type': 'application/json' }, { endStream: body === '' })
+    if (body !== '') stream.end(body)
+    stream.resume()
+    await once(stream, 'close')
+  }
+  const ofClient = seen.filter(({ username }) => username === 'ann')
+  t.ok(ofClient.length >= 4)
+  t.equal(new Set(ofClient).size, 1)
+})
+
 t.test('nor is one whose TLS session is resumed after its expiry', async t => {
   const { port } = await serve(t)
   const client = issue({})
