@@ -9,6 +9,7 @@ import { authentication } from './benchmarks/authentication.js'
 import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
 import { backup } from './benchmarks/backup.js'
+import { cluster } from './benchmarks/cluster.js'
 import { compatNames } from './benchmarks/compat.js'
 import { forms } from './benchmarks/forms.js'
 import { securityHeaders } from './benchmarks/headers.js'
@@ -41,7 +42,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, informers, memoryUse, growth, crowd, cores, versions })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, informers, memoryUse, growth, crowd, cluster, cores, versions })) {
   t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0

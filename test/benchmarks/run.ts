@@ -40,6 +40,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   backup: async () => (await import('./backup.js')).backup,
   growth: async () => (await import('./growth.js')).growth,
   crowd: async () => (await import('./crowd.js')).crowd,
+  cluster: async () => (await import('./cluster.js')).cluster,
   cores: async () => (await import('./cores.js')).cores,
   nodes: async () => (await import('./nodes.js')).versions
 }
