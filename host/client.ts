@@ -40,8 +40,13 @@ class ServerClient extends TypedClient {
   }
 }
 
-const userInfo = ({ username, uid = '', groups = [], extra = {} }: User): UserInfo =>
-  ({ username, uid, groups: groupsOf(username, groups), extra })
+/** @throws TypeError without a name: a host that knows nobody must not ask as somebody */
+function userInfo ({ username, uid = '', groups = [], extra = {} }: User): UserInfo {
+  if (typeof username !== 'string' || username === '') {
+    throw new TypeError('client.as needs a username; it is system:anonymous of a request without one')
+  }
+  return { username, uid, groups: groupsOf(username, groups), extra }
+}
 
 /** @param fastify in which all plugins have registered */
 export function clientOf (fastify: Whole): OwnClient {

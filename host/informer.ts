@@ -2,6 +2,7 @@
  * An informer of a host: `controllers/informer.ts` with a store of objects, indexes, and handlers of objects. It reads
  * as the server itself. Its type may be defined, replaced and removed while it follows.
  */
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { Informer, type ObjectName } from '../controllers/informer.js'
 import { watch } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -17,6 +18,7 @@ import type { RequestServer } from './requests.js'
 /** Milliseconds before a type that could not be followed is followed again. */
 const RETRY_MS = 1000
 
+interface Change { readonly store: ResourceStore, readonly entry: Entry }
 interface Held { readonly revision: number, readonly object: object }
 
 const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
@@ -27,6 +29,9 @@ export class TypeInformer {
   readonly #options: InformerOptions<object>
   readonly #objects = new Map<string, Held>()
   readonly #indexes: ReadonlyMap<string, Index>
+  /** What is to be told of an object, in order; undefined: it is gone. Making objects takes turns. */
+  readonly #pending = new Map<string, Change | undefined>()
+  #telling: Promise<void> | undefined
   /** The store that is followed; undefined while the type is not served. */
   #store: ResourceStore | undefined
   #informer: Informer | undefined
@@ -77,6 +82,7 @@ export class TypeInformer {
 
   stop (): void {
     this.#isStopped = true
+    this.#pending.clear()
     this.#forget()
     this.#informer?.close()
   }
@@ -101,7 +107,7 @@ export class TypeInformer {
     if (this.#isStopped || store === this.#store) return
     if (store === undefined) {
       this.#leave()
-      for (const key of [...this.#objects.keys()]) this.#remove(key)
+      for (const key of this.#objects.keys()) this.#note(key, undefined)
       return
     }
     this.#follow(store).catch((error: unknown) => {
@@ -136,23 +142,39 @@ export class TypeInformer {
         changed: entry => {
           const key = keyOf(entry)
           before.delete(key)
-          if (matches(entry)) this.#put(key, entry)
-          else this.#remove(key)
+          this.#note(key, matches(entry) ? { store, entry } : undefined)
         },
-        deleted: name => { this.#remove(keyOf(name)) }
+        deleted: name => { this.#note(keyOf(name), undefined) }
       }],
       watch: async (of, { resourceVersion }, subscriber) =>
         await watch(of, { namespace, labels, fields, resourceVersion, partial: true }, subscriber)
     })
     await informer.start()
     if (this.#informer !== informer) return
-    for (const key of before) this.#remove(key)
+    for (const key of before) this.#note(key, undefined)
+    await this.#telling
   }
 
-  #put (key: string, entry: Entry): void {
+  #note (key: string, change: Change | undefined): void {
+    if (this.#isStopped) return
+    this.#pending.set(key, change)
+    this.#telling ??= Promise.resolve().then(() => this.#tell())
+  }
+
+  async #tell (): Promise<void> {
+    for (const [key, change] of this.#pending) { // and what is added meanwhile
+      this.#pending.delete(key)
+      this.#guarded('a handler', () => {
+        if (change === undefined) this.#remove(key)
+        else this.#put(key, change)
+      })
+      if (turnIsOver()) await nextTurn()
+    }
+    this.#telling = undefined
+  }
+
+  #put (key: string, { store, entry }: Change): void {
     const { added, updated } = this.#options.handlers ?? {}
-    const store = this.#store
-    if (store === undefined) return
     const before = this.#objects.get(key)
     if (before?.revision === entry.revision) {
       if ((this.#options.resync ?? 0) > 0) updated?.(before.object, before.object)
@@ -170,7 +192,7 @@ export class TypeInformer {
     if (before === undefined) return
     this.#objects.delete(key)
     for (const index of this.#indexes.values()) index.remove(key)
-    this.#guarded('a handler', () => { this.#options.handlers?.deleted?.(before.object) })
+    this.#options.handlers?.deleted?.(before.object)
   }
 
   #guarded<T> (what: string, run: () => T): T | undefined {

@@ -76,6 +76,7 @@ t.test('subresources: a part, a view, an operation', async t => {
   await t.rejects(pods.subresource('nothing').get('p', { namespace: 'default' }), refused(404, 'NotFound'))
   const review = await client.as({ username: 'ann' }).of(authorizationV1.SelfSubjectAccessReview).create({ spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } })
   t.equal(review.status?.allowed, true)
+  t.throws(() => client.as({ username: '' }), TypeError)
 })
 
 t.test('a user is authorized, admitted and recorded; the server itself is admitted', async t => {

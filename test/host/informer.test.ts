@@ -112,3 +112,20 @@ t.test('a type that is defined, replaced, removed and defined again', async t =>
   await until(() => told.length === 1)
   t.same(told, ['+y'])
 })
+
+t.test('objects are made in turns of the event loop, in order', async t => {
+  await using server = await testServer()
+  const maps = server.client.of(coreV1.ConfigMap)
+  for (let at = 0; at < 1500; at++) await maps.create({ metadata: { name: `m${String(at).padStart(4, '0')}`, ...NAMESPACE }, data: { x: 'x'.repeat(4000) } })
+  const told: string[] = []
+  let turns = 0
+  using informer = server.client.informer(coreV1.ConfigMap, { ...NAMESPACE, handlers: { added: object => { told.push(nameOf(object)) } } })
+  let counting = true
+  const count = (): void => { if (counting) { turns++; setImmediate(count) } }
+  count()
+  await informer.start()
+  counting = false
+  t.equal(told.length, 1500)
+  t.same(told, [...told].sort())
+  t.ok(turns > 2, `${turns} turns`)
+})

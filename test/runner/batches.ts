@@ -29,7 +29,7 @@ const FIRST = ['etcd-outage', 'serving/processes/hanging-processes', 'soak', 'se
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
   'answers/', 'admission/plugins/limit', 'admission/plugins/node', 'admission/plugins/other', 'admission/plugins/pod', 'admission/plugins/s', 'auth/abac', 'auth/rbac', 'clients/answer-cache', 'clients/client-certificate', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/repair',
-  'documents', 'expressions/', 'files/', 'flow-control/', 'lint', 'plugins/audit/policy', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'registry/apply/', 'registry/verbs/', 'registry/patch/', 'registry/services/allocation-order',
+  'documents', 'expressions/', 'files/', 'flow-control/', 'host/informer', 'lint', 'plugins/audit/policy', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'registry/apply/', 'registry/verbs/', 'registry/patch/', 'registry/services/allocation-order',
   'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'event-loop/turns',
   'testing/clock'
 ]
