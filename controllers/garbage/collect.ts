@@ -1,7 +1,7 @@
 /** What becomes of one object that has owners, or waits for its dependents: one step at a time. */
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
 import type { CollectedType } from './collected-type.js'
-import type { Graph } from './graph.js'
+import type { Graph, GraphNode } from './graph.js'
 import { sameOwners, waitsForDependents, type ObjectState, type OwnerReference } from './object-state.js'
 import { OwnerInNamespace, type OwnerCheck, type Owners } from './owners.js'
 import { deleteObject, patchMetadata, type Outcome, type Policy, type Requests } from './requests.js'
@@ -17,8 +17,8 @@ export interface CollectTools {
   readonly reportNamespace: (type: CollectedType, object: ObjectState, reference: OwnerReference) => Promise<void>
   /** Resolves when the graph has everything that was acknowledged before. */
   readonly catchUp: () => Promise<void>
-  /** Puts objects in line for `collect`. */
-  readonly enqueue: (uid: string) => void
+  /** Puts an object in line for `collect`. @returns whether there was room */
+  readonly enqueue: (uid: string) => boolean
 }
 
 /** Deletes that lose against other writes before the object is looked at anew. */
@@ -56,13 +56,17 @@ async function decide (
   const dependents = tools.graph.dependents(object.uid)
   if (waiting.length === 0 || dependents.size === 0) return await removed(tools, type, object, policyOf(object))
   // A circle of objects that wait for each other would never end.
-  const isCircle = [...dependents].some(dependent => dependent.waitsForDependents)
-  if (isCircle && object.owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) {
+  if (someWaits(dependents) && object.owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) {
     const ownerReferences = object.owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
     const outcome = await patchMetadata(tools.requests, type, object, { ownerReferences })
     return outcome === 'done' ? 'again' : resultOf(outcome)
   }
   return await removed(tools, type, object, 'Foreground')
+}
+
+function someWaits (dependents: Iterable<GraphNode>): boolean {
+  for (const { waitsForDependents } of dependents) if (waitsForDependents) return true
+  return false
 }
 
 /** As the object itself asks for by its finalizers. */
@@ -93,7 +97,7 @@ async function endWait (tools: CollectTools, type: CollectedType, object: Object
   const { graph, requests, catchUp, enqueue } = tools
   if (!hasBlocking(graph, object.uid)) await catchUp()
   if (hasBlocking(graph, object.uid)) {
-    for (const { uid, isTerminating } of graph.blocking(object.uid)) if (!isTerminating) enqueue(uid)
+    for (const { uid, isTerminating } of graph.blocking(object.uid)) if (!isTerminating && !enqueue(uid)) break
     return 'done'
   }
   const finalizers = object.finalizers.filter(finalizer => finalizer !== FOREGROUND_FINALIZER)

@@ -74,7 +74,7 @@ export class GarbageCollector implements Controller {
     this.#owners = new OwnerCheck(this.#types)
     const warnings = new NamespaceWarnings(requests, clock, log)
     this.#tools = {
-      graph: this.#graph, owners: this.#owners, requests, enqueue: uid => { this.#add(this.#collecting, uid) },
+      graph: this.#graph, owners: this.#owners, requests, enqueue: uid => this.#add(this.#collecting, uid),
       catchUp: () => this.#monitors.catchUp(),
       reportNamespace: (type, object, reference) => warnings.report(type, object, reference)
     }

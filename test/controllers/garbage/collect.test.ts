@@ -39,7 +39,7 @@ function fake (objects: readonly ObjectState[], answer: (request: Request, fake:
       watch: () => { throw new Error('nothing is watched') }
     },
     catchUp: async () => {},
-    enqueue: uid => { made.queued.push(uid) },
+    enqueue: uid => made.queued.push(uid) > 0,
     reportNamespace: async (_type, _object, { name }) => { made.reported.push(name) }
   }
   for (const object of objects) graph.put(made.type, object.name, object)
