@@ -1,5 +1,7 @@
 /** Ten seconds of the soak test on the launcher with each store, and a few on each kind of host; `npm run soak` is the long version. */
 import t from 'tap'
+import { Ends } from './benchmarks/ends.js'
+import { growth, soakCluster, type Cycle } from './soak/cluster.js'
 import { drift, table, type Level } from './soak/levels.js'
 import { soak } from './soak/soak.js'
 import { TARGETS, target } from './soak/targets.js'
@@ -15,6 +17,21 @@ t.test('a heap that has not found its level by the tenth minute is a fault, and 
   t.equal(drift([after(210, 40e6), after(270, 45e6)], 300), undefined)
   t.type(drift([after(210, 40e6), after(270, 52e6)], 300), 'string')
   t.match(table(looks(100, 104, 102), 3600), /after +heap MB[^]*660 s +104.0 +0.0 +104.0 +1 +2.0 %\n/)
+})
+
+t.test('pods of a simulated cluster come and go, nothing is lost and no informer lists again', async t => {
+  await using ends = new Ends()
+  const cycles = await soakCluster(ends, 0.5, { nodes: 3, pods: 6, rate: 50, rest: 10 })
+  t.ok(cycles.length > 0 && cycles.every(({ patches, seen, memory }) => patches > 0 && seen > 0 && memory > 0))
+})
+
+t.test('a server whose memory grows from cycle to cycle is a fault', t => {
+  const cycles = (...memory: number[]): Cycle[] => memory.map((memory, at) => ({ at: 700 + at, patches: 1, seen: 1, memory }))
+  t.equal(growth(cycles(100, 104, 98, 101, 107, 100)), undefined)
+  t.match(growth(cycles(100, 100, 104, 106, 112, 114)), /had 100 MB in the first third of its cycles, 11\d MB in the last/)
+  t.equal(growth(cycles(100, 200)), undefined, 'too few to tell')
+  t.equal(growth(cycles(100, 100, 200).map(cycle => ({ ...cycle, at: 1 }))), undefined, 'not warm yet')
+  t.end()
 })
 
 const WORK = ['read', 'write', 'event', 'namespace']

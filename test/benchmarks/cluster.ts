@@ -37,7 +37,7 @@ export async function startCluster (ends: Ends, count: number, store: 'embedded'
   const clients = authority()
   writeFileSync(join(folder, 'ca.crt'), clients.certificate)
   const server = ends.add(await launch([
-    '--emulated-version=1.36', `--client-ca-file=${join(folder, 'ca.crt')}`, '--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction', '--v=0',
+    '--emulated-version=1.36', `--client-ca-file=${join(folder, 'ca.crt')}`, '--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction', '--event-ttl=3h', '--v=0',
     ...store === 'etcd' ? [`--etcd-servers=${(await startEtcd(ends)).url}`] : []
   ]))
   const over = new AbortController()

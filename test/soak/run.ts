@@ -5,8 +5,13 @@
  *     npm run soak
  *     npm run soak -- 1h embedded
  *     npm run soak -- 60s embedded host-http2
+ *     npm run soak -- 1h cluster
+ *
+ * The last one has simulated nodes instead of hostile clients (cluster.ts).
  */
+import { Ends } from '../benchmarks/ends.js'
 import { readDuration } from '../../config/flag.js'
+import { CLUSTER, soakCluster } from './cluster.js'
 import { table } from './levels.js'
 import { soak } from './soak.js'
 import { TARGETS, target, type TargetName } from './targets.js'
@@ -18,8 +23,15 @@ const [first = '5m', ...rest] = process.argv.slice(2)
 const seconds = (readDuration(first) ?? NaN) / 1000
 if (!(seconds > 0)) throw new Error(`${first} is no duration such as 90s, 15m or 1h`)
 const named = TARGETS.filter(name => rest.includes(name))
-const chosen: readonly TargetName[] = named.length === 0 ? TARGETS : named
+const chosen: readonly TargetName[] = named.length === 0 && !rest.includes('cluster') ? TARGETS : named
 let failed = 0
+if (rest.includes('cluster')) {
+  await using ends = new Ends()
+  await soakCluster(ends, seconds, CLUSTER, ({ at, patches, seen, memory }) => {
+    console.log(`${at.toFixed(0)} s: p99 of a status patch ${patches.toFixed(0)} ms, of a binding until its node sees it ${seen.toFixed(0)} ms; ${memory.toFixed(0)} MB`)
+  })
+  console.log(`ok     cluster, ${seconds} s`)
+}
 for (const name of chosen) {
   const ends: Array<() => unknown> = []
   try {
