@@ -1,6 +1,6 @@
 /**
  * The server inside another one: a host with its own decorators, hooks and not-found handler, and the cluster
- * API below /cluster, kept in memory. Nothing of the one is seen by the other.
+ * API below /cluster, kept in memory. The host sees `fastify.orch` of the server, and nothing else of it.
  *
  *     node dist/examples/embed.js        then: curl http://127.0.0.1:8080/cluster/api/v1/namespaces
  */

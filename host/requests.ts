@@ -118,9 +118,11 @@ export async function open (server: RequestServer, asker: Asker, asked: Asked): 
     if (asked.body !== undefined) request.body = givenBody(asked.body)
     const answer = await server.verbs(asked.store).of(orch.info, asked.method)(request)
     if ('code' in answer) code = answer.code
+    orch.begun?.()
     return { answer, request, close }
   } catch (error) {
     const failure = failed(server, request, error)
+    orch.begun?.()
     close()
     throw failure
   }
@@ -161,11 +163,11 @@ function pathOf ({ store, namespace, name = '', subresource = '' }: Asked): stri
 
 /** Records the request, and asks whether its user may. */
 async function refusalOf (
-  { fastify }: RequestServer, { orch, url }: InProcess, code: () => number
+  { fastify }: RequestServer, { orch, url, headers }: InProcess, code: () => number
 ): Promise<StatusError | undefined> {
   const unrecorded = await fastify.orchAudit?.({
     orch,
-    sender: () => ({ url: fastify.prefix + url, sourceIPs: [], userAgent: 'orch-client' }),
+    sender: () => ({ url: fastify.prefix + url, sourceIPs: [], userAgent: headers['user-agent'] }),
     answered: () => ({ code: code(), isBegun: true })
   })
   return unrecorded ?? await fastify.orchAuthorization.refusalOf(orch)

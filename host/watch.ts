@@ -4,6 +4,7 @@
  */
 import type { WatchAnswer } from '../answers/answer.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import { statusOf } from '../plugins/errors.js'
 import { EVERYTHING, list } from '../registry/verbs/list.js'
 import type { ObjectWatch } from '../registry/verbs/watch.js'
 import { isStatusError } from '../schemas/status.js'
@@ -36,6 +37,7 @@ export async function * watchObjects<T> (source: WatchSource): AsyncGenerator<Wa
   const known = new Map<string, Entry>()
   let version = source.resourceVersion
   let isKnown = version === ''
+  let hasBegun = false
   while (!source.closing.aborted) {
     let opened: Answered
     try {
@@ -44,7 +46,8 @@ export async function * watchObjects<T> (source: WatchSource): AsyncGenerator<Wa
     } catch (error) {
       source.signal?.throwIfAborted()
       if (source.closing.aborted) return
-      if (isStatusError(error, 'Expired') && isKnown) version = ''
+      if (!hasBegun) throw error // whoever begins it wants to know why it cannot
+      if (isStatusError(error, 'Expired')) version = ''
       else if (isStatusError(error, 'ServiceUnavailable') || isStatusError(error, 'Timeout')) {
         await pause(RETRY_MS, source)
       } else throw error
@@ -54,15 +57,16 @@ export async function * watchObjects<T> (source: WatchSource): AsyncGenerator<Wa
     if (answer.kind !== 'watch') throw unexpected(answer)
     try {
       if (!isKnown) await remember(answer, source, known)
-      isKnown = true
+      isKnown = hasBegun = true
       for await (const { type, entry } of new Round(answer, source, known).events()) {
         const object = objectOf<T>(answer.store, entry)
         yield { type, object: object instanceof Promise ? await object : object }
       }
       version = String(answer.watch.feed.revision() ?? '')
     } catch (error) {
-      if (isStorageError(error, 'Closed') && source.closing.aborted) return
-      if (!isLost(error)) throw error
+      if (source.closing.aborted) return
+      source.signal?.throwIfAborted()
+      if (!isKnown || !isLost(error)) throw statusOf(error)
       version = ''
     } finally {
       answer.watch.feed.close()

@@ -97,6 +97,7 @@ t.test('a user is authorized, admitted and recorded; the server itself is admitt
   t.equal((await maps.list({ namespace: 'default', fieldSelector: 'metadata.name=a' }).all()).length, 1)
   const watch = maps.watch({ namespace: 'default', fieldSelector: 'metadata.name=a' })
   t.match((await watch.next()).value, { type: 'ADDED', object: { metadata: { name: 'a' } } })
+  await until(async () => /"stage":"ResponseStarted",[^\n]*"verb":"watch"/.test(await readFile(file, 'utf8')))
   await watch.return?.()
   await t.rejects(maps.get('none', { namespace: 'default' }), refused(404, 'NotFound'))
   await t.rejects(ann.of(rbacV1.ClusterRoleBinding).list().all(), refused(403, 'Forbidden'))

@@ -130,6 +130,28 @@ t.test('a reader who comes too late is told the differences', async t => {
   await since.return?.()
 })
 
+for (const emulatedVersion of ['1.24', '1.36'] as const) {
+  t.test(`a watch of ${emulatedVersion} that cannot begin says why`, async t => {
+    const { client } = await hosted(t, { emulatedVersion })
+    const maps = client.of(coreV1.ConfigMap)
+    await t.rejects(maps.watch({ ...NAMESPACE, resourceVersion: '999999999' }).next(), { name: 'StatusError', status: { code: 504 } }, 'a version that there is not yet')
+    await t.rejects(maps.watch({ ...NAMESPACE, resourceVersion: 'none' }).next(), { name: 'StatusError', status: { code: 400 } })
+    await t.rejects(maps.watch({ ...NAMESPACE, fieldSelector: 'data.x=1' }).next(), { name: 'StatusError', status: { code: 400 } })
+  })
+}
+
+t.test('a watch from a version that is no longer kept says so', async t => {
+  const backend = openMemory()
+  const { client } = await hosted(t, { storage: backend })
+  const maps = client.of(coreV1.ConfigMap)
+  const { metadata: { resourceVersion = '' } } = await maps.create(map('a'))
+  const { metadata } = await maps.create(map('b'))
+  await backend.compact(Number(metadata.resourceVersion))
+  const watch = maps.watch({ ...NAMESPACE, resourceVersion })
+  await t.rejects(watch.next(), { name: 'StatusError', status: { code: 410 } })
+  t.same(await watch.next(), { done: true, value: undefined })
+})
+
 t.test('after its lifetime it goes on where it was', async t => {
   await using server = await testServer({ now: new Date('2030-01-01') })
   const maps = server.client.of(coreV1.ConfigMap)
