@@ -165,7 +165,7 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
     const since = performance.now()
     const { headers, rawHeaders, socket } = request.raw
     const own = ownUsers.find(headers.authorization)
-    if (own !== undefined) return done(settle(request, complete(own), since))
+    if (own !== undefined && 'isLightMyRequest' in request.raw) return done(settle(request, complete(own), since))
     const ignored = ignoredToken(headers.authorization)
     if (ignored !== undefined) request.orch.warnings.push(ignored)
     try {

@@ -1,6 +1,7 @@
 /**
- * Users as whom this server asks itself, by requests that never leave the process. Each has a random token that nobody
- * else learns, so that such a request passes every hook that those of clients do.
+ * Users as whom this server asks itself, by requests that never leave the process. Each has a random token, so
+ * that such a request passes every hook that those of clients do; hooks of a host see it, so it is worth nothing from
+ * outside.
  */
 import { randomBytes } from 'node:crypto'
 import type { UserInfo } from '../../schemas/meta/user-info.js'

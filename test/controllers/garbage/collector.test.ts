@@ -248,7 +248,12 @@ t.test('below a prefix too, through the hooks of its host', async t => {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
   const asked: string[] = []
-  app.addHook('onRequest', async ({ method, url, headers }) => { if (headers['user-agent']?.startsWith('orch-apiserver/') === true) asked.push(`${method} ${url}`) })
+  let authorization = ''
+  app.addHook('onRequest', async ({ method, url, headers }) => {
+    if (headers['user-agent']?.startsWith('orch-apiserver/') !== true) return
+    asked.push(`${method} ${url}`)
+    authorization = headers.authorization ?? ''
+  })
   await app.register(orch, { prefix: '/cluster', collectGarbage: true })
   await app.ready()
   const server = collecting(client(app), `/cluster${CONFIGS}`)
@@ -257,4 +262,7 @@ t.test('below a prefix too, through the hooks of its host', async t => {
   await server.remove('top', 'Background')
   await server.gone('child')
   t.same(asked, [`DELETE /cluster${CONFIGS}/child`])
+  t.equal((await server.get(`/cluster${CONFIGS}`, { authorization })).code, 200)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  t.equal((await fetch(`${url}/cluster${CONFIGS}`, { headers: { authorization } })).status, 401, 'its token is worth nothing from outside')
 })
