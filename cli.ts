@@ -3,7 +3,9 @@
  * with exit code 1. `fsck`, `snapshot` and others as the first argument do something else with a store instead; `dev`
  * runs a test server.
  */
-import { ArgumentError, helpText, STORE_COMMANDS, versionText, type Parsed } from './config/command-line.js'
+import {
+  ArgumentError, helpText, PRINTING_COMMANDS, STORE_COMMANDS, versionText, type Parsed
+} from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
 import { checkedFlags } from './config/options.js'
 import { servingProcesses } from './config/serving-processes.js'
@@ -68,6 +70,12 @@ async function main (args: readonly string[]): Promise<void> {
     if (args[0] === 'dev') {
       const { runDev } = await import('./testing/dev/run.js')
       process.exitCode = await runDev(args.slice(1))
+      return
+    }
+    const printing = PRINTING_COMMANDS.find(name => name === args[0])
+    if (printing !== undefined) {
+      const { printed } = await import('./config/commands/printed.js')
+      process.stdout.write(printed(printing, args.slice(1)))
       return
     }
     const command = STORE_COMMANDS.find(name => name === args[0])

@@ -55,7 +55,8 @@ export function checkCombinations ({ values, given }: Parsed): void {
   for (const [one, other] of NEEDS) {
     if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
   }
-  if (given.has('data-dir') && values['etcd-servers'].length > 0) {
+  // With --local the folder has the administrator and certificates.
+  if (given.has('data-dir') && values['etcd-servers'].length > 0 && !values.local) {
     refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
   }
   if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) {

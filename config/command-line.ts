@@ -48,7 +48,9 @@ export const SERVE: CommandForm = {
        orch-apiserver migrate --from=… --to=…    (copies an embedded store to etcd, or back)
        orch-apiserver compact [flags]            (gives free space of a store back to its disk)
        orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
-       Each has a --help of its own.`,
+       orch-apiserver completion bash            (prints a script that completes commands and flags)
+       orch-apiserver man                        (prints the manual page)
+       All but the last two have a --help of their own.`,
   description:
     `The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster
 of --etcd-servers. These flags are set most; all follow by what they concern:
@@ -62,7 +64,9 @@ ${Object.entries(MOST_USED).map(([flag, what]) => `  --${flag.padEnd(20)} ${what
  * First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`.
  */
 export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
-const COMMANDS = ['fsck', ...STORE_COMMANDS, 'dev']
+/** First arguments that print something. */
+export const PRINTING_COMMANDS = ['completion', 'man'] as const
+export const COMMANDS: readonly string[] = ['fsck', ...STORE_COMMANDS, 'dev', ...PRINTING_COMMANDS]
 export type StoreCommand = (typeof STORE_COMMANDS)[number]
 
 const WIDTH = 100

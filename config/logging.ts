@@ -110,11 +110,15 @@ export function textLine (json: string): string {
   return `${new Date(entry.time).toISOString()} ${NAMES[entry.level] ?? 'INFO '} ${entry.message}${fields.join('')}\n`
 }
 
-/** Converts pino's JSON to a line with upstream's members: `ts` in milliseconds, `v` except for errors, `msg`. */
+/**
+ * Converts pino's JSON to a line with upstream's members, `ts` in milliseconds, `v` except for errors and `msg`, and
+ * `level`.
+ */
 export function jsonLine (json: string): string {
   const entry = entryOf(json) ?? { time: Date.now(), level: 30, message: printable(json.trim(), MAX_VALUE), fields: [] }
   const own = {
-    ts: entry.time, ...(entry.level >= ERROR ? {} : { v: entry.level >= INFO ? 0 : entry.level >= DEBUG ? 4 : 6 }),
+    ts: entry.time, level: (NAMES[entry.level] ?? 'INFO').trim().toLowerCase(),
+    ...(entry.level >= ERROR ? {} : { v: entry.level >= INFO ? 0 : entry.level >= DEBUG ? 4 : 6 }),
     msg: entry.message
   }
   const fields = entry.fields.filter(([name]) => !Object.hasOwn(own, name)).map(([name, value]) =>

@@ -28,9 +28,7 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
   const files = localFiles(values)
   try {
     const kept = keptPair(files)
-    if (kept !== undefined && Date.parse(new X509Certificate(kept.certificate).validTo) - now.getTime() > RENEWAL) {
-      return kept
-    }
+    if (kept !== undefined && isValid(kept, now)) return kept
     makeFolder(values['data-dir'])
     makeFolder(dirname(files.key))
     const pair = certify({
@@ -46,6 +44,12 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
       `cannot keep the administrator of --local there: ${reasonOf(error)}; name another folder`, { cause: error }
     )
   }
+}
+
+/** Not of a clock that was ahead, and valid for some time. */
+function isValid ({ certificate }: Pair, now: Date): boolean {
+  const { validFrom, validTo } = new X509Certificate(certificate)
+  return Date.parse(validFrom) <= now.getTime() && Date.parse(validTo) - now.getTime() > RENEWAL
 }
 
 /** Undefined if a new pair is needed. */

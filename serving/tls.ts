@@ -165,6 +165,7 @@ function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
   try {
     const leaf = checkPair(pair)
     if (new Date(leaf.validTo) <= now) return { problem: 'the kept certificate has expired' }
+    if (new Date(leaf.validFrom) > now) return { problem: 'the kept certificate is of a clock that was ahead' }
     return { pair }
   } catch (error) {
     return { problem: `the kept certificate is unusable (${reasonOf(error)})` }

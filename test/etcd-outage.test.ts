@@ -118,6 +118,7 @@ t.test('a server that starts without etcd reports it, refuses requests at once, 
     t.ok(took < AT_ONCE, `${method} ${path} took ${took.toFixed(0)} ms`)
   }
   t.equal((await server.ask('/version')).code, 200)
+  t.match(server.log.split('\n').find(line => line.includes('ECONNREFUSED')), /ERROR etcd at http:\/\/[^ ]+ does not answer: the server is not ready until it does/, 'the cause comes before what follows from it')
   t.match(server.log, /WARN {2}a health check fails check=etcd reason="[^\n]*ECONNREFUSED/)
   t.notMatch(server.log, /node:internal/, 'an expected failure has no stack trace')
   t.ok(server.log.split('\n').length < 40, 'and no flood of lines')

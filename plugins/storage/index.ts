@@ -1,4 +1,5 @@
 /** Opens the back ends and their encryption, and compacts their history periodically. */
+import type { Backend } from '../../storage/backend.js'
 import type { Encryption } from '../../storage/encryption/index.js'
 import { startCompaction } from '../../storage/compaction.js'
 import { failureFields } from '../../storage/errors.js'
@@ -27,6 +28,13 @@ async function followed (
   }, { log, metrics, clock })
 }
 
+/** Says what is wrong before the failures that follow from it do. */
+function sayIfSilent ({ log }: Having<never>, backend: Backend, endpoint = ''): void {
+  backend.status().catch((error: unknown) => {
+    log.error(failureFields(error), `etcd at ${endpoint} does not answer: the server is not ready until it does`)
+  })
+}
+
 const COMPACTION_INTERVAL = 5 * 60_000
 
 export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async (fastify, { storage = {} }) => {
@@ -50,7 +58,10 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
     unencrypted: stores.of
   })
   reportOn(fastify, { stores: stores.all, encryption, timeouts: storage })
-  if ('servers' in storage) refuseNewerFormat(fastify, stores)
+  if ('servers' in storage) {
+    refuseNewerFormat(fastify, stores)
+    for (const { backend, endpoint } of stores.all) sayIfSilent(fastify, backend, endpoint)
+  }
 
   const limitsItself = 'historyRetention' in storage && storage.historyRetention !== undefined
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })

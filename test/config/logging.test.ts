@@ -57,6 +57,7 @@ t.test('a JSON entry has the members of upstream, and untrusted text is escaped'
   t.ok(Math.abs(Number(info?.['ts']) - Date.now()) < 60_000)
   t.match(info, { v: 0, msg: 'hello', count: 3, ok: true, path: '/a?token=…', list: '["a",1]', password: '…' })
   t.same([debug?.['v'], trace?.['v'], warning?.['v']], [4, 6, 0])
+  t.same([info, debug, trace, warning, error].map(entry => entry?.['level']), ['info', 'debug', 'trace', 'warn', 'error'])
   t.match(error, { msg: 'bad\\u001b\\u2028', err: /^TypeError: outer <- Error: inner at / })
   t.notOk('v' in (error ?? {}), 'errors have none')
   // eslint-disable-next-line no-control-regex -- what must not be there

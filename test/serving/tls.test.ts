@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { connect, type TlsOptions, type ConnectionOptions, createServer, type TLSSocket } from 'node:tls'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { addressBytes, certify } from '../../serving/certify.js'
+import { addressBytes, certify, selfSigned } from '../../serving/certify.js'
 import { namesOf } from '../../config/certificates.js'
 import { parseArguments } from '../../config/command-line.js'
 import { listenHost } from '../../config/addresses.js'
@@ -240,4 +240,15 @@ t.test('--tls-curve-preferences are the groups of the key exchange', async t => 
   const { socket } = await handshake(t, options)
   t.match(socket.getEphemeralKeyInfo(), { name: 'secp384r1' })
   await t.rejects(handshake(t, options, { ecdhCurve: 'X25519' }), 'a client that has no group of them')
+})
+
+t.test('a kept certificate of a clock that was ahead is replaced', async t => {
+  const folder = t.testdir()
+  setup(`--cert-dir=${folder}`)
+  const { certificate, key } = selfSigned('ahead', ['localhost'], new Date(Date.now() + 10 * 86_400_000))
+  writeFileSync(join(folder, 'apiserver.crt'), certificate)
+  writeFileSync(join(folder, 'apiserver.key'), key)
+  t.match(setup(`--cert-dir=${folder}`).notes, [/^the kept certificate is of a clock that was ahead: wrote a self-signed certificate/])
+  t.ok(new Date(new X509Certificate(readFileSync(join(folder, 'apiserver.crt'))).validFrom) <= new Date())
+  t.strictSame(setup(`--cert-dir=${folder}`).notes, [])
 })
