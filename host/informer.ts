@@ -31,6 +31,7 @@ export class TypeInformer {
   readonly #indexes: ReadonlyMap<string, Index>
   /** What is to be told of an object, in order; undefined: it is gone. Making objects takes turns. */
   readonly #pending = new Map<string, Change | undefined>()
+  #isTelling = false
   #telling: Promise<void> | undefined
   /** The store that is followed; undefined while the type is not served. */
   #store: ResourceStore | undefined
@@ -158,7 +159,9 @@ export class TypeInformer {
   #note (key: string, change: Change | undefined): void {
     if (this.#isStopped) return
     this.#pending.set(key, change)
-    this.#telling ??= Promise.resolve().then(() => this.#tell())
+    if (this.#isTelling) return
+    this.#isTelling = true
+    this.#telling = this.#tell() // at once, as far as the turn allows
   }
 
   async #tell (): Promise<void> {
@@ -170,7 +173,7 @@ export class TypeInformer {
       })
       if (turnIsOver()) await nextTurn()
     }
-    this.#telling = undefined
+    this.#isTelling = false
   }
 
   #put (key: string, { store, entry }: Change): void {
