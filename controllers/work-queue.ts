@@ -90,6 +90,7 @@ export class WorkQueue {
 
   /** Keys waiting for their delay. */
   get waiting (): number { return this.#waiting.size }
+  isWaiting (key: string): boolean { return this.#waiting.has(key) }
 
   add (key: string): void {
     if (this.#closing.signal.aborted) return

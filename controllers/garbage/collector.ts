@@ -32,6 +32,8 @@ const WORKERS = 20
 const BACKOFF = { first: 20, max: 60_000 }
 /** Milliseconds until what found no place in the queues is looked for again. */
 const SWEEP_MS = 10_000
+/** Milliseconds until what failed and found no place to wait is tried again. */
+const ROUND_MS = 60_000
 /** Milliseconds between questions for the types of extension servers. */
 const DISCOVER_MS = 30_000
 /** Unknown kinds that are remembered. */
@@ -57,7 +59,10 @@ export class GarbageCollector implements Controller {
   /** Nothing is concluded before everything is known. */
   #isReady = false
   #sweeping: Promise<void> | undefined
+  /** Some objects found no place in a queue. */
   #missed = false
+  /** Those that failed and found no place to wait are put off until the next round. */
+  #round = 0
   /** Those that are in the log, until there are other types. */
   readonly #unknownKinds = new Set<string>()
   #loggedAt = -Infinity
@@ -92,6 +97,10 @@ export class GarbageCollector implements Controller {
       if (!this.#isReady) void this.#begin()
       else if (this.#missed) this.#sweep()
     })
+    this.#every(ROUND_MS, () => {
+      this.#round++
+      this.#sweep()
+    })
   }
 
   async close (): Promise<void> {
@@ -112,7 +121,8 @@ export class GarbageCollector implements Controller {
         const verdict = await this.#step(uid, step)
         if (this.#missed && queue.depth === 0) this.#sweep()
         if (verdict !== 'later' || queue.waiting < this.#maxWaiting) return verdict
-        this.#missed = true
+        const node = this.#graph.find(uid)
+        if (node !== undefined) node.putOff = this.#round
         queue.forget(uid)
         return 'done'
       },
@@ -186,7 +196,10 @@ export class GarbageCollector implements Controller {
     this.#mayUpdate = true
     this.#updating ??= this.#updateTypes().catch((error: unknown) => {
       this.#failed('garbage collection cannot find out which types there are', error)
-    }).finally(() => { this.#updating = undefined })
+    }).finally(() => {
+      this.#updating = undefined
+      if (this.#mayUpdate && !this.#closing.signal.aborted) this.#update()
+    })
   }
 
   async #updateTypes (): Promise<void> {
@@ -197,7 +210,7 @@ export class GarbageCollector implements Controller {
       this.#types.setRemote(await this.#options.discover())
       if (await this.#monitors.update()) {
         this.#unknownKinds.clear()
-        if (this.#isReady) this.#sweep()
+        if (this.#isReady) this.#sweep(true)
       }
       await this.#begin()
     }
@@ -221,17 +234,24 @@ export class GarbageCollector implements Controller {
     this.#sweep()
   }
 
-  /** Looks through all objects for what is to be done, as far as there is room. */
-  #sweep (): void {
-    this.#sweeping ??= this.#sweepAll().finally(() => { this.#sweeping = undefined })
+  /**
+   * Looks through all objects for what is to be done, as far as there is room.
+   * @param retries also those that wait to be tried again
+   */
+  #sweep (retries = false): void {
+    if (this.#sweeping !== undefined) this.#missed = true
+    this.#sweeping ??= this.#sweepAll(retries).finally(() => { this.#sweeping = undefined })
   }
 
-  async #sweepAll (): Promise<void> {
+  async #sweepAll (retries: boolean): Promise<void> {
     this.#missed = false
+    const isDue = (queue: WorkQueue, { uid, putOff }: GraphNode): boolean =>
+      retries || (putOff !== this.#round && !queue.isWaiting(uid))
     for (const node of this.#graph.nodes()) {
       if (this.#closing.signal.aborted) return
-      if (node.orphansDependents) this.#add(this.#orphaning, node.uid)
-      if (isSuspect(this.#graph, node) && !this.#add(this.#collecting, node.uid)) return
+      if (node.orphansDependents && isDue(this.#orphaning, node)) this.#add(this.#orphaning, node.uid)
+      const isSuspected = isSuspect(this.#graph, node) && isDue(this.#collecting, node)
+      if (isSuspected && !this.#add(this.#collecting, node.uid)) return
       if (turnIsOver()) await nextTurn()
     }
   }

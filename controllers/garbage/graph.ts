@@ -12,6 +12,8 @@ export class GraphNode {
   isTerminating = false
   waitsForDependents = false
   orphansDependents = false
+  /** The collector's round in which it is not tried again. */
+  putOff = -1
 
   // eslint-disable-next-line @typescript-eslint/max-params -- made for each object
   constructor (

@@ -199,7 +199,8 @@ t.test('over etcd dependents follow their owners as well, without a watch cache 
   await family(t, [await collectingServer(t, { storage }), await collectingServer(t, { storage, watchCache: { size: 0 } })])
 })
 
-t.test('more objects than may wait are collected by and by', async t => {
+/** A hundred config maps of which the owner is gone, and a collector in whose queues five have room. */
+async function crowd (t: Test, answer: (name: string, collect: () => Promise<unknown>) => Promise<number>) {
   const resources = await registry(t, {})
   const configs = storeOf(resources, 'configmaps')
   const names = Array.from({ length: 100 }, (_, at) => `child-${at}`)
@@ -212,19 +213,43 @@ t.test('more objects than may wait are collected by and by', async t => {
       return made
     })
   }
+  const logged: string[] = []
   const collector = new GarbageCollector({
-    resources, maxWaiting: 5, discover: async () => [], note: () => {}, log: (message, error) => { t.fail(message, { error }) },
+    resources, maxWaiting: 5, discover: async () => [], note: () => {}, log: message => { logged.push(message) },
     requests: {
       ask: async ({ path }) => {
-        await remove(configs, { namespace: 'team', name: path.split('/').at(-1) ?? '' }, {}, context)
-        return { code: 200, body: {} }
+        const name = path.split('/').at(-1) ?? ''
+        return { code: await answer(name, () => remove(configs, { namespace: 'team', name }, {}, context)), body: {} }
       },
       watch: () => { throw new Error('there are no extension servers') }
     }
   })
   t.teardown(() => collector.close())
   await collector.start()
-  for (const name of names) await until(async () => await current(configs, configs.keys.of('team', name)) === undefined)
+  return { names, logged, isThere: async (name: string) => await current(configs, configs.keys.of('team', name)) !== undefined }
+}
+
+t.test('more objects than may wait are collected by and by', async t => {
+  const { names, logged, isThere } = await crowd(t, async (_name, collect) => {
+    await collect()
+    return 200
+  })
+  for (const name of names) await until(async () => !await isThere(name))
+  t.same(logged, [])
+})
+
+t.test('objects that cannot be collected hold up no others, and are not tried again and again', async t => {
+  const tries = new Map<string, number>()
+  const { names, logged, isThere } = await crowd(t, async (name, collect) => {
+    tries.set(name, (tries.get(name) ?? 0) + 1)
+    if (name === 'child-99') await collect()
+    return name === 'child-99' ? 200 : 403
+  })
+  await until(async () => !await isThere('child-99'))
+  t.ok(names.slice(0, 99).every(name => tries.has(name)), 'all are tried')
+  // With delays that double from 20 ms, these take more than a minute.
+  t.ok([...tries.values()].every(times => times < 12), 'none is tried at once again')
+  t.same(logged, ['garbage collection of an object of configmaps failed, retrying'], 'one line for all')
 })
 
 t.test('dependents of an owner that can no longer be read stay', async t => {
