@@ -8,11 +8,12 @@ import { isStorageError } from '../../storage/errors.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
 import { collect, type CollectTools, type Result } from './collect.js'
+import { FailureLog } from './failure-log.js'
 import { Graph, type Difference, type GraphNode } from './graph.js'
 import { Monitors } from './monitors.js'
 import { NamespaceWarnings } from './namespace-warnings.js'
 import { orphan } from './orphan.js'
-import { OwnerCheck, UnknownKind } from './owners.js'
+import { OwnerCheck } from './owners.js'
 import type { Requests } from './requests.js'
 import { isDangling, isSuspect } from './suspicion.js'
 import { Types, type Discover } from './types.js'
@@ -29,17 +30,15 @@ export interface GarbageCollectorOptions extends ControllerOptions {
 
 /** Objects at the same time, as upstream. */
 const WORKERS = 20
-const BACKOFF = { first: 20, max: 60_000 }
+/** Delays of objects that others change at the same time, and of those that fail. */
+const CONFLICTS = { first: 20, max: 60_000 }
+const FAILURES = { first: 1000, max: 60_000 }
 /** Milliseconds until what found no place in the queues is looked for again. */
 const SWEEP_MS = 10_000
 /** Milliseconds until what failed and found no place to wait is tried again. */
 const ROUND_MS = 60_000
 /** Milliseconds between questions for the types of extension servers. */
 const DISCOVER_MS = 30_000
-/** Unknown kinds that are remembered. */
-const MAX_UNKNOWN = 100
-/** Milliseconds between failures in the log. */
-const LOG_MS = 10_000
 const APISERVICES = 'apiservices.apiregistration.orch.io'
 
 export class GarbageCollector implements Controller {
@@ -49,6 +48,7 @@ export class GarbageCollector implements Controller {
   readonly #monitors: Monitors
   readonly #owners: OwnerCheck
   readonly #tools: CollectTools
+  readonly #failures: FailureLog
   readonly #collecting: WorkQueue
   readonly #orphaning: WorkQueue
   readonly #closing = new AbortController()
@@ -63,14 +63,11 @@ export class GarbageCollector implements Controller {
   #missed = false
   /** Those that failed and found no place to wait are put off until the next round. */
   #round = 0
-  /** Those that are in the log, until there are other types. */
-  readonly #unknownKinds = new Set<string>()
-  #loggedAt = -Infinity
-  #unlogged = 0
 
   constructor (options: GarbageCollectorOptions) {
     this.#options = options
     const { resources, requests, log, clock = resources.clock } = options
+    this.#failures = new FailureLog(log)
     this.#types = new Types(resources, requests)
     this.#monitors = new Monitors(this.#types, {
       graph: this.#graph, log, changed: difference => { this.#changed(difference) },
@@ -116,39 +113,40 @@ export class GarbageCollector implements Controller {
   #queue (name: string, step: typeof collect): WorkQueue {
     const { observeQueue } = this.#options
     const queue: WorkQueue = new WorkQueue({
-      workers: WORKERS, name, observe: observeQueue, backoff: BACKOFF,
+      workers: WORKERS, name, observe: observeQueue, backoff: CONFLICTS, retry: FAILURES,
       work: async uid => {
-        const verdict = await this.#step(uid, step)
-        if (this.#missed && queue.depth === 0) this.#sweep()
-        if (verdict !== 'later' || queue.waiting < this.#maxWaiting) return verdict
-        const node = this.#graph.find(uid)
-        if (node !== undefined) node.putOff = this.#round
-        queue.forget(uid)
-        return 'done'
+        try {
+          const verdict = await this.#step(uid, step)
+          return verdict === 'later' && !this.#mayWait(queue, uid) ? 'done' : verdict
+        } catch (error) {
+          if (this.#closing.signal.aborted || isStorageError(error, 'Closed')) return 'done'
+          this.#failures.add(error)
+          if (this.#mayWait(queue, uid)) throw error
+          return 'done'
+        } finally {
+          if (this.#missed && queue.depth === 0) this.#sweep()
+        }
       },
-      failed: (_uid, error) => { this.#failed('garbage collection failed, retrying', error) }
+      failed: () => {} // that is in the log already
     })
     return queue
+  }
+
+  /** Whether there is room to wait; else it is put off. */
+  #mayWait (queue: WorkQueue, uid: string): boolean {
+    if (queue.waiting < this.#maxWaiting) return true
+    const node = this.#graph.find(uid)
+    if (node !== undefined) node.putOff = this.#round
+    queue.forget(uid)
+    return false
   }
 
   async #step (uid: string, step: typeof collect): Promise<Verdict> {
     const node = this.#graph.find(uid)
     if (node === undefined) return 'done'
     const { type, namespace, name } = node
-    try {
-      const result: Result = await step(this.#tools, type, uid, { namespace, name })
-      return result === 'again' ? 'later' : 'done'
-    } catch (error) {
-      if (this.#closing.signal.aborted || isStorageError(error, 'Closed')) return 'done'
-      if (!(error instanceof UnknownKind)) {
-        this.#failed(`garbage collection of an object of ${type.label} failed, retrying`, error)
-      } else if (!this.#unknownKinds.has(error.message)) {
-        if (this.#unknownKinds.size >= MAX_UNKNOWN) this.#unknownKinds.clear()
-        this.#unknownKinds.add(error.message)
-        this.#failed(`garbage collection of an object of ${type.label} waits`, error)
-      }
-      return 'later'
-    }
+    const result: Result = await step(this.#tools, type, uid, { namespace, name })
+    return result === 'again' ? 'later' : 'done'
   }
 
   get #maxWaiting (): number { return this.#options.maxWaiting ?? 10_000 }
@@ -195,7 +193,7 @@ export class GarbageCollector implements Controller {
   #update (): void {
     this.#mayUpdate = true
     this.#updating ??= this.#updateTypes().catch((error: unknown) => {
-      this.#failed('garbage collection cannot find out which types there are', error)
+      this.#options.log('garbage collection cannot find out which types there are', error)
     }).finally(() => {
       this.#updating = undefined
       if (this.#mayUpdate && !this.#closing.signal.aborted) this.#update()
@@ -209,7 +207,7 @@ export class GarbageCollector implements Controller {
       this.#mayUpdate = false
       this.#types.setRemote(await this.#options.discover())
       if (await this.#monitors.update()) {
-        this.#unknownKinds.clear()
+        this.#failures.typesChanged()
         if (this.#isReady) this.#sweep(true)
       }
       await this.#begin()
@@ -258,17 +256,5 @@ export class GarbageCollector implements Controller {
 
   #every (milliseconds: number, run: () => void): void {
     this.#timers.add(setInterval(run, milliseconds).unref())
-  }
-
-  /** Each object fails for itself: a few of many failures say enough. */
-  #failed (message: string, error: unknown): void {
-    const now = performance.now()
-    if (now - this.#loggedAt < LOG_MS) {
-      this.#unlogged++
-      return
-    }
-    this.#options.log(this.#unlogged === 0 ? message : `${message} (and ${this.#unlogged} more)`, error)
-    this.#loggedAt = now
-    this.#unlogged = 0
   }
 }
