@@ -70,7 +70,9 @@ const EXEMPT = ['test', 'examples']
 const BACK_ENDS = {
   'storage/etcd': ['storage/etcd', 'storage/open', 'storage/transfer/open'],
   'storage/shared': ['storage/shared', 'storage/open'],
-  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/transfer/open', 'config/fsck']
+  'storage/embedded': [
+    'storage/embedded', 'storage/open', 'storage/transfer/open', 'config/fsck', 'config/commands/recover'
+  ]
 }
 
 /** Modules that know the public project's names; others take a view of them, a Naming. */

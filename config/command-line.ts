@@ -47,6 +47,7 @@ export const SERVE: CommandForm = {
        orch-apiserver restore FILE [flags]       (creates a store from such a file)
        orch-apiserver migrate --from=… --to=…    (copies an embedded store to etcd, or back)
        orch-apiserver compact [flags]            (gives free space of a store back to its disk)
+       orch-apiserver recover FOLDER             (salvages what is readable of a damaged embedded store)
        orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
        orch-apiserver completion bash            (prints a script that completes commands and flags)
        orch-apiserver man                        (prints the manual page)
@@ -63,7 +64,7 @@ ${Object.entries(MOST_USED).map(([flag, what]) => `  --${flag.padEnd(20)} ${what
 /**
  * First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`.
  */
-export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
+export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact', 'recover'] as const
 /** First arguments that print something. */
 export const PRINTING_COMMANDS = ['completion', 'man'] as const
 export const COMMANDS: readonly string[] = ['fsck', ...STORE_COMMANDS, 'dev', ...PRINTING_COMMANDS]

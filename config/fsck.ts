@@ -62,10 +62,12 @@ export async function fsck (
     const { problems, values: damaged, versions, keys, bytes } = await inspect(file)
     for (const problem of [...problems, ...damaged]) out(`${printable(problem)}\n`)
     const all = `${keys} objects in ${versions} versions, ${bytes} bytes`
-    if (problems.length > 0) out(`damaged: the store can not be used, restore it from a backup (${all} were read)\n`)
-    else if (damaged.length >
-      0) out(`damaged: ${damaged.length} values, beside which the others can be used (${all} were read)\n`)
-    else out(`clean: ${all}\n`)
+    if (problems.length > 0) {
+      out('damaged: the store can not be used, restore it from a backup (orch-apiserver restore), or salvage what is ' +
+        `readable (orch-apiserver recover ${printable(directory)}) (${all} were read)\n`)
+    } else if (damaged.length > 0) {
+      out(`damaged: ${damaged.length} values, beside which the others can be used (${all} were read)\n`)
+    } else out(`clean: ${all}\n`)
     return problems.length + damaged.length > 0 ? 1 : 0
   } catch (error) {
     return cannot(String(error))

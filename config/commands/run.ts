@@ -14,7 +14,8 @@ const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
   snapshot: async () => (await import('./snapshot.js')).SNAPSHOT,
   restore: async () => (await import('./restore.js')).RESTORE,
   migrate: async () => (await import('./migrate.js')).MIGRATE,
-  compact: async () => (await import('./compact.js')).COMPACT
+  compact: async () => (await import('./compact.js')).COMPACT,
+  recover: async () => (await import('./recover.js')).RECOVER
 }
 
 interface Streams { readonly stdout: ProgressStream, readonly stderr: ProgressStream }

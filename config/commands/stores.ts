@@ -22,6 +22,7 @@ export const HELP_FLAG = flagsOf('help')
 /** Flags of commands that servers do not have. */
 export const COMMAND_FLAGS = {
   force: bool(false, 'replace FILE if it exists'),
+  output: path('the snapshot to write; empty for FOLDER with .recovered behind it'),
   from: path('the store to copy: a folder, or servers of an etcd as in --etcd-servers'),
   to: path('the store to make: a folder without a store, or servers of an etcd without keys below --etcd-prefix')
 }

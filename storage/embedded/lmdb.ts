@@ -213,7 +213,8 @@ function unreadable (directory: string, error: unknown): StorageError {
   // System errors are not damage.
   const advice = error instanceof Error && 'code' in error
     ? ''
-    : `; restore it from a backup (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`
+    : `; restore it from a backup (orch-apiserver restore; fsck --data-dir=${directory} names all that is damaged, ` +
+      `recover ${directory} salvages the rest)`
   return new StorageError(
     'Corrupt', `the directory ${directory} does not hold a readable store: ${messageOf(error)}${advice}`,
     { cause: error }

@@ -31,6 +31,8 @@ export interface PagesVisitor {
   readonly enough: () => boolean
   /** Receives the records of the main tree in order, with their values. Both buffers are valid until it returns. */
   readonly record?: (key: Buffer, value: Buffer) => void
+  /** Called between pages of records; the walk goes on when it resolves. Default at once. */
+  readonly pause?: () => Promise<void> | undefined
 }
 
 const LABELS = { entries: 'records', branch: 'branch pages', leaf: 'leaf pages', overflow: 'pages of large values' }
@@ -138,7 +140,9 @@ class PageWalker {
     if (!branch) {
       this.#counts.leaf++
       this.#counts.entries += count
-      return this.#leaf(page, number, count, free)
+      this.#leaf(page, number, count, free)
+      if (!free) await this.#visitor.pause?.()
+      return
     }
     this.#counts.branch++
     for (let at = 0; at < count; at++) {

@@ -51,7 +51,7 @@ t.test('the start reports a damaged store in one line, and fsck in full', async 
   for (let at = 2; at < bytes.length / 4096; at++) if ((bytes.readUInt16LE(at * 4096 + 18) & 0x0f) === 2) bytes.fill(0, at * 4096 + 24, (at + 1) * 4096)
   writeFileSync(file, bytes)
   const started = run(`--data-dir=${directory}`, '--secure-port=1', `--cert-dir=${root}`)
-  t.match(started, { status: 1, stderr: new RegExp(`^orch-apiserver: --data-dir=${directory}: .* page \\d+ has a damaged .*; restore it from a backup \\(orch-apiserver fsck --data-dir=${directory} names all that is damaged\\)\n$`) })
+  t.match(started, { status: 1, stderr: new RegExp(`^orch-apiserver: --data-dir=${directory}: .* page \\d+ has a damaged .*; restore it from a backup \\(orch-apiserver restore; fsck --data-dir=${directory} names all that is damaged, recover ${directory} salvages the rest\\)\n$`) })
   t.match(run('fsck', `--data-dir=${directory}`), { status: 1, stdout: /page \d+ has a damaged .*\n(.*\n)*damaged: the store can not be used, restore it from a backup/, stderr: '' })
 })
 

@@ -51,7 +51,7 @@ t.test('a store with fewer versions than were written is refused with both numbe
   await raw.remove(keys[50] ?? Buffer.of(0))
   await raw.close()
   await t.rejects(openEmbedded(directory), {
-    code: 'Corrupt', message: new RegExp(`${directory} .*has ${keys.length - 1} versions of objects where there are to be ${keys.length}; restore it from a backup \\(orch-apiserver fsck --data-dir=${directory}`)
+    code: 'Corrupt', message: new RegExp(`${directory} .*has ${keys.length - 1} versions of objects where there are to be ${keys.length}; restore it from a backup \\(orch-apiserver restore; fsck --data-dir=${directory}`)
   })
   t.match((await inspect(fileOf(directory))).problems, [/versions of objects where there are to be/])
 })
