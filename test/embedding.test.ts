@@ -70,6 +70,7 @@ console.log(denied.status, (await denied.json()).message.slice(0, 44))`,
     prints: '204 422\n[ \'i\' ]\n403 configmaps "colours" is forbidden: User "ann'
   },
   following: { prints: 'added colours 1\nADDED colours\nDELETED colours\n' },
+  garbage: { prints: 'colours went with its team\n' },
   types: { prints: '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n' },
   cors: {
     then: `
