@@ -190,6 +190,9 @@ function option (name: string, flag: Flag<unknown>, args: readonly string[], onF
 const USUAL: Readonly<Record<string, FlagName>> = {
   port: 'secure-port', 'https-port': 'secure-port', 'bind-port': 'secure-port', 'insecure-port': 'secure-port',
   host: 'bind-address', address: 'bind-address', listen: 'bind-address', 'insecure-bind-address': 'bind-address',
+  'kubelet-client-certificate': 'node-agent-client-certificate', 'kubelet-client-key': 'node-agent-client-key',
+  'kubelet-certificate-authority': 'node-agent-certificate-authority', 'kubelet-timeout': 'node-agent-timeout',
+  'kubelet-preferred-address-types': 'node-agent-preferred-address-types',
   db: 'data-dir', 'data-folder': 'data-dir', verbose: 'v', 'log-level': 'v'
 }
 

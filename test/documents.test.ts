@@ -26,7 +26,7 @@ const FOREIGN = new Set([
   // of a cluster's other programs
   '--authentication-kubeconfig', '--authorization-kubeconfig', '--bootstrap-kubeconfig', '--cluster-signing-cert-file', '--cluster-signing-key-file', '--controllers', '--kubelet-certificate-authority', '--kubelet-client-certificate', '--kubelet-client-key', '--kubelet-preferred-address-types', '--kubelet-timeout', '--leader-elect', '--root-ca-file', '--service-account-private-key-file', '--use-service-account-credentials',
   '--controller-manager', '--controller-manager-image', '--scheduler',
-  '--unix-socket', '--inspect', '--inspect-brk', '--enable-source-maps', '--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--quota-backend-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'
+  '--unix-socket', '--as', '--list', '--time', '--cluster', '--cascade', '--force-new-cluster', '--inspect', '--inspect-brk', '--enable-source-maps', '--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--quota-backend-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'
 ])
 
 const spans = (text: string): string[] => [...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
