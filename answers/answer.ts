@@ -65,6 +65,7 @@ export interface WatchAnswer extends Warning {
 export class WatchSubscriber implements Subscriber {
   stream: { readonly wake: () => void, readonly fail: (error: unknown) => void } | undefined = undefined
   ended: StorageError | undefined = undefined
+  selected: Subscriber['selected'] = undefined
 
   wake (): void { this.stream?.wake() }
 

@@ -71,6 +71,7 @@ export async function watch (
 ): Promise<ObjectWatch> {
   const scope = exactKey(store, request) ?? store.keys.scope(request.namespace)
   const view = viewOf(store, scope, request)
+  subscriber.selected = store.cache?.selectedBy(request.fields.required)
   try {
     const { after, initial } = await beginning(store, request, view.range, mayReadFrom)
     return makeWatch(view, initial, feedAfter(store, after, scope, subscriber))

@@ -163,7 +163,8 @@ export class Follower {
     this.#options.observer?.changed(events.length)
     for (const event of events) {
       const number = this.state.change(event, now)
-      if (number !== undefined) this.subscribers.notify(event.kv.key, event.kv.modRevision, number)
+      if (number === undefined) continue
+      this.subscribers.notify(event.kv.key, event.kv.modRevision, number, this.state.window)
     }
     if (revision > this.#revision) this.#revision = revision
     this.state.trimPins(this.#options.backend.compactedRevision())

@@ -1,11 +1,19 @@
 /**
- * Routes changes to subscribers of all keys, of keys below a path (a namespace) or of one key. Each change costs only
- * the subscribers it concerns. A subscriber is notified again only after it has taken its events.
+ * Routes changes to subscribers of all keys, of keys below a path (a namespace) or of one key, and to those that want
+ * one value of an indexed field, such as the pods of a node. Each change costs only the subscribers it concerns. A
+ * subscriber is notified again only after it has taken its events.
  */
 import type { Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
+import type { CacheEvent } from './event.js'
+import type { EventWindow } from './window.js'
+
+/** A value that a subscriber wants, by the place of its field in `Entry.fields`. */
+export interface Selected { readonly at: number, readonly value: string }
 
 export interface Subscriber {
+  /** Set before it gets a place: only changes of objects that have the value, or had it, need to reach it. */
+  selected?: Selected | undefined
   /** Called when events are available, at most once per event loop turn. */
   wake: () => void
   /** No more events follow; the position is lost. */
@@ -17,6 +25,7 @@ export class Place {
   /** A path that ends in '/', for all keys below it, or one key. */
   readonly scope: string
   readonly subscriber: Subscriber
+  readonly selected: Selected | undefined
   /** Changes up to this revision are skipped. */
   readonly after: Revision
   /** Number of the first event to take; -1 if there is none. */
@@ -26,6 +35,7 @@ export class Place {
     this.scope = scope
     this.after = after
     this.subscriber = subscriber
+    this.selected = subscriber.selected
   }
 
   wants (key: string): boolean {
@@ -38,6 +48,8 @@ const pathOf = (key: string): string => key.slice(0, key.lastIndexOf('/') + 1)
 export class Subscribers {
   /** The scope that contains all keys. */
   readonly #all: string
+  /** Of those that want a value: by the place of the field, then by the value. */
+  readonly #selecting = new Map<number, Map<string, Set<Place>>>()
   readonly #unscoped = new Set<Place>()
   readonly #byScope = new Map<string, Set<Place>>()
   #lastNotified: Place[] = []
@@ -47,11 +59,22 @@ export class Subscribers {
 
   get size (): number {
     let size = this.#unscoped.size
-    for (const places of this.#byScope.values()) size += places.size
+    for (const places of [...this.#byScope.values(), ...this.#allSelecting()]) size += places.size
     return size
   }
 
+  * #allSelecting (): Iterable<Set<Place>> { for (const byValue of this.#selecting.values()) yield * byValue.values() }
+
   add (place: Place): void {
+    const { selected } = place
+    if (selected !== undefined) {
+      let byValue = this.#selecting.get(selected.at)
+      if (byValue === undefined) this.#selecting.set(selected.at, byValue = new Map())
+      const places = byValue.get(selected.value)
+      if (places === undefined) byValue.set(selected.value, new Set([place]))
+      else places.add(place)
+      return
+    }
     if (place.scope === this.#all) {
       this.#unscoped.add(place)
       return
@@ -62,13 +85,27 @@ export class Subscribers {
   }
 
   delete (place: Place): void {
+    const { selected } = place
+    if (selected !== undefined) {
+      const byValue = this.#selecting.get(selected.at)
+      const places = byValue?.get(selected.value)
+      if (places?.delete(place) !== true || places.size > 0) return
+      byValue?.delete(selected.value)
+      if (byValue?.size === 0) this.#selecting.delete(selected.at)
+      return
+    }
     if (this.#unscoped.delete(place)) return
     const places = this.#byScope.get(place.scope)
     if (places?.delete(place) === true && places.size === 0) this.#byScope.delete(place.scope)
   }
 
-  /** Records an event with its number in the window. */
-  notify (key: string, revision: Revision, number: number): void {
+  /** Records an event with its number in the window, which may have dropped it already. */
+  notify (key: string, revision: Revision, number: number, window?: EventWindow): void {
+    for (const [at, byValue] of this.#selecting) {
+      for (const places of concerned(byValue, at, window?.at(number))) {
+        for (const place of places ?? []) if (place.wants(key)) this.#notifyPlace(place, revision, number)
+      }
+    }
     if (this.#unscoped.size > 0) this.#notifyPlaces(this.#unscoped, revision, number)
     if (this.#byScope.size === 0) return
     const path = pathOf(key)
@@ -79,14 +116,19 @@ export class Subscribers {
   }
 
   #notifyPlaces (places: ReadonlySet<Place>, revision: Revision, number: number): void {
-    for (const place of places) {
-      if (place.first >= 0 || revision <= place.after) continue
-      place.first = number
-      this.#lastNotified.push(place)
-    }
+    for (const place of places) this.#notifyPlace(place, revision, number)
   }
 
-  /** Number of subscribers to a key, or to new keys below a path that ends in '/'. */
+  #notifyPlace (place: Place, revision: Revision, number: number): void {
+    if (place.first >= 0 || revision <= place.after) return
+    place.first = number
+    this.#lastNotified.push(place)
+  }
+
+  /**
+   * Number of subscribers to a key, or to new keys below a path that ends in '/'. Those that want a value are left out,
+   * as few of them are concerned.
+   */
   concernedBy (scope: string): number {
     const path = pathOf(scope)
     const inPath = path === this.#all ? 0 : this.#byScope.get(path)?.size ?? 0
@@ -107,10 +149,23 @@ export class Subscribers {
 
   /** Ends all subscribers. */
   end (error: StorageError): void {
-    const places = [...this.#unscoped, ...[...this.#byScope.values()].flatMap(set => [...set])]
+    const sets = [this.#unscoped, ...this.#byScope.values(), ...this.#allSelecting()]
+    const places = sets.flatMap(set => [...set])
+    this.#selecting.clear()
     this.#unscoped.clear()
     this.#byScope.clear()
     this.#lastNotified = []
     for (const { subscriber } of places) subscriber.end(error)
   }
+}
+
+/**
+ * Those whose value an object has or had. If what it was is unknown, anybody may have to hear that it has it no more.
+ */
+function concerned (
+  byValue: ReadonlyMap<string, Set<Place>>, at: number, event: CacheEvent | undefined
+): Iterable<Set<Place> | undefined> {
+  if (event === undefined || (event.previous === undefined && event.type !== 'ADDED')) return byValue.values()
+  const { entry, previous } = event
+  return new Set([byValue.get(entry.fields[at] ?? ''), byValue.get(previous?.fields[at] ?? '')])
 }

@@ -130,6 +130,11 @@ export class WatchCache {
   /** Takes the entry of a writer before its write, so that the event need not be decoded. */
   expectWrite (key: string, write: PendingWrite): void { this.#followed.state.pendingWrites.add(key, write) }
 
+  /** The value of an indexed field that a selector requires; not the empty one, which many objects may have. */
+  selectedBy (required: readonly Required[]): Required | undefined {
+    return required.find(({ at, value }) => value !== '' && this.#options.indexedFields.includes(at))
+  }
+
   subscribe (place: Place): void { this.#followed.subscribers.add(place) }
   unsubscribe (place: Place): void { this.#followed.subscribers.delete(place) }
   get subscribers (): number { return this.#followed.subscribers.size }

@@ -152,6 +152,24 @@ t.test('a failure to encode an event ends that watch with an ERROR other than 41
   t.same(marked.events.map(({ type }) => type), ['ERROR'], 'and no bookmark vouches for that event')
 })
 
+t.test('a watch of the pods of a node hears when they come to it, change and go', async t => {
+  const server = await listen(t)
+  const PODS = '/api/v1/namespaces/default/pods'
+  const watches = await Promise.all(['n1', 'n2'].map(async node => await Watch.open(t, `${server.url}/api/v1/pods?watch=1&fieldSelector=spec.nodeName%3D${node}`)))
+  const all = await Watch.open(t, `${server.url}/api/v1/pods?watch=1`)
+  for (const [name, node] of [['a', 'n1'], ['b', 'n2'], ['c', 'n1']] as const) {
+    await server.post(PODS, { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    t.equal((await server.post(`${PODS}/${name}/binding`, { metadata: { name }, target: { kind: 'Node', name: node } })).code, 201)
+    await server.patch(`${PODS}/${name}/status`, { status: { phase: 'Running' } })
+    await server.delete(`${PODS}/${name}`, { gracePeriodSeconds: 0 })
+  }
+  const last = (await all.take(15)).length
+  t.ok(last >= 12)
+  const told = async (watch: Watch | undefined, count: number): Promise<string[]> => (await watch?.take(count) ?? []).map(({ type, object }) => `${type} ${String(object['metadata'].name)}`)
+  t.same([...new Set(await told(watches[0], 8))], ['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED c', 'MODIFIED c', 'DELETED c'])
+  t.same([...new Set(await told(watches[1], 4))], ['ADDED b', 'MODIFIED b', 'DELETED b'])
+})
+
 t.test('invalid parameters are refused before the stream begins', async t => {
   const server = await listen(t)
   for (const [query, code] of [['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 422]] as const) {

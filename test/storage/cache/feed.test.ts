@@ -81,6 +81,27 @@ t.test('a change wakes only the feeds it concerns, once until they are read', as
   t.same(await told(() => update(store, config('two', { a: 'b' }), target('two'), context)), ['/', '/default/', '/default/two'])
 })
 
+t.test('a feed that wants a value of a field is woken by objects that have it, or had it', async t => {
+  const store = await memoryStore(t)
+  const cache = cacheOf(store)
+  const woken: string[] = []
+  const named = (value: string) => cacheFeed(cache, cache.revision, store.keys.scope(''), { selected: { at: 0, value }, wake: () => { woken.push(value) }, end: () => {} })
+  const feeds = [named('one'), named('two')]
+  const told = async (work: () => Promise<unknown>): Promise<string[]> => {
+    await work()
+    await turn()
+    for (const feed of feeds) drain(feed)
+    return woken.splice(0)
+  }
+  t.same(await told(() => create(store, config('one'), target(''), context)), ['one'])
+  t.same(await told(() => create(store, config('three'), target(''), context)), [])
+  t.same(await told(() => update(store, config('one', { a: 'b' }), target('one'), context)), ['one'])
+  t.equal(cache.watchesOf(store.keys.of('default', 'one')), 0, 'they do not count for every change')
+  t.equal(cache.subscribers, 2)
+  for (const feed of feeds) feed.close()
+  t.equal(cache.subscribers, 0)
+})
+
 t.test('a narrow feed never loses its place, however much happens elsewhere', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
