@@ -121,6 +121,7 @@ export function prepare (
           ], uses: ['server']
         })
       ),
+      'audit-policy.yaml': readFileSync(join(SOURCE, 'audit-policy.yaml'), 'utf8'),
       'service-account.key': accounts,
       'etcd-ca.crt': etcd.certificate,
       // etcd is a client of itself.
