@@ -9,6 +9,7 @@ import type { Fixture } from './fixtures.js'
 import type { ClientConfig } from './kubeconfig.js'
 import type { Snapshot } from './snapshot.js'
 import type { TestUser } from './users.js'
+import type { InstalledWebhooks, WebhookOptions } from './webhooks.js'
 
 export interface TestServerOptions {
   /** Loaded before the server is returned. */
@@ -67,6 +68,13 @@ export interface TestServer extends AsyncDisposable {
   clientConfig: (user?: TestUser) => ClientConfig
   /** Loads more fixtures. @throws Error that names the fixture, and why it was refused */
   load: (fixtures: Fixture) => Promise<void>
+  /**
+   * Installs the webhooks of the code under test: configurations as controller-gen writes them, and definitions with a
+   * conversion webhook, lead to where it serves instead of to a service. It must serve with the certificate that is
+   * returned and written to a folder.
+   * @throws Error that names the object, and why it was refused; OptionError
+   */
+  installWebhooks: (configurations: Fixture, options?: WebhookOptions) => Promise<InstalledWebhooks>
   /** The current state, for the option `from`. */
   snapshot: () => Snapshot
   /**

@@ -6,7 +6,7 @@
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { FixtureObject, SourcedObject } from './fixtures.js'
-import type { Sender } from './sender.js'
+import type { Answer, Sender } from './sender.js'
 import type { Naming } from '../schemas/naming.js'
 import { adviceOnGroup } from '../schemas/upstream-groups.js'
 
@@ -74,9 +74,7 @@ async function create (fixture: SourcedObject, send: Sender, known: Known): Prom
   let answer = await send('POST', `${collection}${STRICT}`, object)
   // Created by the server at its start, or by an earlier load.
   if (answer.code === 409 && name !== undefined && answer.reason === 'AlreadyExists') {
-    answer = isBare(object)
-      ? { code: 200, object, reason: '' }
-      : await send('PUT', `${collection}/${name}${STRICT}`, object)
+    answer = isBare(object) ? { code: 200, object, reason: '' } : await replace(`${collection}/${name}`, object, send)
   }
   if (answer.code < 300 && object.status !== undefined && subresources.some(({ name }) => name === 'status')) {
     const { metadata } = answer.object
@@ -89,6 +87,14 @@ async function create (fixture: SourcedObject, send: Sender, known: Known): Prom
       `fixture ${describe(fixture)}: ${answer.code} ${answer.reason}: ${String(answer.object['message'])}`
     )
   }
+}
+
+/** Some types are only replaced in a version that the request names. */
+async function replace (path: string, object: FixtureObject, send: Sender): Promise<Answer> {
+  const present = await send('GET', path)
+  if (present.code >= 300) return present
+  const { resourceVersion } = present.object.metadata
+  return await send('PUT', path + STRICT, { ...object, metadata: { resourceVersion, ...object.metadata } })
 }
 
 /** True for a Namespace with nothing but a name. */

@@ -5,6 +5,7 @@ import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { TestServerOptions } from './contract.js'
 import type { ExchangeMatch } from './exchanges.js'
 import type { RequestMatch } from './match.js'
+import type { WebhookOptions } from './webhooks.js'
 
 const OPTIONS: Readonly<Record<keyof TestServerOptions, true>> = {
   fixtures: true, port: true, tls: true, user: true, now: true, from: true, forkAhead: true, faults: true, seed: true,
@@ -28,6 +29,22 @@ export function checkOptions (options: TestServerOptions): void {
   if (options.from !== undefined && options.release !== undefined && typeof options.from !== 'object') {
     throw new OptionError('from', undefined, 'must be a snapshot of a test server')
   }
+}
+
+const WEBHOOKS: Readonly<Record<keyof WebhookOptions, true>> = { port: true, url: true, certDir: true }
+
+/** @throws OptionError */
+export function checkWebhookOptions (options: WebhookOptions): void {
+  checkMembers(options, Object.keys(WEBHOOKS), '')
+  const { port, url, certDir } = options
+  if (port !== undefined && url !== undefined) throw new OptionError('port', undefined, 'is part of url: give one')
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65536)) {
+    throw new OptionError('port', JSON.stringify(port), 'must be a port from 1 to 65535')
+  }
+  if (url !== undefined && !/^https:\/\/[^?#@]+$/.test(URL.canParse(url) ? url : '')) {
+    throw new OptionError('url', JSON.stringify(url), 'must be a URL such as https://127.0.0.1:9443')
+  }
+  if (certDir === '') throw new OptionError('certDir', '""', 'must be the path of a folder')
 }
 
 /** @param at the path of the pattern, for errors @throws OptionError */

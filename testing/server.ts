@@ -1,6 +1,6 @@
 /** Starts a test server from its options. */
 import { randomInt } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { ServerOptions } from '../app.js'
 import { freezeShared } from '../storage/cache/shared.js'
@@ -9,7 +9,7 @@ import { MovableClock, type TestClock } from './clock.js'
 import type { TestServer, TestServerOptions } from './contract.js'
 import { ExchangeLog, type Exchanges } from './exchanges.js'
 import { FaultInjector, type Faults } from './faults.js'
-import { readFixtures, type Fixture } from './fixtures.js'
+import { readFixtures, type Fixture, type SourcedObject } from './fixtures.js'
 import { clientConfig, kubeconfig, type ClientConfig } from './kubeconfig.js'
 import { clientOf } from '../host/client.js'
 import type { OwnClient } from '../host/contract.js'
@@ -21,6 +21,7 @@ import { openSender } from './sender.js'
 import { stateOf, takeSnapshot, type Snapshot } from './snapshot.js'
 import { callerOf, forget, watchFor } from './undisposed.js'
 import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
+import { prepareWebhooks, type InstalledWebhooks, type WebhookOptions } from './webhooks.js'
 
 const EXCHANGES = 1000
 const MAX_SEED = 2 ** 32
@@ -44,6 +45,8 @@ class Server implements TestServer {
   readonly faults: Faults
   readonly #parts: Parts
   readonly #nextFork: NextFork
+  /** Temporary ones, which go with the server. */
+  readonly #folders: string[] = []
   #disposed: Promise<void> | undefined
 
   constructor (parts: Parts) {
@@ -66,8 +69,16 @@ class Server implements TestServer {
     return resolve(file)
   }
 
-  async load (fixtures: Fixture): Promise<void> {
-    const objects = readFixtures(fixtures)
+  async load (fixtures: Fixture): Promise<void> { await this.#load(readFixtures(fixtures)) }
+
+  async installWebhooks (configurations: Fixture, options: WebhookOptions = {}): Promise<InstalledWebhooks> {
+    const { installed, objects, isTemporary } = await prepareWebhooks(configurations, options)
+    if (isTemporary) this.#folders.push(installed.certDir)
+    await this.#load(objects)
+    return installed
+  }
+
+  async #load (objects: readonly SourcedObject[]): Promise<void> {
     const { send, close } = openSender(this)
     try {
       const { orchResources: resources, orchSettings: { naming } } = this.#parts.listening.scope
@@ -112,6 +123,7 @@ class Server implements TestServer {
     await root.close()
     await store.close()
     clock.close()
+    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true })
   }
 
   [Symbol.asyncDispose] (): Promise<void> { return this.dispose() }
