@@ -71,5 +71,6 @@ t.test('kubectl proxy brings the page to a browser that has no credentials, with
     t.match(await page.open(link), { status: 200, url: `${url}api/v1/configmaps?limit=500` })
     t.match(await page.evaluate('document.body.innerText'), '"kind": "ConfigMapList"', 'links lead through the proxy')
   }
-  t.match(await page.open(`https://127.0.0.1:${server.port}/`), { status: 403, mimeType: 'application/json' }, 'a stranger is refused as before')
+  t.match(await page.open(`https://127.0.0.1:${server.port}/`), { status: 403, mimeType: 'text/html' }, 'a stranger is refused')
+  t.match(await page.evaluate('document.body.innerText'), 'kubectl proxy', 'and told how to get in')
 })
