@@ -20,7 +20,11 @@ export const DeleteOptions = kind('DeleteOptions', 'How to delete.', {
   propagationPolicy: string(4, 'What happens to dependents.', {
     pointer: true, values: ['Orphan', 'Background', 'Foreground']
   }),
-  dryRun: list(5, DRY_RUN, 'string')
+  dryRun: list(5, DRY_RUN, 'string'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: bool(
+    6, 'Deletes what cannot be read. It is ignored without its feature gate.',
+    { pointer: true, since: '1.32', gate: 'AllowUnsafeMalformedObjectDeletion' }
+  )
 })
 
 export type CreateOptions = Static<typeof CreateOptions>
@@ -65,7 +69,11 @@ export const ListOptions = kind('ListOptions', 'What to list or watch.', {
   resourceVersionMatch: string(10, 'What resourceVersion means for a list.', { values: ['NotOlderThan', 'Exact'] }),
   timeoutSeconds: int64(5, 'Ends the call after so many seconds.', { pointer: true }),
   limit: int64(7, 'At most so many items; the answer then carries a continue token.'),
-  continue: string(8, 'Token of the page to answer.')
+  continue: string(8, 'Token of the page to answer.'),
+  sendInitialEvents: bool(11, 'The watch begins with what there is, and a bookmark after it.', {
+    pointer: true, since: '1.27', gate: 'WatchList'
+  }),
+  shardSelector: string(15, 'Only objects of a part of all.', { since: '1.36', gate: 'ShardedListAndWatch' })
 })
 
 export const TableOptions = kind('TableOptions', 'What the rows of a table carry.', {

@@ -1,4 +1,5 @@
 /** Path parameters, and query parameters from the declared options of each verb. */
+import type { Gates } from '../gates.js'
 import { SCALARS } from '../language/json-schema.js'
 import type { Message } from '../language/types.js'
 import { planOf } from '../language/plan.js'
@@ -24,30 +25,35 @@ export const byName = (one: Parameter, other: Parameter): number =>
   one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1
 
 /**
- * Scalar options as query parameters, sorted by name. Structures are left out, and what came after 1.24; a list
- * parameter may be repeated.
+ * Scalar options as query parameters, sorted by name. Structures are left out, and what came after the emulated
+ * release; a list parameter may be repeated.
  */
-export function queryOf (options: Message): Parameter[] {
+export function queryOf (options: Message, gates: Pick<Gates, 'enabled'>): Parameter[] {
   return planOf(options).fields.flatMap(({ name, scalar, field: { description, since } }): Parameter[] =>
-    scalar === undefined || since !== undefined
+    scalar === undefined || (since !== undefined && !gates.enabled(since))
       ? []
       : [{ name, in: 'query', type: SCALARS[scalar].type, description }]).sort(byName)
 }
 
 const pretty = (...more: Parameter[]): Parameter[] => [PRETTY, ...more].sort(byName)
-const LIST = queryOf(ListOptions)
 const OF_WATCHES: ReadonlySet<string> = new Set(['watch', 'allowWatchBookmarks'])
 
-/** Query parameters by action. */
-export const QUERIES = {
-  get: [PRETTY],
-  list: pretty(...LIST),
-  post: pretty(...queryOf(CreateOptions)),
-  put: pretty(...queryOf(UpdateOptions)),
-  patch: pretty(...queryOf(PatchOptions)),
-  delete: pretty(...queryOf(DeleteOptions)),
-  deletecollection: pretty(...queryOf(DeleteOptions), ...LIST.filter(({ name }) => !OF_WATCHES.has(name))),
-  watch: pretty(...LIST)
-} satisfies Record<string, readonly Parameter[]>
+export type Queries = Readonly<Record<Action, readonly Parameter[]>>
 
-export type Action = keyof typeof QUERIES
+/** Query parameters by action. */
+export function queriesOf (gates: Pick<Gates, 'enabled'>): Queries {
+  const list = queryOf(ListOptions, gates)
+  const deletion = queryOf(DeleteOptions, gates)
+  return {
+    get: [PRETTY],
+    list: pretty(...list),
+    post: pretty(...queryOf(CreateOptions, gates)),
+    put: pretty(...queryOf(UpdateOptions, gates)),
+    patch: pretty(...queryOf(PatchOptions, gates)),
+    delete: pretty(...deletion),
+    deletecollection: pretty(...deletion, ...list.filter(({ name }) => !OF_WATCHES.has(name))),
+    watch: pretty(...list)
+  }
+}
+
+export type Action = 'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection' | 'watch'

@@ -1,5 +1,5 @@
 /** Paths of a resource: collections, objects, and the deprecated `/watch/` paths. */
-import { DEFAULT_GATES } from '../gates.js'
+import type { Gates } from '../gates.js'
 import type { Message } from '../language/types.js'
 import { DeleteOptions } from '../meta/options.js'
 import { Status, WatchEvent } from '../meta/answers.js'
@@ -9,7 +9,7 @@ import { operationId, rootOf, tagOf } from './naming.js'
 import {
   formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part
 } from './operations.js'
-import { NAMESPACE, QUERIES, NAME, type Action } from './parameters.js'
+import { NAMESPACE, NAME, queriesOf, type Action, type Queries } from './parameters.js'
 import { subresourceRoutes } from './subresource-routes.js'
 
 interface Act { readonly verb: ResourceVerb, readonly method: Method, readonly action: Action, readonly name: string }
@@ -29,7 +29,16 @@ const OF_SUBRESOURCE: readonly Act[] = [
   ...OF_OBJECT, { verb: 'create', method: 'post', action: 'post', name: 'create' }
 ]
 
-export function routesOf (resource: Representation): Route[] {
+/** What a release has, for all routes of a document. */
+interface Setting { readonly gates: Gates, readonly queries: Queries }
+
+/** The routes of resources where a release is emulated. */
+export function routesIn (gates: Gates): (resource: Representation) => Route[] {
+  const setting = { gates, queries: queriesOf(gates) }
+  return resource => routesOf(resource, setting)
+}
+
+function routesOf (resource: Representation, setting: Setting): Route[] {
   const { group, version, plural, namespaced, verbs } = resource
   const root = rootOf(group, version)
   const scope = namespaced ? [NAMESPACE] : []
@@ -38,7 +47,8 @@ export function routesOf (resource: Representation): Route[] {
   const object = `${collection}/{name}`
   const only = (acts: readonly Act[]) => (part: Part): Route['operations'] =>
     Object.fromEntries(
-      acts.filter(({ verb }) => part.verbs.includes(verb)).map(act => [act.method, operation(resource, act, part)])
+      acts.filter(({ verb }) => part.verbs.includes(verb)).map(act =>
+        [act.method, operation(resource, act, part, setting)])
     )
   const whole: Part = {
     verbs, namespaced, message: resource.message, gvk: resource, subject: resource.kind, suffix: ''
@@ -54,26 +64,26 @@ export function routesOf (resource: Representation): Route[] {
     { path: collection, scope, operations: only(OF_COLLECTION)(whole) },
     { path: object, scope: [NAME, ...scope], operations: only(OF_OBJECT)(whole) },
     ...everywhere,
-    ...watches(resource, root, inScope),
-    ...subresourceRoutes(resource, object, [NAME, ...scope], only(OF_SUBRESOURCE))
+    ...watches(resource, root, inScope, setting),
+    ...subresourceRoutes(resource, { object, scope: [NAME, ...scope], gates: setting.gates }, only(OF_SUBRESOURCE))
   ].filter(({ operations }) => Object.keys(operations).length > 0)
 }
 
 function operation (
   resource: Representation, { action, name }: Act,
-  { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part
+  { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part, { gates, queries }: Setting
 ): Operation {
   return {
     id: operationId(resource, name, {
       ...(action === 'deletecollection' ? { infix: 'Collection' } : {}), namespaced, kind: resource.kind, suffix
     }),
     tag: tagOf(resource),
-    query: QUERIES[action],
+    query: queries[action],
     consumes: action === 'patch' ? patchBodiesOf(resource) : ANYTHING,
     produces: action === 'list' ? streamedOf(resource) : formsOf(resource),
     action,
     gvk: { group, version, kind },
-    deprecated: deprecationIn(DEFAULT_GATES, resource) !== undefined,
+    deprecated: deprecationIn(gates, resource) !== undefined,
     ...DEEDS[action](resource, subject, message)
   }
 }
@@ -109,7 +119,7 @@ const DEEDS: Readonly<Record<Exclude<Action, 'watch'>, (
     ({ description: 'A stream of changes. Deprecated: list with the parameter watch.', answers: { 200: WatchEvent } })
 }
 
-function watches (resource: Representation, root: string, inScope: string): Route[] {
+function watches (resource: Representation, root: string, inScope: string, { queries }: Setting): Route[] {
   const { group, version, kind, namespaced, plural, verbs } = resource
   if (!verbs.includes('watch')) return []
   const scope = namespaced ? [NAMESPACE] : []
@@ -117,7 +127,7 @@ function watches (resource: Representation, root: string, inScope: string): Rout
     get: {
       id: operationId(resource, 'watch', { namespaced: of, kind, suffix }),
       tag: tagOf(resource),
-      query: QUERIES.watch,
+      query: queries.watch,
       consumes: ANYTHING,
       produces: streamedOf(resource),
       action,

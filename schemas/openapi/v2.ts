@@ -2,14 +2,14 @@
  * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first
  * request, in steps, so that other requests proceed in between.
  */
-import type { Gates } from '../gates.js'
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { Plain } from '../language/declare.js'
 import { OWN_NAMES, type Naming } from '../naming.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
 import { groupVersions } from './naming.js'
 import type { Route } from './operations.js'
-import { routesOf } from './resource-routes.js'
+import { routesIn } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
 import { renamed, type RemoteSpec } from './remote.js'
 import type { Steps } from '../steps.js'
@@ -53,8 +53,9 @@ export function * swaggerParts<K> (
   }
   if (issuer) ISSUER_ROUTES.forEach(add)
   serverRoutes(resources).forEach(add)
+  const routes = routesIn(gates ?? DEFAULT_GATES)
   for (const resource of resources) {
-    routesOf(resource).forEach(add)
+    routes(resource).forEach(add)
     yield
   }
   const definitions = set.take().map(([name, schema]) => [openApi.definition(name), schema] as const)

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { Plain } from '../language/types.js'
 import { OWN_NAMES, type Naming } from '../naming.js'
 import { apiVersionOf } from '../groups.js'
@@ -7,7 +8,7 @@ import { DefinitionSet } from './definitions.js'
 import { groupVersions, rootOf } from './naming.js'
 import type { Route } from './operations.js'
 import { OPENAPI3, pathItem3 } from './openapi3.js'
-import { routesOf } from './resource-routes.js'
+import { routesIn } from './resource-routes.js'
 import { CORE_ROUTE, groupRoute, GROUPS_ROUTE, ISSUER_ROUTES, RELEASE_ROUTE, versionRoute } from './server-routes.js'
 import { objectOf, members, BEARER_TOKEN, type Entries, type OpenApiInfo } from './v2.js'
 
@@ -34,7 +35,7 @@ export class OpenApi3 {
     this.#naming = naming
     const written = (schema: Plain): string => JSON.stringify(naming.openApi.schema(schema))
     this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, gates)
-    this.#routes = new Map(documents(resources, issuer))
+    this.#routes = new Map(documents(resources, issuer, gates ?? DEFAULT_GATES))
   }
 
   #path (route: Route): string {
@@ -65,7 +66,10 @@ export function documentJson ({ head, paths, schemas, securitySchemes, security 
     `,"securitySchemes":${JSON.stringify(securitySchemes)}},"security":${JSON.stringify(security)}}`)
 }
 
-function * documents (resources: readonly Representation[], issuer: boolean): Generator<[string, () => Route[]]> {
+function * documents (
+  resources: readonly Representation[], issuer: boolean, gates: Gates
+): Generator<[string, () => Route[]]> {
+  const routesOf = routesIn(gates)
   if (issuer) for (const route of ISSUER_ROUTES) yield [route.path.slice(1, -1), () => [route]]
   yield ['api', () => [CORE_ROUTE]]
   yield ['apis', () => [GROUPS_ROUTE]]

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
+import { featureGates, type Gates } from '../../../schemas/gates.js'
 import { findResource, representations } from '../../../schemas/resources.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 
@@ -102,4 +103,14 @@ t.test('an operation says whether it is deprecated, and what it takes and gives'
   t.equal(ours.get('readCoreV1NamespacedPodLog')?.produces[0], 'text/plain')
   const deprecated = (id: string) => ours.get(id)?.deprecated === true
   t.same(['watchCoreV1NamespacedPod', 'readBatchV1beta1NamespacedCronJob', 'readBatchV1NamespacedCronJob', 'readCoreV1NamespacedPod'].map(deprecated), [true, true, false, false])
+})
+
+t.test('parameters that came later are those of the emulated release', async t => {
+  const parametersOf = (gates: Gates): Set<string> => {
+    const { paths } = JSON.parse(whole(swaggerJson(representations, { version: 'v1', gates })).toString()) as Document
+    return new Set(Object.values(paths).flatMap(({ parameters: shared = [], ...methods }) =>
+      [...shared, ...Object.values(methods).flatMap(operation => operation?.parameters ?? [])].map(({ name }) => name)))
+  }
+  const [earlier, later] = [parametersOf(featureGates()), parametersOf(featureGates({}, { release: '1.36' }))]
+  for (const name of [...LATER, 'shardSelector']) t.strictSame([earlier.has(name), later.has(name)], [false, true], name)
 })
