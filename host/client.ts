@@ -40,12 +40,23 @@ class ServerClient extends TypedClient {
   }
 }
 
-/** @throws TypeError without a name: a host that knows nobody must not ask as somebody */
+/**
+ * @throws TypeError without a name: a host that knows nobody must not ask as somebody; for groups or extra that are not
+ * lists of strings, which would be those of somebody else
+ */
 function userInfo ({ username, uid = '', groups = [], extra = {} }: User): UserInfo {
   if (typeof username !== 'string' || username === '') {
     throw new TypeError('client.as needs a username; it is system:anonymous of a request without one')
   }
-  return { username, uid, groups: groupsOf(username, groups), extra }
+  if (typeof uid !== 'string') throw new TypeError('the uid of a user is a string')
+  const extras = Object.entries(extra).map(([key, values]) => [key, textsOf(values, `extra.${key}`)] as const)
+  return { username, uid, groups: groupsOf(username, textsOf(groups, 'groups')), extra: Object.fromEntries(extras) }
+}
+
+/** A copy, so that whoever asks stays who they were. */
+function textsOf (values: readonly string[], what: string): readonly string[] {
+  if (Array.isArray(values) && values.every(value => typeof value === 'string')) return [...values]
+  throw new TypeError(`${what} of a user: a list of strings`)
 }
 
 /** @param fastify in which all plugins have registered */

@@ -159,7 +159,7 @@ export interface Client {
 export interface ClientOptions {
   /** The default field manager. Default `orch-client`. */
   readonly fieldManager?: string
-  /** Warnings about what was asked. Default the host's log. */
+  /** Warnings about what was asked. Default the host's log. What fails in it is logged. */
   readonly warn?: (text: string) => void
 }
 
@@ -171,6 +171,7 @@ export interface InformerOptions<T> extends Omit<Selection, 'signal'> {
   readonly resync?: number
 }
 
+/** What fails in them, at once or as a promise, is logged and stops nothing. */
 export interface InformerHandlers<T> {
   readonly added?: (object: T) => void
   /** Two changes in between may be one call; on a resync both are the same. */
@@ -181,7 +182,10 @@ export interface InformerHandlers<T> {
 
 /** Keeps the objects of a type in memory, frozen, and says what changes. */
 export interface ObjectInformer<T> extends Disposable {
-  /** Resolves when it has all objects and the handlers have seen them; it then follows changes until it is stopped. */
+  /**
+   * Resolves when it has all objects and the handlers have seen them, or it is stopped; it then follows changes until
+   * it is stopped, which is for good.
+   */
   start: () => Promise<void>
   stop: () => void
   readonly synced: boolean

@@ -41,7 +41,7 @@ class Reader {
     if (depth > MAX_DEPTH) throw badRequest(`${path.slice(0, 100)}…: nested too deeply, or part of itself`)
     if (Array.isArray(value)) {
       this.#add(value.length)
-      return value.map((item, at) => this.read(item, `${path}[${at}]`, depth + 1) ?? null)
+      return Array.from(value, (item: unknown, at) => this.read(item, `${path}[${at}]`, depth + 1) ?? null)
     }
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       return this.read((value.toJSON as () => unknown)(), path, depth + 1)
@@ -81,4 +81,6 @@ function isPlain (value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-const nameOf = ({ constructor }: object): string => `a ${constructor.name.slice(0, 100)}`
+function nameOf ({ constructor }: object): string {
+  return typeof constructor === 'function' ? `a ${constructor.name.slice(0, 100)}` : 'an object with a prototype'
+}

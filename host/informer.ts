@@ -8,11 +8,13 @@ import { watch } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import { holdFieldSelector, NO_FIELDS, parseFieldSelector } from '../schemas/selectors/fields.js'
+import { serviceUnavailable } from '../schemas/status.js'
 import { holdLabelSelector, NO_LABELS, parseLabelSelector } from '../schemas/selectors/labels.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { statusOf } from '../plugins/errors.js'
 import { frozen } from '../storage/cache/shared.js'
 import type { InformerOptions, TypeName } from './contract.js'
+import { guarded } from './guarded.js'
 import type { RequestServer } from './requests.js'
 
 /** Milliseconds before a type that could not be followed is followed again. */
@@ -49,8 +51,10 @@ export class TypeInformer {
       [name, new Index(object => this.#guarded(`the index ${name}`, () => valuesOf(object)) ?? [])]))
   }
 
-  /** @throws StatusError */
+  /** @throws StatusError; TypeError once it was stopped */
   async start (): Promise<void> {
+    if (this.#server.fastify.orchShutdown.signal.aborted) throw serviceUnavailable('the server is closed')
+    if (this.#isStopped) throw new TypeError('an informer that was stopped cannot start')
     this.#started ??= this.#start().catch((error: unknown) => {
       this.#started = undefined
       this.#forget()
@@ -78,7 +82,7 @@ export class TypeInformer {
       signal.removeEventListener('abort', stop)
     }
     await this.#follow(this.#server.stores.of(this.#type))
-    this.synced = true
+    this.synced = !this.#isStopped
   }
 
   stop (): void {
@@ -167,44 +171,35 @@ export class TypeInformer {
   async #tell (): Promise<void> {
     for (const [key, change] of this.#pending) { // and what is added meanwhile
       this.#pending.delete(key)
-      this.#guarded('a handler', () => {
-        if (change === undefined) this.#remove(key)
-        else this.#put(key, change)
-      })
+      this.#guarded('a handler', () => change === undefined ? this.#remove(key) : this.#put(key, change))
       if (turnIsOver()) await nextTurn()
     }
     this.#isTelling = false
   }
 
-  #put (key: string, { store, entry }: Change): void {
+  /** @returns what the handler does: a promise is guarded, too */
+  #put (key: string, { store, entry }: Change): unknown {
     const { added, updated } = this.#options.handlers ?? {}
     const before = this.#objects.get(key)
     if (before?.revision === entry.revision) {
-      if ((this.#options.resync ?? 0) > 0) updated?.(before.object, before.object)
-      return
+      return (this.#options.resync ?? 0) > 0 ? updated?.(before.object, before.object) : undefined
     }
     const object = frozen(withoutNulls(store.representation.message, store.toVersion(entry).copy()))
     this.#objects.set(key, { revision: entry.revision, object })
     for (const index of this.#indexes.values()) index.put(key, object)
-    if (before === undefined) added?.(object)
-    else updated?.(object, before.object)
+    return before === undefined ? added?.(object) : updated?.(object, before.object)
   }
 
-  #remove (key: string): void {
+  #remove (key: string): unknown {
     const before = this.#objects.get(key)
-    if (before === undefined) return
+    if (before === undefined) return undefined
     this.#objects.delete(key)
     for (const index of this.#indexes.values()) index.remove(key)
-    this.#options.handlers?.deleted?.(before.object)
+    return this.#options.handlers?.deleted?.(before.object)
   }
 
   #guarded<T> (what: string, run: () => T): T | undefined {
-    try {
-      return run()
-    } catch (error) {
-      this.#server.fastify.log.error({ err: error }, `${what} of an informer of ${this.#type.kind} failed`)
-      return undefined
-    }
+    return guarded(this.#server.fastify.log, `${what} of an informer of ${this.#type.kind}`, run)
   }
 }
 

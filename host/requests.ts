@@ -16,9 +16,10 @@ import { verbTables } from '../routes/handlers.js'
 import { parseDryRun } from '../schemas/dry-run.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { OWN_NAMES } from '../schemas/naming.js'
-import { serviceUnavailable, type StatusError } from '../schemas/status.js'
+import { badRequest, serviceUnavailable, type StatusError } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'
 import { givenBody } from './given-body.js'
+import { guarded } from './guarded.js'
 import { StoresByKind } from './types.js'
 
 /** Who asks. */
@@ -105,7 +106,9 @@ export async function open (server: RequestServer, asker: Asker, asked: Asked): 
   let code = 200
   const close = (): void => {
     asked.signal?.removeEventListener('abort', end)
-    for (const text of orch.warnings.splice(0)) asker.warn(text)
+    for (const text of orch.warnings.splice(0)) {
+      guarded(server.fastify.log, 'the receiver of warnings of this process', () => { return asker.warn(text) })
+    }
     connection.emit('close')
   }
   try {
@@ -152,12 +155,14 @@ function readRequest (
   }
 }
 
+/** @throws StatusError 400 */
 function pathOf ({ store, namespace, name = '', subresource = '' }: Asked): string {
   const { group, version, plural } = store.representation
   const parts = [
     ...(group === '' ? ['api'] : ['apis', group]), version, ...(namespace === '' ? [] : ['namespaces', namespace]),
     plural, ...[name, subresource].filter(part => part !== '')
   ]
+  if (parts.some(part => /\p{Surrogate}/u.test(part))) throw badRequest('names have no halves of characters')
   return `/${parts.map(encodeURIComponent).join('/')}`
 }
 

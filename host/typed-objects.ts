@@ -1,4 +1,5 @@
 /** The objects of a type, and parts of them, as a client asks for them. */
+import { setMaxListeners } from 'node:events'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { isObject } from '../schemas/language/values.js'
 import {
@@ -51,24 +52,24 @@ class Addressed implements Address {
   }
 
   async patch (name: string, patch: object, options: PatchOptions = {}): Promise<AnyObject> {
-    const { type = 'merge', dryRun, fieldManager, fieldValidation, signal } = options
-    const query = { dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation }
+    const { type = 'merge', dryRun, fieldManager = this.asker.manager, fieldValidation, signal } = options
+    if (!Object.hasOwn(PATCHES, type)) throw badRequest('the type of a patch is merge, json or strategic')
+    const query = { dryRun: dryRunOf(dryRun), fieldManager, fieldValidation }
     return await this.object('PATCH', {
       ...this.#named(name, options), query, body: patch, contentType: PATCHES[type], signal
     })
   }
 
   async apply (object: AnyObject, options: ApplyOptions = {}): Promise<AnyObject> {
-    const { fieldManager = this.asker.manager, force } = options
-    const target = { ...this.#itself(object, options), contentType: APPLY_TYPE, query: { force } }
-    return await this.write('PATCH', target, object, { ...options, fieldManager })
+    const target = { ...this.#itself(object, options), contentType: APPLY_TYPE, query: { force: options.force } }
+    return await this.write('PATCH', target, object, options)
   }
 
   protected async write (
     method: Method, request: Omit<Request, 'body'>, object: AnyObject, options: WriteOptions
   ): Promise<AnyObject> {
-    const { dryRun, fieldManager, fieldValidation, signal } = options
-    const query = { ...request.query, dryRun: dryRun === true ? 'All' : undefined, fieldManager, fieldValidation }
+    const { dryRun, fieldManager = this.asker.manager, fieldValidation, signal } = options
+    const query = { ...request.query, dryRun: dryRunOf(dryRun), fieldManager, fieldValidation }
     const { apiVersion, kind } = this.#partType ?? this.type
     return await this.object(method, { ...request, query, body: { apiVersion, kind, ...defined(object) }, signal })
   }
@@ -82,6 +83,7 @@ class Addressed implements Address {
   protected get store (): ResourceStore { return this.server.stores.of(this.type) }
 
   protected asked (method: Method, { query = {}, ...request }: Request): Asked {
+    holdListeners(request.signal)
     return { method, store: this.store, subresource: this.#part, ...request, query: queryOf(query) }
   }
 
@@ -92,8 +94,8 @@ class Addressed implements Address {
   }
 
   /** @throws StatusError 400 */
-  #itself ({ metadata }: AnyObject, options: Within): { readonly name: string, readonly namespace: string } {
-    const { name = '', namespace } = isObject(metadata) ? metadata : {}
+  #itself (object: AnyObject, options: Within): { readonly name: string, readonly namespace: string } {
+    const { name = '', namespace } = metadataOf(object)
     const within = options.namespace ?? namespace
     return this.#named(name, within === undefined ? {} : { namespace: within })
   }
@@ -109,13 +111,15 @@ class Addressed implements Address {
 
 class ObjectPart extends Addressed {
   async create (name: string, object: AnyObject, options: WriteOptions = {}): Promise<AnyObject> {
-    const namespace = this.within(options.namespace ?? object.metadata?.namespace)
+    const namespace = this.within(options.namespace ?? metadataOf(object).namespace)
     return await this.write('POST', { name, namespace, contentType: JSON_TYPE }, object, options)
   }
 }
 
 export class TypedObjects extends Addressed {
-  list (options: ListOptions = {}): Pages<AnyObject> { return new ListedPages(at => this.#page(options, at)) }
+  list (options: ListOptions = {}): Pages<AnyObject> {
+    return new ListedPages(options.continue, at => this.#page(options, at))
+  }
 
   async #page (options: ListOptions, at: string | undefined): Promise<Page<AnyObject>> {
     const { limit = PAGE, resourceVersion, resourceVersionMatch, signal } = options
@@ -138,7 +142,7 @@ export class TypedObjects extends Addressed {
   }
 
   async create (object: AnyObject, options: WriteOptions = {}): Promise<AnyObject> {
-    const given = options.namespace ?? object.metadata?.namespace
+    const given = options.namespace ?? metadataOf(object).namespace
     const namespace = this.store.type.virtual ? given ?? '' : this.within(given)
     return await this.write('POST', { namespace, contentType: JSON_TYPE }, object, options)
   }
@@ -166,12 +170,16 @@ export class TypedObjects extends Addressed {
 }
 
 class ListedPages implements Pages<AnyObject> {
+  readonly #first: string | undefined
   readonly #page: (at: string | undefined) => Promise<Page<AnyObject>>
 
-  constructor (page: (at: string | undefined) => Promise<Page<AnyObject>>) { this.#page = page }
+  constructor (first: string | undefined, page: (at: string | undefined) => Promise<Page<AnyObject>>) {
+    this.#first = first
+    this.#page = page
+  }
 
   async * [Symbol.asyncIterator] (): AsyncGenerator<Page<AnyObject>, undefined, undefined> {
-    let at: string | undefined
+    let at = this.#first
     do {
       const page = await this.#page(at)
       yield page
@@ -194,11 +202,29 @@ function deletion (
   { dryRun, gracePeriodSeconds, propagationPolicy, preconditions, signal }: DeleteOptions
 ): Pick<Request, 'query' | 'body' | 'contentType' | 'signal'> {
   return {
-    query: { dryRun: dryRun === true ? 'All' : undefined },
+    query: { dryRun: dryRunOf(dryRun) },
     body: { ...DELETE_OPTIONS, gracePeriodSeconds, propagationPolicy, preconditions },
     contentType: JSON_TYPE,
     signal
   }
+}
+
+/** Whoever takes another value for a dry run must not write. @throws StatusError 400 */
+function dryRunOf (dryRun: unknown): 'All' | undefined {
+  if (dryRun === undefined || dryRun === false) return undefined
+  if (dryRun === true) return 'All'
+  throw badRequest('dryRun: it is true or false')
+}
+
+/** Many requests may share a signal: each listens to it until it ends. */
+function holdListeners (signal: AbortSignal | undefined): void {
+  if (signal instanceof EventTarget) setMaxListeners(0, signal)
+}
+
+/** @throws StatusError 400 */
+function metadataOf (object: AnyObject): NonNullable<AnyObject['metadata']> {
+  if (!isObject(object)) throw badRequest('an object is needed')
+  return isObject(object.metadata) ? object.metadata : {}
 }
 
 function queryOf (parameters: Parameters): URLSearchParams {

@@ -30,22 +30,48 @@ export interface WatchSource {
   readonly closing: AbortSignal
 }
 
+/** A source and whoever reads from it. */
+interface Read extends WatchSource {
+  /** Aborts when they read no further. */
+  readonly ended: AbortSignal
+}
+
+const isOver = ({ closing, ended }: Read): boolean => closing.aborted || ended.aborted
+
 interface Told { readonly type: WatchEvent<unknown>['type'], readonly entry: Entry }
 
+/** Ends at once when its reader returns, also while they wait for an event: a generator alone would wait, too. */
+export function watchObjects<T> (source: WatchSource): AsyncIterableIterator<WatchEvent<T>> {
+  const ended = new AbortController()
+  const events = eventsOf<T>({ ...source, ended: ended.signal })
+  return {
+    next: () => events.next(),
+    return: () => {
+      ended.abort()
+      return events.return(undefined)
+    },
+    throw: (error: unknown) => {
+      ended.abort()
+      return events.throw(error)
+    },
+    [Symbol.asyncIterator] () { return this }
+  }
+}
+
 /** @throws StatusError; the reason of the signal once it is aborted */
-export async function * watchObjects<T> (source: WatchSource): AsyncGenerator<WatchEvent<T>, undefined, undefined> {
+async function * eventsOf<T> (source: Read): AsyncGenerator<WatchEvent<T>, undefined, undefined> {
   const known = new Map<string, Entry>()
   let version = source.resourceVersion
   let isKnown = version === ''
   let hasBegun = false
-  while (!source.closing.aborted) {
+  while (!isOver(source)) {
     let opened: Answered
     try {
       source.signal?.throwIfAborted()
       opened = await source.open(version)
     } catch (error) {
       source.signal?.throwIfAborted()
-      if (source.closing.aborted) return
+      if (isOver(source)) return
       if (!hasBegun) throw error // whoever begins it wants to know why it cannot
       if (isStatusError(error, 'Expired')) version = ''
       else if (isStatusError(error, 'ServiceUnavailable') || isStatusError(error, 'Timeout')) {
@@ -64,7 +90,7 @@ export async function * watchObjects<T> (source: WatchSource): AsyncGenerator<Wa
       }
       version = String(answer.watch.feed.revision() ?? '')
     } catch (error) {
-      if (source.closing.aborted) return
+      if (isOver(source)) return
       source.signal?.throwIfAborted()
       if (!isKnown || !isLost(error)) throw statusOf(error)
       version = ''
@@ -97,10 +123,10 @@ async function remember (
 /** One watch of several that follow each other. */
 class Round {
   readonly #answer: WatchAnswer
-  readonly #source: WatchSource
+  readonly #source: Read
   readonly #known: Map<string, Entry>
 
-  constructor (answer: WatchAnswer, source: WatchSource, known: Map<string, Entry>) {
+  constructor (answer: WatchAnswer, source: Read, known: Map<string, Entry>) {
     this.#answer = answer
     this.#source = source
     this.#known = known
@@ -109,10 +135,10 @@ class Round {
   /** Ends when the lifetime of the watch is over. @throws StorageError 'Compacted', 'Closed' */
   async * events (): AsyncGenerator<Told, undefined, undefined> {
     const { watch: { initial, feed, toVersion }, seconds, store, subscriber } = this.#answer
-    const { signal, closing } = this.#source
+    const { signal, closing, ended } = this.#source
     const known = this.#known
     if (initial !== undefined) yield * this.#differences(initial.map)
-    const wakes = new Wakes([signal, closing])
+    const wakes = new Wakes([signal, closing, ended])
     const cancel = store.clock.after(seconds * 1000, () => { wakes.end() })
     subscriber.stream = { wake: () => { wakes.wake() }, fail: () => { wakes.wake() } }
     try {
@@ -209,8 +235,8 @@ class Wakes {
 }
 
 /** Real time, as of all waits for the store. */
-async function pause (milliseconds: number, { signal, closing }: WatchSource): Promise<void> {
-  const wakes = new Wakes([signal, closing])
+async function pause (milliseconds: number, { signal, closing, ended }: Read): Promise<void> {
+  const wakes = new Wakes([signal, closing, ended])
   const timer = setTimeout(() => { wakes.end() }, milliseconds)
   timer.unref()
   if (!wakes.isEnded) await wakes.next()

@@ -1,5 +1,6 @@
 /** The client of a host: what it asks is what a client of the API asks, without connection and bytes. */
 import t from 'tap'
+import { getEventListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
@@ -125,6 +126,12 @@ t.test('a list has pages of one state', async t => {
   }
   t.same(pages.flat().filter(name => name.startsWith('m')), ['m0', 'm1', 'm2', 'm3', 'm4'])
   t.equal(versions.size, 1)
+  for await (const { metadata } of maps.list({ labelSelector: 'odd', limit: 1 })) {
+    const rest = await maps.list({ labelSelector: 'odd', ...metadata.continue === undefined ? {} : { continue: metadata.continue } }).all()
+    t.same(rest.map(({ metadata: { name } }) => name), metadata.continue === undefined ? ['m0', 'm1', 'm2', 'm3'] : ['m1', 'm2', 'm3'], 'from the token of a page, what follows it')
+    if (metadata.continue !== undefined) break
+  }
+  await t.rejects(maps.list({ continue: 'none' }).all(), refused(400, 'BadRequest'))
   t.ok(pages.every(({ length }) => length <= 2))
   t.same((await maps.list({ labelSelector: 'odd=true' }).all()).map(({ metadata }) => metadata.name), ['m1', 'm3'])
   t.ok((await client.of(coreV1.Namespace).list().all()).some(({ metadata }) => metadata.name === 'default'))
@@ -184,6 +191,80 @@ t.test('what is no object of the type is refused', async t => {
   t.same((await create({ data: { at: new Date(0), half: '\ud800' } })).data, { at: '1970-01-01T00:00:00.000Z', half: '\ufffd' }, 'what has a JSON form has that')
 })
 
+t.test('what a program without types gives is refused before anything is written', async t => {
+  const client = await hosted(t)
+  const maps = client.of(coreV1.ConfigMap)
+  const within = { namespace: 'default' }
+  for (const dryRun of ['All', ['All'], 'false', 1, null]) {
+    const options = { ...within, dryRun: dryRun as unknown as boolean }
+    for (const asked of [maps.create(map('dry'), options), maps.apply(map('dry'), options), maps.delete('orch-root-ca.crt', options), maps.patch('orch-root-ca.crt', {}, options)]) {
+      await t.rejects(asked, { ...refused(400, 'BadRequest'), message: 'dryRun: it is true or false' })
+    }
+  }
+  await t.rejects(maps.get('dry', within), refused(404, 'NotFound'))
+  for (const type of ['apply', '__proto__', 'constructor']) await t.rejects(maps.patch('a', {}, { ...within, type: type as 'merge' }), { ...refused(400, 'BadRequest'), message: 'the type of a patch is merge, json or strategic' })
+  for (const nothing of [undefined, null, 'text', []]) {
+    const given = nothing as unknown as ReturnType<typeof map>
+    for (const asked of [maps.create(given, within), maps.update(given, within), maps.apply(given, within)]) await t.rejects(asked, { ...refused(400, 'BadRequest'), message: 'an object is needed' })
+  }
+  await t.rejects(maps.get('\ud800', within), refused(400, 'BadRequest'))
+  await t.rejects(maps.list({ namespace: '\udc00' }).all(), refused(400, 'BadRequest'))
+  const strange: object = Object.create(Object.create({ constructor: undefined }) as object) as object
+  await t.rejects(maps.create({ ...map('a'), data: strange as Record<string, string> }), { ...refused(400, 'BadRequest'), message: 'data: an object with a prototype is no plain data' })
+  const sparse = Object.assign(new Array<string>(2), { 1: 'example.com/hold' })
+  await t.rejects(maps.create({ metadata: { ...map('a').metadata, finalizers: sparse } }), refused(422, 'Invalid'), 'a hole is what null is')
+  for (const user of [{ groups: 'system:masters' }, { groups: [1] }, { groups: null }, { extra: { a: 'b' } }, { uid: 7 }]) t.throws(() => client.as({ username: 'u', ...user as object }), { name: 'TypeError', message: /of a user/ })
+})
+
+t.test('who asks stays who they were', async t => {
+  const client = await hosted(t, { authorization: { modes: ['RBAC'] } })
+  const groups = ['nobody']
+  const maps = client.as({ username: 'u', groups }).of(coreV1.ConfigMap)
+  groups[0] = 'system:masters'
+  await t.rejects(maps.get('a', { namespace: 'default' }), refused(403, 'Forbidden'))
+})
+
+t.test('a receiver of warnings that fails, at once or later, fails no request', async t => {
+  const lines: string[] = []
+  const fastify = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(() => fastify.close())
+  await fastify.register(orch)
+  await fastify.ready()
+  const { client } = fastify.orch
+  const warn = [() => { throw new Error('at once') }, async () => { throw new Error('later') }]
+  for (const [at, receiver] of warn.entries()) {
+    const made = await client.with({ warn: receiver as () => void }).of(coreV1.ConfigMap).create({ ...map(`m${at}`), strange: 1 } as object)
+    t.equal(made.metadata.name, `m${at}`)
+  }
+  await until(() => lines.length === 2)
+  t.match(lines, [/at once.*the receiver of warnings/, /later.*the receiver of warnings/])
+})
+
+t.test('the manager of a client is that of all its writes', async t => {
+  const maps = (await hosted(t)).with({ fieldManager: 'team/a' }).of(coreV1.ConfigMap)
+  await maps.create(map('a', { one: '1' }))
+  await maps.patch('a', { data: { two: '2' } }, { namespace: 'default' })
+  await maps.apply(map('a', { three: '3' }))
+  t.same((await maps.get('a', { namespace: 'default' })).metadata.managedFields?.map(({ manager, operation }) => [manager, operation]), [['team/a', 'Apply'], ['team/a', 'Update']])
+})
+
+t.test('many requests with one signal', async t => {
+  const maps = (await hosted(t)).of(coreV1.ConfigMap)
+  const warnings: Error[] = []
+  const warned = (warning: Error): void => { warnings.push(warning) }
+  process.on('warning', warned)
+  t.teardown(() => process.off('warning', warned))
+  const controller = new AbortController()
+  const waiting = Array.from({ length: 20 }, async () => await maps.watch({ namespace: 'none', signal: controller.signal }).next())
+  await Promise.all(Array.from({ length: 20 }, async () => await maps.list({ signal: controller.signal }).all()))
+  await until(() => getEventListeners(controller.signal, 'abort').length >= 20)
+  await new Promise(resolve => { setImmediate(resolve) })
+  controller.abort(new Error('enough'))
+  t.match(await Promise.allSettled(waiting), waiting.map(() => ({ status: 'rejected', reason: { message: 'enough' } })))
+  t.same(warnings, [])
+  t.same(getEventListeners(controller.signal, 'abort'), [])
+})
+
 t.test('an aborted request rejects with the reason', async t => {
   const client = await hosted(t)
   const maps = client.of(coreV1.ConfigMap)
@@ -229,6 +310,9 @@ t.test('after the server has closed', async t => {
   t.equal(await rest, 'ended', 'a watch ends')
   await t.rejects(maps.get('a', { namespace: 'default' }), refused(503, 'ServiceUnavailable'))
   await t.rejects(fastify.orch.ready(), /closed/)
+  const informer = fastify.orch.client.informer(coreV1.ConfigMap)
+  await t.rejects(informer.start(), refused(503, 'ServiceUnavailable'))
+  t.notOk(informer.synced)
 })
 
 t.test('a host in which everybody may do everything is warned', async t => {

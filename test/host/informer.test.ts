@@ -1,5 +1,7 @@
 /** Informers of a host. */
 import t from 'tap'
+import Fastify from '../fastify.js'
+import orch from '../../app.js'
 import { coreV1 } from '../../schemas/public.js'
 import { freezeShared } from '../../storage/cache/shared.js'
 import { testServer } from '../../testing/index.js'
@@ -77,6 +79,36 @@ t.test('a handler and an index that fail stop nothing', async t => {
   await until(() => informer.list().length === 0)
   await maps.create(map('b'))
   await until(() => informer.list().length === 1)
+})
+
+t.test('a handler that fails later is logged, and does not end the process', async t => {
+  const lines: string[] = []
+  const fastify = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(() => fastify.close())
+  await fastify.register(orch)
+  await fastify.ready()
+  const { client } = fastify.orch
+  const handlers = { added: async () => { throw new Error('added late') }, updated: async () => { throw new Error('updated late') }, deleted: async () => { throw new Error('deleted late') } }
+  using informer = client.informer(coreV1.ConfigMap, { fieldSelector: 'metadata.name=a', handlers: handlers as object })
+  await informer.start()
+  const maps = client.of(coreV1.ConfigMap)
+  await maps.create(map('a'))
+  await until(() => informer.get('a', 'default') !== undefined)
+  await maps.patch('a', { data: { a: 'b' } }, NAMESPACE)
+  await until(() => informer.get('a', 'default')?.data !== undefined)
+  await maps.delete('a', NAMESPACE)
+  await until(() => lines.length === 3)
+  t.match(lines, [/added late.*a handler of an informer of ConfigMap failed/, /updated late/, /deleted late/])
+})
+
+t.test('one that is stopped before it has all objects has none', async t => {
+  await using server = await testServer()
+  const informer = server.client.informer(coreV1.Namespace)
+  const starting = informer.start()
+  informer.stop()
+  await starting
+  t.notOk(informer.synced)
+  await t.rejects(informer.start(), { name: 'TypeError', message: 'an informer that was stopped cannot start' })
 })
 
 t.test('a type that is defined, replaced, removed and defined again', async t => {

@@ -63,6 +63,23 @@ t.test('the present objects, then each change, as its selector sees them', async
   await watch.return?.()
 })
 
+t.test('a reader who returns while they wait ends it', async t => {
+  const { client } = await hosted(t)
+  const maps = client.of(coreV1.ConfigMap)
+  const watch = maps.watch({ namespace: 'none' })
+  const waiting = watch.next()
+  await maps.create(map('a'))
+  t.same(await watch.return?.(), { done: true, value: undefined })
+  t.same(await waiting, { done: true, value: undefined })
+  const failing = maps.watch({ namespace: 'none' })
+  const failed = failing.next()
+  await t.rejects(async () => await failing.throw?.(new Error('of the reader')), { message: 'of the reader' })
+  t.same(await failed, { done: true, value: undefined })
+  const unread = maps.watch()
+  await unread.return?.()
+  t.same(await unread.next(), { done: true, value: undefined })
+})
+
 t.test('from a version, the changes after it', async t => {
   const { client } = await hosted(t)
   const maps = client.of(coreV1.ConfigMap)
