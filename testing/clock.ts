@@ -52,6 +52,8 @@ export class MovableClock implements TestClock, Clock {
   readonly #timers = new Set<Timer>()
   #wakeUp: NodeJS.Timeout | undefined
   #closed = false
+  /** Each resolves when what was due has happened, which takes longer than some turns. */
+  readonly #followers: Array<() => Promise<void>> = []
 
   /** @param start milliseconds since 1970 */
   constructor (start: number, held: boolean) {
@@ -95,15 +97,22 @@ export class MovableClock implements TestClock, Clock {
     }
     const held = this.held
     this.hold()
+    await this.#settled()
     const until = this.elapsed() + whole
     for (let next = this.#next(until); next !== undefined; next = this.#next(until)) {
       this.#heldAt = Math.min(until, Math.max(next.at, this.elapsed() + whole / STEPS))
       this.#fireDue()
       for (let turn = 0; turn < TURNS; turn++) await new Promise(resolve => { setImmediate(resolve) })
+      await this.#settled()
     }
     this.#heldAt = until
     if (!held) this.run()
   }
+
+  async #settled (): Promise<void> { for (const settled of this.#followers) await settled() }
+
+  /** A move waits for it first, and after each step. */
+  follow (settled: () => Promise<void>): void { this.#followers.push(settled) }
 
   close (): void {
     this.#closed = true

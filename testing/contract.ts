@@ -7,6 +7,7 @@ import type { Exchanges } from './exchanges.js'
 import type { Fault, Faults } from './faults.js'
 import type { Fixture } from './fixtures.js'
 import type { ClientConfig } from './kubeconfig.js'
+import type { SimulateOptions } from './simulator/stage.js'
 import type { Snapshot } from './snapshot.js'
 import type { TestUser } from './users.js'
 import type { InstalledWebhooks, WebhookOptions } from './webhooks.js'
@@ -39,6 +40,11 @@ export interface TestServerOptions {
   readonly log?: boolean
   /** The release that the server emulates. Default 1.24, the interface's; with `compatNames` in `server` 1.36. */
   readonly release?: Release
+  /**
+   * Nodes that stay Ready, pods that are bound to them and run, and stages of the test's own. What is due at once has
+   * happened when the server is returned; forks are not started ahead. Default nothing runs.
+   */
+  readonly simulate?: boolean | SimulateOptions
   /** Options of the server, as for the plugin. By default every user may do everything. */
   readonly server?: Omit<ServerOptions, 'storage' | 'clock'>
 }

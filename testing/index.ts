@@ -18,6 +18,9 @@ export type { Fixture } from './fixtures.js'
 export type { ClientConfig } from './kubeconfig.js'
 export type { RequestMatch } from './match.js'
 export type { Snapshot } from './snapshot.js'
+export type {
+  Expression, SimulateOptions, Simulated, Stage, StageContext, StageNext, StageSelector, Written
+} from './simulator/stage.js'
 export type { TestServer, TestServerOptions } from './contract.js'
 export type { TestUser } from './users.js'
 export type { InstalledWebhooks, WebhookOptions } from './webhooks.js'

@@ -9,7 +9,8 @@ import type { WebhookOptions } from './webhooks.js'
 
 const OPTIONS: Readonly<Record<keyof TestServerOptions, true>> = {
   fixtures: true, port: true, tls: true, user: true, now: true, from: true, forkAhead: true, faults: true, seed: true,
-  exchanges: true, log: true, release: true, server: true
+  exchanges: true, log: true, release: true, server: true,
+  simulate: true
 }
 
 const MATCH: Readonly<Record<keyof RequestMatch, true>> = {
@@ -66,7 +67,7 @@ export function checkResource ({ resource }: RequestMatch, at: string, resources
   )
 }
 
-function checkMembers (given: object, known: readonly string[], at: string): void {
+export function checkMembers (given: object, known: readonly string[], at: string): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
     throw new OptionError(
@@ -76,7 +77,7 @@ function checkMembers (given: object, known: readonly string[], at: string): voi
   }
 }
 
-function checkOneOf (value: string | undefined, known: readonly string[], at: string): void {
+export function checkOneOf (value: string | undefined, known: readonly string[], at: string): void {
   if (value === undefined || known.includes(value)) return
   throw new OptionError(at, JSON.stringify(value), `must be one of ${known.join(', ')}${didYouMean(value, known)}`)
 }

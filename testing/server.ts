@@ -18,6 +18,9 @@ import { load } from './load.js'
 import { NextFork, type Unused } from './next-fork.js'
 import { checkOptions } from './options.js'
 import { openSender } from './sender.js'
+import { randomFrom } from './random.js'
+import { Simulator } from './simulator/simulator.js'
+import { checkSimulation } from './simulator/check.js'
 import { stateOf, takeSnapshot, type Snapshot } from './snapshot.js'
 import { callerOf, forget, watchFor } from './undisposed.js'
 import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
@@ -47,6 +50,7 @@ class Server implements TestServer {
   readonly #nextFork: NextFork
   /** Temporary ones, which go with the server. */
   readonly #folders: string[] = []
+  #simulator: Simulator | undefined
   #disposed: Promise<void> | undefined
 
   constructor (parts: Parts) {
@@ -78,6 +82,17 @@ class Server implements TestServer {
     return installed
   }
 
+  /** Resolves when what is due at once has happened. */
+  async simulate (): Promise<void> {
+    const { options: { simulate }, clock, faults } = this.#parts
+    if (simulate === undefined || simulate === false) return
+    const options = simulate === true ? {} : simulate
+    this.#simulator = new Simulator({ client: this.client, clock, random: randomFrom(faults.seed) }, options)
+    await this.#simulator.start()
+    const simulator = this.#simulator
+    clock.follow(() => simulator.settled())
+  }
+
   async #load (objects: readonly SourcedObject[]): Promise<void> {
     const { send, close } = openSender(this)
     try {
@@ -95,8 +110,14 @@ class Server implements TestServer {
   async fork (): Promise<TestServer> {
     const snapshot = this.snapshot()
     const fork = await this.#nextFork.take(snapshot.resourceVersion) ?? (await this.#startFork(snapshot)).server
-    if (this.#parts.options.forkAhead !== false) this.#nextFork.prepare(snapshot.resourceVersion)
+    if (this.#isForkedAhead) this.#nextFork.prepare(snapshot.resourceVersion)
     return fork
+  }
+
+  /** A simulation would go on in a fork that nobody has taken. */
+  get #isForkedAhead (): boolean {
+    const { forkAhead = true, simulate = false } = this.#parts.options
+    return forkAhead && simulate === false
   }
 
   async #startFork (from: Snapshot): Promise<Unused> {
@@ -119,6 +140,7 @@ class Server implements TestServer {
   async #dispose (): Promise<void> {
     const { listening: { root }, store, clock, exchanges } = this.#parts
     exchanges.end()
+    await this.#simulator?.close()
     await this.#nextFork.close()
     await root.close()
     await store.close()
@@ -143,6 +165,7 @@ export async function testServer (options: TestServerOptions = {}): Promise<Test
 /** As `testServer`, for a process that serves until it is told to end. */
 export async function startServer (options: TestServerOptions): Promise<TestServer> {
   checkOptions(options)
+  if (typeof options.simulate === 'object') checkSimulation(options.simulate)
   return await start(options)
 }
 
@@ -166,6 +189,7 @@ async function start (options: TestServerOptions): Promise<Server> {
       })
     server = new Server({ options, store, clock, exchanges, faults, listening: started })
     if (fixtures !== undefined) await server.load(fixtures)
+    await server.simulate()
     for (const fault of injected) faults.add(fault) // by now the resources are known that they may name
     return server
   } catch (error) {

@@ -15,6 +15,8 @@ export const DEV_FLAGS = {
     value => Number.isNaN(Date.parse(value || '2030-01-01')) ? 'must be a time such as 2030-01-01T00:00:00Z' : undefined
   ),
   'compat-names': bool(false, 'serve everything under the names of Kubernetes too, as release 1.36'),
+  simulate: int(0, 'how many nodes are simulated, which stay Ready and run pods; 0 for none', { min: 0, max: 1000 }),
+  stages: repeated('a file of stages of the simulation in YAML or JSON, or a folder; may be given several times'),
   release: emulatedRelease('release whose feature gates the server has, as --emulated-version of a server'),
   seed: int(0, 'seed of the random choices of faults, 0 for a random one', { min: 0, max: 2 ** 32 - 1 }),
   help: bool(false, 'print this text and exit')

@@ -124,3 +124,26 @@ t.test('--compat-names serves the names of Kubernetes, as release 1.36 unless an
     t.equal(JSON.parse(await run('get', '--raw', '/version')).minor, minor)
   }
 })
+
+t.test('nodes and pods are simulated, with stages from files', async t => {
+  const folder = t.testdir({
+    'stages.yaml': 'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: config-seen}\nspec:\n  resource: {apiVersion: v1, kind: ConfigMap}\n  selector: {matchLabels: {see: "yes"}}\n  delay: 1h\n  next: {patch: {data: {seen: "yes"}}}\n',
+    'wrong.yaml': 'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: a}\nspec:\n  resource: {apiVersion: v1, kind: Pod}\n  dely: 1h\n  next: {delete: true}\n',
+    'pod.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, labels: {see: "yes"}}\n'
+  })
+  const server = await dev(t, '--simulate=2', `--stages=${folder}/stages.yaml`, `--fixtures=${folder}/pod.yaml`, '--now=2030-01-01T00:00:00Z')
+  const file = `${folder}/kubeconfig`
+  writeFileSync(file, server.out())
+  const config = new KubeConfig()
+  config.loadFromFile(file)
+  const api = config.makeApiClient(CoreV1Api)
+  t.strictSame((await api.listNode()).items.map(({ metadata }) => metadata?.name), ['node-0', 'node-1'])
+  t.equal((await api.readNamespacedPod({ namespace: 'default', name: 'a' })).status?.phase, 'Running')
+  t.equal((await api.readNamespacedConfigMap({ namespace: 'default', name: 'c' })).data, undefined)
+  await ask(server.admin, 'POST', '/clock', { move: '1h' })
+  t.strictSame((await api.readNamespacedConfigMap({ namespace: 'default', name: 'c' })).data, { seen: 'yes' })
+  t.equal(await server.end(), 0)
+  const run = (...args: string[]): object => spawnSync(process.execPath, [CLI, 'dev', ...args], { encoding: 'utf8', timeout: 60_000 })
+  t.match(run(`--stages=${folder}/wrong.yaml`), { status: 1, stderr: /^orch-apiserver dev: simulate\.stages\[0\]\.dely: there is no such member; .*did you mean delay\?\n$/ })
+  t.match(run(`--stages=${folder}/pod.yaml`), { status: 1, stderr: /pod\.yaml, document 1: Pod in v1 is no Stage in simulator\.orch\.io\/v1\n$/ })
+})

@@ -6,6 +6,7 @@ import { FlagError, printable } from '../../config/flag.js'
 import type { Release } from '../../schemas/meta/release.js'
 import type { TestServer, TestServerOptions } from '../contract.js'
 import { startServer } from '../server.js'
+import { readStages } from '../simulator/stage-files.js'
 import { ADMINISTRATOR } from '../users.js'
 import { openAdmin } from './admin.js'
 
@@ -18,6 +19,8 @@ interface Values {
   readonly now: string
   readonly release: Release
   readonly 'compat-names': boolean
+  readonly simulate: number
+  readonly stages: readonly string[]
   readonly seed: number
   readonly help: boolean
 }
@@ -42,8 +45,9 @@ export async function runDev (args: readonly string[]): Promise<number> {
     else await server.writeKubeconfig(values.kubeconfig, ADMINISTRATOR)
     process.stderr.write(
       `orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n` +
-        'orch-apiserver dev: nothing runs here: objects are stored, but no controller manager, scheduler or node ' +
-        'acts on them\n'
+        `orch-apiserver dev: ${isSimulated(values)
+          ? 'nodes and pods are simulated, but no controller manager acts on objects'
+          : 'nothing runs here: objects are stored, but no controller manager, scheduler or node acts on them'}\n`
     )
     await ended
     await admin.close()
@@ -57,14 +61,16 @@ export async function runDev (args: readonly string[]): Promise<number> {
   }
 }
 
-function optionsOf (
-  { port, fixtures, now, release, seed, 'compat-names': compatNames }: Values, emulates: boolean
-): TestServerOptions {
+const isSimulated = ({ simulate, stages }: Values): boolean => simulate > 0 || stages.length > 0
+
+function optionsOf (values: Values, emulates: boolean): TestServerOptions {
+  const { port, fixtures, now, release, seed, simulate: nodes, stages, 'compat-names': compatNames } = values
   return {
     tls: true, port, fixtures, log: true, user: false,
-    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true, standalone: true, compatNames },
+    server: { authorization: { modes: ['RBAC'] }, collectGarbage: true, standalone: !isSimulated(values), compatNames },
     ...compatNames && !emulates ? {} : { release },
-    ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
+    ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed },
+    ...isSimulated(values) ? { simulate: { nodes, stages: readStages(stages) } } : {}
   }
 }
 
