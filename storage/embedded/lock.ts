@@ -48,6 +48,8 @@ export async function lockDirectory (directory: string): Promise<DirectoryLock> 
   const base = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : directory
   try {
     const server = await take(base, directory)
+    // Whoever passes the socket on to another process keeps nothing but that.
+    server.once('close', () => { void handle.close() })
     return {
       handle: server,
       release: async () => {

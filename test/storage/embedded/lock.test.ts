@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import net from 'node:net'
@@ -99,6 +99,21 @@ t.test('a server of an earlier version that holds its own socket there is seen',
   earlier.close()
   await once(earlier, 'close')
   await (await lockDirectory(directory)).release()
+})
+
+t.test('it is held as long as its socket, by whoever keeps nothing else', async t => {
+  const script = `
+    const { lockDirectory } = await import(${JSON.stringify(module)})
+    process.on('warning', warning => console.log(warning.message))
+    const { handle } = await lockDirectory(process.argv[1])
+    for (let round = 0; round < 20; round++) {
+      gc()
+      await new Promise(resolve => { setImmediate(resolve) })
+    }
+    console.log(handle.listening ? 'held' : 'lost')
+    handle.close()`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script, await fresh()], { encoding: 'utf8' })
+  t.same({ stdout, stderr }, { stdout: 'held\n', stderr: '' })
 })
 
 t.test('a stopped server still holds the lock', async t => {
