@@ -55,9 +55,9 @@ export class Graph {
   /** Objects that name the UID as that of an owner. */
   dependents (uid: string): ReadonlySet<GraphNode> { return this.#dependents.get(uid) ?? NONE }
 
-  /** Dependents whose owner may not go before them, if it waits. */
+  /** Dependents whose owner may not go before them, if it waits; one that names itself would wait for ever. */
   * blocking (uid: string): Generator<GraphNode, void, void> {
-    for (const node of this.dependents(uid)) if (blocks(node.owners, uid)) yield node
+    for (const node of this.dependents(uid)) if (node.uid !== uid && blocks(node.owners, uid)) yield node
   }
 
   put (type: CollectedType, key: string, state: ObjectState): Difference {

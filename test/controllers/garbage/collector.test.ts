@@ -51,6 +51,16 @@ t.test('dependents of an object that orphans them stay, without it', async t => 
   t.equal((await server.config('two'))?.['metadata'].ownerReferences, undefined)
 })
 
+t.test('an object that names itself waits for no one', async t => {
+  const server = await collectingServer(t)
+  const own = await server.make('own')
+  await server.patch('/api/v1/namespaces/default/configmaps/own', { metadata: { ownerReferences: [owner(own, { blockOwnerDeletion: true })] } })
+  await server.make('dependent', [owner(own, { blockOwnerDeletion: true })])
+  await server.remove('own', 'Foreground')
+  await server.gone('own')
+  t.equal(await server.config('dependent'), undefined)
+})
+
 t.test('objects that wait for each other are deleted in the end', async t => {
   const server = await collectingServer(t)
   const one = await server.make('one')
