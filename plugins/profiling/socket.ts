@@ -2,7 +2,9 @@
  * The pages of `/debug/` on a Unix socket, for whoever may open it: without TLS and authentication, and also while the
  * secure port is overloaded. @see `--debug-socket-path`
  */
-import { chmod, lstat, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { chmod, lstat, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { StatusError } from '../../schemas/status.js'
 import { debugFlags } from './flags.js'
@@ -14,7 +16,10 @@ export interface SocketOptions {
   readonly setVerbosity: ((v: number) => void) | undefined
 }
 
-/** Listens until the server closes. Replaces a socket that an earlier process left, but no file of another kind. */
+/**
+ * Listens until the server closes. Replaces the socket of an earlier process, which may still be ending, but no file of
+ * another kind. It gets its name when only its owner can open it; at the end that name goes unless it is another's.
+ */
 export async function serveSocket (
   server: FastifyInstance, { path, pages, setVerbosity }: SocketOptions
 ): Promise<void> {
@@ -22,7 +27,7 @@ export async function serveSocket (
   if (there !== undefined && !there.isSocket()) {
     throw new Error(`--debug-socket-path: ${path} is there and is no socket; name another path`)
   }
-  if (there !== undefined) await rm(path)
+  const own = join(dirname(path), `.${randomBytes(4).toString('hex')}`)
   const instance = Fastify({
     loggerInstance: server.log, forceCloseConnections: true,
     logController: new LogController({ disableRequestLogging: true })
@@ -43,10 +48,16 @@ export async function serveSocket (
   })
   if (setVerbosity !== undefined) debugFlags(instance, setVerbosity)
   try {
-    await instance.listen({ path })
-    await chmod(path, 0o600)
+    await instance.listen({ path: own, listenTextResolver: () => `profiles at ${path}` })
+    await chmod(own, 0o600)
+    await rename(own, path)
   } catch (error) {
+    await instance.close()
     throw new Error(`--debug-socket-path: ${path} cannot be listened on`, { cause: error })
   }
-  server.addHook('onClose', async () => { await instance.close() })
+  const { ino } = await lstat(path)
+  server.addHook('onClose', async () => {
+    await instance.close()
+    if ((await lstat(path).catch(() => undefined))?.ino === ino) await rm(path, { force: true })
+  })
 }

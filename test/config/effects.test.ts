@@ -3,7 +3,7 @@
  * signals are in `listener.test.ts`, `tls.test.ts` and `cli.test.ts`.
  */
 import t, { type Test } from 'tap'
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
@@ -332,6 +332,14 @@ t.test('--debug-socket-path serves profiles and the verbosity to its owner, and 
   t.match(await ask('PUT', '/debug/flags/v', 'x'.repeat(100)), { code: 413 })
   t.strictSame(levels, [4])
   t.match(await ask('GET', '/api/v1/pods'), { code: 404 })
+
+  const next = await serve(t, [`--debug-socket-path=${path}`], { profiling: { socket: path, setVerbosity: v => { levels.push(v * 10) } } })
+  await server.scope.close()
+  t.match(await ask('PUT', '/debug/flags/v', '1'), { code: 200 }, 'the end of a server leaves the socket of the next one')
+  t.strictSame(levels, [4, 10])
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  await next.scope.close()
+  t.notOk(existsSync(path))
 
   const taken = `/tmp/orch-debug-${process.pid}.txt`
   t.teardown(() => { rmSync(taken, { force: true }) })
