@@ -102,6 +102,14 @@ export function chromiumProgram (): { readonly path: string, readonly env: NodeJ
   return { path: join(folder, path), env: { LD_LIBRARY_PATH: `${libraries}:${join(libraries, 'pulseaudio')}` } }
 }
 
+/** Debian's Python with its client of Kubernetes, and the environment that finds it. */
+export function pythonProgram (): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
+  const packages = 'usr/lib/python3/dist-packages'
+  const folder = withDependencies('python3-kubernetes', `${packages}/kubernetes`, 'python3')
+  const installed = '/usr/bin/python3'
+  return { path: existsSync(installed) ? installed : join(folder, installed), env: { PYTHONPATH: join(folder, packages) } }
+}
+
 /** Environment of Go programs that run for less than a second, much of it collecting garbage. */
 export const SHORT_LIVED = { GOGC: '400' }
 
@@ -123,6 +131,7 @@ export function ensureTools (): void {
     promtoolProgram()
     systemdProgram('systemd-analyze')
     chromiumProgram()
+    pythonProgram()
   } catch (error) {
     console.error((error as Error).message)
     process.exit(1)
