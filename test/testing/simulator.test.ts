@@ -146,6 +146,17 @@ t.test('a stage that follows itself, or that fails, is tried at its pace', async
   t.match(written[0], /simulation of ConfigMap default\/b: stage fail: .*data/)
 })
 
+t.test('stages that undo each other do not keep the clock from moving', async t => {
+  const flip = (from: string, to: string): Stage => ({ name: `to-${to}`, resource: { apiVersion: 'v1', kind: 'ConfigMap' }, selector: { matchLabels: { side: from } }, next: { patch: { metadata: { labels: { side: to } } } } })
+  const server = await started(t, { simulate: { nodes: 0, stages: [flip('left', 'right'), flip('right', 'left')] }, fixtures: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default', labels: { side: 'left' } } }] })
+  const version = async () => Number((await server.client.of(coreV1.ConfigMap).get('a', { namespace: 'default' })).metadata?.resourceVersion)
+  const before = await version()
+  await server.clock.move('500ms')
+  t.equal(await version(), before, 'it waits for the clock')
+  await server.clock.move('1s')
+  t.ok(await version() > before, 'and goes on')
+})
+
 t.test('forks go on, and a clock that runs needs no test to move it', async t => {
   const server = await started(t, { fixtures: [pod('a')] })
   for (let at = 0; at < 3; at++) {

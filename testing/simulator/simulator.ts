@@ -27,7 +27,9 @@ const AGAIN = 1000
 /** Turns of the event loop in which a write becomes a change that informers report. */
 const TURNS = 10
 /** Milliseconds, of the machine's time, that a move of the clock waits for writes. */
-const PATIENCE = 1000
+const PATIENCE = 10_000
+/** Steps that an object takes within a second of the server's clock; stages that undo each other would never end. */
+const BURST = 20
 
 const SCHEDULE = Symbol('schedule')
 const POD: TypeName = { apiVersion: 'v1', kind: 'Pod' }
@@ -41,6 +43,9 @@ interface Progress {
   /** What waits for its time, or in the queue. */
   due?: { readonly step: Step, readonly cancel: () => void } | undefined
   isRunning: boolean
+  /** When the steps of this second began, and their number. */
+  since: number
+  steps: number
   /** The step that was last applied, and to which version. */
   last?: { readonly step: Step, readonly version: string } | undefined
 }
@@ -142,7 +147,7 @@ export class Simulator {
     if (key === typeKey(POD)) this.#scheduler.noted(object as object as Pod)
     let progress = this.#progress.get(uid)
     if (progress === undefined) {
-      progress = { uid, kind: key, name, namespace, isRunning: false }
+      progress = { uid, kind: key, name, namespace, isRunning: false, since: -Infinity, steps: 0 }
       this.#progress.set(uid, progress)
     }
     this.#consider(progress, object)
@@ -194,11 +199,21 @@ export class Simulator {
     due?.cancel()
     progress.due = undefined
     if (step === undefined) return
-    const least = step === last?.step && step !== SCHEDULE ? AGAIN : 0
+    const isRepeated = step === last?.step && step !== SCHEDULE
+    const least = this.#isHasty(progress) || isRepeated ? AGAIN : 0
     const delay = step === SCHEDULE
       ? 0
       : millisecondsOf(step.delay ?? 0) + millisecondsOf(step.jitter ?? 0) * this.#surroundings.random()
     this.#plan(progress, step, Math.max(delay, least))
+  }
+
+  #isHasty (progress: Progress): boolean {
+    const now = this.#surroundings.clock.elapsed()
+    if (now - progress.since >= AGAIN) {
+      progress.since = now
+      progress.steps = 0
+    }
+    return ++progress.steps > BURST
   }
 
   #plan (progress: Progress, step: Step, delay: number): void {
