@@ -221,13 +221,19 @@ t.test('the packed package compiles and runs in another strict project', async t
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
 
-  // Packing builds, which would replace files under the tests that run beside. It also compiles the tests, if there are any.
+  // npm test has built all but the declarations, which the tests that run beside must not find in their dist/; test/readme.test.ts builds a clone.
+  const { version, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string, scripts: Record<'build' | 'prepack' | 'prepare', string> }
+  const steps = scripts.prepack.split(' && ')
+  const [, ...declarations] = steps.pop()?.split(' ') ?? []
+  t.strictSame([...steps, scripts.prepare], ['node build/install.js', ...scripts.build.split(' && ').slice(0, -1), 'npm run build'], 'npm pack builds before its last step, and the bundle after it')
   const copy = join(folder, 'product')
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   for (const file of files.filter(file => !/^test\/.*\.(?:ts|yaml)$/.test(file))) cpSync(join(root, file), join(copy, file), { recursive: true })
   for (const packages of ['node_modules', 'test/node_modules']) symlinkSync(join(root, packages), join(copy, packages))
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy, env })
-  const [{ filename, files: packed }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as [{ filename: string, files: Array<{ path: string }> }]
+  for (const built of readdirSync(join(root, 'dist')).filter(name => !['test', 'types'].includes(name))) cpSync(join(root, 'dist', built), join(copy, 'dist', built), { recursive: true })
+  await run(process.execPath, declarations, { cwd: copy })
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: copy, env })
+  const [{ filename, files: packed }] = JSON.parse(stdout) as [{ filename: string, files: Array<{ path: string }> }]
 
   await t.test('each entry has one file of declarations, which says what it exports and nothing else', async t => {
     t.strictSame(packed.map(({ path }) => path).filter(path => /^dist.*\.[cm]?ts$/.test(path)).sort(), ['app', 'schemas', 'testing'].flatMap(name => [`dist/types/${name}.d.cts`, `dist/types/${name}.d.ts`]))
@@ -235,6 +241,7 @@ t.test('the packed package compiles and runs in another strict project', async t
       const text = readFileSync(join(copy, 'dist/types', file), 'utf8')
       t.notOk(/from ['"]\.|import\(['"]\./.test(text), `${file} needs no other file of ours`)
       t.equal(text.match(/declare module/g)?.length ?? 0, file === 'app.d.ts' ? 1 : 0, 'the host finds one decorator')
+      t.equal(readFileSync(join(copy, 'dist/types', file.replace(/ts$/, 'cts')), 'utf8'), text, 'scripts have the same')
       t.ok(/^\/\/\/ <reference types="node" \/>\n\n\/\*\*\n \* \S/.test(text), `${file} begins with what it is for`)
     }
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
@@ -246,7 +253,6 @@ t.test('the packed package compiles and runs in another strict project', async t
     const prefix = join(folder, 'global')
     await run('npm', ['install', '--global', '--prefix', prefix, join(folder, filename)], { env })
     const installed = { cwd: mkdtempSync(join(folder, 'working-')), env: { ...process.env, NODE_OPTIONS: '', PATH: `${join(prefix, 'bin')}:${process.env.PATH ?? ''}` } }
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
     t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
     t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)
     await t.rejects(run('orch-apiserver', ['--secure-port=0'], installed), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
