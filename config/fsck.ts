@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { InUseError, isStorageError } from '../storage/errors.js'
 import { inspect } from '../storage/embedded/inspection.js'
 import { STORE_FILE } from '../storage/embedded/lmdb.js'
-import { lockDirectory } from '../storage/embedded/lock.js'
+import { lockToRead } from '../storage/embedded/lock.js'
 import { helpText, parseArguments, type CommandForm } from './command-line.js'
 import { printable, type Flag } from './flag.js'
 import { FLAGS } from './flags/index.js'
@@ -53,7 +53,7 @@ export async function fsck (
   }
   let lock
   try {
-    lock = await lockDirectory(directory)
+    lock = await lockToRead(directory)
   } catch (error) {
     if (error instanceof InUseError) return cannot(`${error.problem}: stop that one first`)
     return cannot(isStorageError(error) ? error.message : String(error))
@@ -72,6 +72,6 @@ export async function fsck (
   } catch (error) {
     return cannot(String(error))
   } finally {
-    await lock.release()
+    await lock?.release()
   }
 }

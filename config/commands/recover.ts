@@ -17,8 +17,8 @@ export const RECOVER: Command = {
     name: 'orch-apiserver recover',
     usage: 'FOLDER [--output=FILE]',
     description: `Reads a damaged embedded store that no server uses, writes the newest readable version of each \
-object to a snapshot, and lists on standard error what is damaged, lost, or older than it was. It changes nothing in \
-FOLDER.
+object to a snapshot, and lists on standard error what is damaged, lost, or older than it was. It changes no data in \
+FOLDER, which may be mounted read-only.
 
 Rather restore a backup, if there is one: which objects lay on unreadable pages nobody knows, and objects whose \
 deletion lay there are back. orch-apiserver restore makes a store of the snapshot; then look at what is listed.

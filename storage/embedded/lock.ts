@@ -63,6 +63,16 @@ export async function lockDirectory (directory: string): Promise<DirectoryLock> 
   }
 }
 
+/** Undefined on a file system that is mounted read-only, where no lock can be taken; nobody has it then. */
+export async function lockToRead (directory: string): Promise<DirectoryLock | undefined> {
+  try {
+    return await lockDirectory(directory)
+  } catch (error) {
+    if (error instanceof Error && codeOf(error.cause) === 'EROFS') return undefined
+    throw error
+  }
+}
+
 async function take (base: string, directory: string): Promise<net.Server> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const newest = (await numbers(base))[0] ?? 0

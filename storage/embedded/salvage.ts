@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { BATCH_BYTES, bytesOf, type Lease, type StoredObject, type StoreReader } from '../transfer/stores.js'
 import { StorageError } from '../errors.js'
 import { faultOfFormat, STORE_FILE } from './lmdb.js'
-import { lockDirectory } from './lock.js'
+import { lockToRead } from './lock.js'
 import { walkPages } from './pages.js'
 import {
   CHECKED, leaseIdOf, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, UNCHECKED, unseal
@@ -40,7 +40,7 @@ export async function salvage (directory: string): Promise<Salvage> {
   if (!existsSync(file)) {
     throw new StorageError('Unavailable', `there is no store in ${directory}: no ${STORE_FILE} lies there`)
   }
-  const lock = await lockDirectory(directory)
+  const lock = await lockToRead(directory)
   try {
     const found = new Survey()
     await walkPages(file, {
@@ -53,9 +53,9 @@ export async function salvage (directory: string): Promise<Salvage> {
       const why = found.problems[0] ?? 'it is empty'
       throw new StorageError('Corrupt', `nothing can be read of the store in ${directory}: ${why}`)
     }
-    return { reader: readerOf(file, found, async () => { await lock.release() }), losses: found.losses() }
+    return { reader: readerOf(file, found, async () => { await lock?.release() }), losses: found.losses() }
   } catch (error) {
-    await lock.release()
+    await lock?.release()
     throw error
   }
 }

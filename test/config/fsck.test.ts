@@ -1,6 +1,6 @@
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,6 +29,23 @@ t.test('a clean store is reported as clean, with exit code 0, and nothing is cha
   const before = readFileSync(join(directory, 'data.mdb'))
   t.strictSame(run('fsck', `--data-dir=${directory}`), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })
   t.ok(readFileSync(join(directory, 'data.mdb')).equals(before))
+})
+
+t.test('a store that is mounted read-only is read, by recover too', async t => {
+  const directory = await store()
+  const names = readdirSync(directory)
+  const namespace = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount']
+  const readOnly = (...args: string[]) => {
+    const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && ! touch "$0/new" 2>/dev/null && exec "$@"'
+    const { status, stdout, stderr } = spawnSync('unshare', [...namespace, 'sh', '-c', script, directory, process.execPath, CLI, ...args], { encoding: 'utf8', timeout: 30_000 })
+    return { status, stdout, stderr }
+  }
+  t.strictSame(readOnly('fsck', `--data-dir=${directory}`), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })
+  t.match(readOnly('recover', directory, `--output=${directory}.snapshot`), { status: 0, stdout: /^wrote .*\.snapshot: 3 objects/, stderr: '' })
+  t.strictSame(readdirSync(directory), names)
+  const backend = await openBackend({ kind: 'embedded', directory })
+  t.match(readOnly('recover', directory, `--output=${directory}.other`), { status: 1, stderr: /in use by another server/ }, 'another mount of it may be in use')
+  await backend.close()
 })
 
 t.test('every damaged value is named, with exit code 1', async t => {
