@@ -45,7 +45,7 @@ export interface Asked {
   readonly signal?: AbortSignal | undefined
 }
 
-type InProcess = VerbRequest & { readonly orch: Context, body: unknown }
+type InProcess = VerbRequest & { readonly orch: Context, body: unknown, readonly isAborted: boolean }
 
 /** A request that has been answered, until it is closed. */
 export interface Answered {
@@ -150,6 +150,7 @@ function readRequest (
     headers: { 'user-agent': manager, ...(contentType === undefined ? {} : { 'content-type': contentType }) },
     body: undefined,
     orch,
+    get isAborted () { return asked.signal?.aborted === true },
     server: fastify,
     ...(user === undefined ? { isOwn: true } : {})
   }
@@ -178,14 +179,16 @@ async function refusalOf (
   return unrecorded ?? await fastify.orchAuthorization.refusalOf(orch)
 }
 
-/** Notes the failure, and logs those of the server. */
-function failed ({ fastify }: RequestServer, { orch, url }: InProcess, error: unknown): StatusError {
+/** Notes the failure, and logs those of the server, but of a request that whoever asked has given up. */
+function failed (
+  { fastify }: RequestServer, { orch, url, isAborted }: InProcess, error: unknown
+): StatusError {
   const failure = statusOf(error, performance.now() - orch.trace.startedAt)
   const { code, reason } = failure.status
   orch.failure = failure
   orch.defect = reason === 'InternalError' && failure.cause === error && !isStorageError(error)
   orch.recorder?.status(failure.status)
-  if (code >= 500 && !failure.unlogged) {
+  if (code >= 500 && !failure.unlogged && !(isAborted && reason === 'Timeout')) {
     fastify.log.error({ err: failure.cause ?? error, url, status: code, auditId: orch.auditId }, 'a request failed')
   }
   return failure

@@ -278,6 +278,21 @@ t.test('an aborted request rejects with the reason', async t => {
   await t.rejects(waiting, reason)
 })
 
+t.test('a write that is given up is no failure of the server', async t => {
+  const lines: string[] = []
+  const fastify = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } })
+  await fastify.register(orch)
+  await fastify.ready()
+  const maps = fastify.orch.client.of(coreV1.ConfigMap)
+  const controller = new AbortController()
+  const writing = maps.create(map('a'), { signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await t.rejects(writing, { message: 'enough' })
+  await maps.create(map('b'))
+  await fastify.close()
+  t.same(lines, [])
+})
+
 t.test('several servers in one scope', async t => {
   const fastify = Fastify()
   t.teardown(() => fastify.close())
