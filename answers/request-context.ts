@@ -59,6 +59,8 @@ export interface RequestContext extends Required<Caller> {
   readonly query: URLSearchParams
   /** Of the client: what it sent is under own names already, answers are not yet. */
   readonly naming: Naming
+  /** Replaces the query, before it has been read. */
+  setQuery: (query: URLSearchParams) => void
   /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
   /** Arrival time on the server's clock, for audit. */

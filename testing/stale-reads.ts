@@ -35,8 +35,10 @@ export function readOlder (
   const revision = olderRevision(query, store, staleness)
   if (revision === undefined) return false
   if (info.verb === 'list') {
-    query.set('resourceVersion', String(revision))
-    query.set('resourceVersionMatch', 'Exact')
+    const older = new URLSearchParams(query)
+    older.set('resourceVersion', String(revision))
+    older.set('resourceVersionMatch', 'Exact')
+    request.orch.setQuery(older)
     return false
   }
   if (!isPlainObject(request, store)) return false

@@ -7,8 +7,12 @@ import type { Naming } from '../../schemas/naming.js'
 import { Trace } from '../../registry/trace.js'
 import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../../answers/request-context.js'
 
-/** Shared by all requests without a query; must not be modified. */
-const NO_QUERY = new URLSearchParams()
+/** Shared by all requests without a query, so that it does not change. */
+class EmptyQuery extends URLSearchParams {
+  override set (): never { throw new TypeError('the query of a request does not change; see `setQuery`') }
+  override append (): never { return this.set() }
+}
+const NO_QUERY = new EmptyQuery()
 
 const NO_ANNOTATIONS = Object.freeze({})
 
@@ -97,6 +101,8 @@ export class Context implements RequestContext {
     this.#query ??= this.#search === '' ? NO_QUERY : new URLSearchParams(this.#search)
     return this.#query
   }
+
+  setQuery (query: URLSearchParams): void { this.#query = query }
 
   dropQuery (): void {
     this.#search = ''

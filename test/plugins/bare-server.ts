@@ -55,6 +55,7 @@ export async function bareServer (options: BareOptions = {}): Promise<Whole> {
         info: { ...NON_RESOURCE, path, verb: request.method.toLowerCase(), ...options.info?.(request) },
         query: new URLSearchParams(request.url.split('?')[1]),
         dropQuery: () => {},
+        setQuery: () => {},
         receivedAt: new Date(),
         auditId: `audit-${++requests}`,
         trace: new Trace(),

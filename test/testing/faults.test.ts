@@ -227,4 +227,8 @@ t.test('lists that accept an older version may be answered from one, others if t
   server.faults.add({ on: { ...ON, verb: 'list' }, stale: 1, staleReads: 'any' })
   t.strictSame(await names(''), ['a', 'b'])
   t.strictSame(await names(`?resourceVersion=${versions[2]}&resourceVersionMatch=Exact`), ['a', 'b', 'c'])
+  server.faults.clear()
+  t.strictSame(await names(''), ['a', 'b', 'c'], 'other requests without a query are as before')
+  const other = await started(t)
+  t.equal((await call(other, 'GET', CONFIGS)).code, 200, 'those of other servers of the process too')
 })
