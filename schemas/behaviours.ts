@@ -3,40 +3,75 @@
  * declaration (`since`) says so. A behaviour is asked for by its name, like a gate. Its first word is what it concerns.
  */
 export const BEHAVIOURS = {
+  /** `--audit-log-maxsize=0` is no rotation, rather than 100 MiB. */
   AuditLogIsKeptWithoutSize: '1.36',
+  /** Metrics of an autoscaler in v1 stay in the order in which they were sent. */
   AutoscalerKeepsSentMetrics: '1.36',
+  /** `scaleTargetRef` needs a group where its kind has one. */
   AutoscalerNamesGroupOfTarget: '1.36',
+  /** A user carries the hash of the client certificate as a credential. */
   CertificateIdentifiesUser: '1.32',
+  /** A claim that names neither class nor volume may get a class. */
   ClaimGetsClassLater: '1.28',
+  /** TZ in the schedule of a cron job is 422; `timeZone` is for that. */
   CronJobHasNoZoneInSchedule: '1.27',
+  /** A definition whose conversion webhook has no certificates is not established. */
   DefinitionNeedsCertificates: '1.36',
+  /** Unknown formats in schemas are warned of. */
   DefinitionFormatsAreWarnedOf: '1.34',
+  /** Formats of numbers bound their values. */
   DefinitionFormatsHaveRanges: '1.34',
+  /** Discovery has a singular name for every resource. */
   DiscoveryFillsSingularNames: '1.27',
+  /** Priority levels lend and borrow seats. */
   FairnessLendsSeats: '1.29',
+  /** A connection has 100 streams by default, rather than 250. */
   Http2HasHundredStreams: '1.29',
+  /** A suspended job may change the scheduling gates of its pods. */
   JobMayChangeGates: '1.27',
+  /** Changes of a job's status are validated. */
   JobStatusFollowsRules: '1.32',
+  /** Version 1 of the protocol of key services needs its feature gate. */
   KeyServiceV1IsGated: '1.29',
+  /** The identity lease of a server is named after its host. */
   LeaseHasHostname: '1.26',
+  /** Parameters of lists that exclude each other are 422 with causes. */
   ListParametersNameCauses: '1.36',
+  /** Logs know the parameter `stream`. */
   LogStreamsAreKnown: '1.32',
+  /** Metrics have the stages of stability of that release. */
   MetricsHaveLaterStages: '1.36',
+  /** PUT of a missing object with a UID is 404, rather than 409. */
   MissingWithUidIsNotFound: '1.36',
+  /** A node agent gets certificates of its own node only. */
   NodeKeepsOwnCertificate: '1.31',
+  /** A node agent does not change the owners of its node. */
   NodeKeepsOwners: '1.34',
+  /** A node agent creates no pods that refer to claims, tokens and the like. */
   NodeKeepsPodSources: '1.29',
-  OpenApiMergesReferences: '1.31',
+  /** OpenAPI says the type of every list. */
+  OpenApiTypesLists: '1.31',
+  /** Origins of CORS that match parts of other hosts are refused. */
   OriginsAreAnchored: '1.27',
+  /** A negative grace period of a pod becomes 1, and seccomp annotations are not synced. */
   PodGracePeriodIsPositive: '1.27',
+  /** Changes of a pod's status are validated. */
   PodStatusFollowsRules: '1.36',
+  /** `procMount: Unmasked` needs `hostUsers: false`. */
   PodUnmasksOnlyForUsers: '1.30',
+  /** A service may have the port of node agents. */
   ServiceMayTakeAgentPort: '1.36',
+  /** Templates and claims of stateful sets are validated whole, and more of them may change. */
   StatefulSetIsValidatedWhole: '1.33',
+  /** Times that are not set are left out of the stored form. */
   StoredFormOmitsUnsetTimes: '1.36',
+  /** A refused operator of a toleration names all operators there are. */
   TolerationsNameAllOperators: '1.36',
+  /** What is too long says so in bytes. */
   TooLongIsInBytes: '1.32',
+  /** Built-in types are warned of what that release warns of. */
   WarningsOfTypes: '1.36',
+  /** A watch from a version that is no longer kept is an error in its stream, rather than a refusal. */
   WatchRefusesInStream: '1.36'
 } as const
 

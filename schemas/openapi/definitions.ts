@@ -162,7 +162,7 @@ export class DefinitionSet<K = Plain> {
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
     else if (!('$ref' in element)) Object.assign(schema, element)
     constrain(schema, field, this.#gates.enabled('OpenAPIEnums'))
-    merge(schema, planned, this.#gates.enabled('OpenApiMergesReferences'))
+    merge(schema, planned, this.#gates.enabled('OpenApiTypesLists'))
     if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
     return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema
   }
