@@ -27,7 +27,7 @@ export function checkOptions (options: TestServerOptions): void {
   if (options.now !== undefined && !(options.now instanceof Date && !Number.isNaN(options.now.getTime()))) {
     throw new OptionError('now', undefined, 'must be a valid Date')
   }
-  if (options.from !== undefined && options.release !== undefined && typeof options.from !== 'object') {
+  if (options.from !== undefined && (typeof options.from !== 'object' || options.from === null)) {
     throw new OptionError('from', undefined, 'must be a snapshot of a test server')
   }
 }
