@@ -120,7 +120,7 @@ export class GivenBody {
 
 /** What verbs read of a request: Fastify's has it, and so have those that are made in this process (`host/`). */
 export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'orch'> {
-  /** Bytes, or a GivenBody. */
+  /** What was sent: bytes of a request, or what a host gave (`host/given-body.ts`). */
   readonly body: unknown
   /** The server itself asks, which may do everything. Default a user does. */
   readonly isOwn?: true

@@ -1,4 +1,4 @@
-/** What a browser shows in place of the front page for 401 or 403: how its reader gets in. */
+/** The page that a browser shows when a request for the front page gets 401 or 403: it says how to get in. */
 import type { FastifyRequest } from 'fastify'
 import type { Status } from '../../schemas/status.js'
 import { clipped, html, Html } from './html.js'

@@ -55,7 +55,7 @@ async function decide (
   }
   const dependents = tools.graph.dependents(object.uid)
   if (waiting.length === 0 || dependents.size === 0) return await removed(tools, type, object, policyOf(object))
-  // A circle of objects that wait for each other would never end.
+  // Objects that own each other, and wait for each other, would wait for ever: this one stops blocking its owners.
   if (someWaits(dependents) && object.owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) {
     const ownerReferences = object.owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
     const outcome = await patchMetadata(tools.requests, type, object, { ownerReferences })

@@ -90,7 +90,7 @@ export class Simulator {
   }
 
   /**
-   * Resolves when all has happened that is due at once.
+   * Resolves when the stages that are due now have been written.
    * @throws StatusError for a type that the server does not have
    */
   async start (): Promise<void> {
