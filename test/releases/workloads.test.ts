@@ -44,6 +44,7 @@ const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, expected: read
   ['failed indexes without retries of them', { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 3 }, ['Required spec.backoffLimitPerIndex', 'Invalid spec.maxFailedIndexes']],
   ['successes', { completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{}, { succeededIndexes: '0-3' }, { succeededIndexes: '0,2', succeededCount: 3 }] } },
     ['Required spec.successPolicy.rules[0]', 'Invalid spec.successPolicy.rules[1].succeededIndexes', 'Invalid spec.successPolicy.rules[2].succeededCount']],
+  ['failing an index without retries of it', { podFailurePolicy: { rules: [{ ...codes([1]), action: 'FailIndex' }] } }, ['Invalid spec.podFailurePolicy.rules[0].action']],
   ['names of controllers', { managedBy: 'nobody' }, ['Invalid spec.managedBy']]
 ]
 
@@ -59,6 +60,7 @@ t.test('policies are stored with their defaults, and stay', async t => {
   t.same(causes(await later.patch(`${JOBS}/p`, { spec: { podFailurePolicy: null, backoffLimitPerIndex: 2 } }, MERGE)).toSorted(), ['Invalid spec.backoffLimitPerIndex', 'Invalid spec.podFailurePolicy'])
   t.same(causes(await later.patch(`${JOBS}/p`, { spec: { completions: 5 } }, MERGE)), ['Invalid spec.completions'])
   t.equal((await later.patch(`${JOBS}/p`, { spec: { completions: 5, parallelism: 5 } }, MERGE)).code, 200)
+  t.same(causes(await later.patch(`${JOBS}/p`, { spec: { completions: null } }, MERGE)), ['Required spec.completions'])
 })
 
 t.test('a job ends in the right order', async t => {
@@ -70,7 +72,9 @@ t.test('a job ends in the right order', async t => {
   t.same(causes(await status({ ...done('Complete') })).toSorted(), ['Invalid status.conditions', 'Required status.completionTime'])
   t.same(causes(await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2025-01-01T00:00:00Z' })), ['Invalid status.completionTime'])
   t.same(causes(await status({ completionTime: startTime })), ['Invalid status.completionTime'])
+  t.same(causes(await status({ startTime: '2026-01-02T00:00:00Z', terminating: -1 })), ['Invalid status.terminating', 'Required status.startTime'])
   t.equal((await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2026-01-01T00:00:01Z' })).code, 200)
+  t.same(causes(await status({ completionTime: null })), ['Required status.completionTime'])
   t.same(causes(await status({ conditions: [] })).toSorted(), ['Invalid status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
 })
 
@@ -104,6 +108,9 @@ t.test('suspended jobs may ask for other resources', async t => {
   t.equal(made.code, 201)
   t.equal((await put('s', { containers: [{ ...container, resources: { requests: { cpu: '1' } } }], schedulingGates: [{ name: 'a' }] })).code, 200)
   t.same(causes(await put('s', { containers: [{ ...container, image: 'j' }] })), ['Invalid spec.template'])
+  const labels = (change: Json) => later.patch(`${JOBS}/s`, { spec: { template: { metadata: { labels: change } } } }, MERGE)
+  t.equal((await labels({ 'controller-uid': 'other' })).code, 200, 'labels that are not selected by')
+  t.same(causes(await labels({ 'batch.orch.io/controller-uid': 'other' })), ['Invalid spec.template.metadata.labels'])
 })
 
 t.test('schedules name their time zone in a field', async t => {

@@ -64,12 +64,18 @@ function rangeFault (range: string, { least, most, words = [] }: Bounds): string
   return begin > end ? `beginning of range (${begin}) beyond end of range (${end})` : undefined
 }
 
-const MAX_ZONE = 100
+/** Programs that run the job find names in files, where case matters. */
+const ZONE = /^[A-Z][\w+-]{0,13}(?:\/[A-Z][\w+-]{0,13}){0,3}$/
+
+let spelled: ReadonlyMap<string, string> | undefined
+/** Names by their lower case, for ECMAScript ignores it; without other names of the same zone. */
+const zones = (): ReadonlyMap<string, string> =>
+  spelled ??= new Map(Intl.supportedValuesOf('timeZone').map(name => [name.toLowerCase(), name]))
 
 /** Whether the time zone database has the name. */
 export function isTimeZone (name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true
-  if (name.length > MAX_ZONE || !/^[A-Za-z][\w+\-/]*$/.test(name)) return false
+  if (!ZONE.test(name) || (zones().get(name.toLowerCase()) ?? name) !== name) return false
   try {
     return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {

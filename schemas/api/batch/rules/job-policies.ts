@@ -62,7 +62,7 @@ function checkFailure (
   if (sent === '') required(report, `${at}.action`, `valid values: ${ACTIONS.map(name => `"${name}"`).join(', ')}`)
   else if (!ACTIONS.includes(sent)) notSupported(report, `${at}.action`, sent, ACTIONS)
   else if (sent === 'FailIndex' && !perIndex) {
-    invalid(report, at, sent, 'requires the backoffLimitPerIndex to be set')
+    invalid(report, `${at}.action`, sent, 'requires the backoffLimitPerIndex to be set')
   }
   if (onExitCodes !== undefined) checkCodes(onExitCodes, names, `${at}.onExitCodes`, report)
   const conditions = `${at}.onPodConditions`

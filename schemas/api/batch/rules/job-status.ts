@@ -134,8 +134,12 @@ export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Jo
       )
     }
   }
-  if (holds(old, 'Complete') && old.completionTime !== undefined && status.completionTime !== old.completionTime) {
-    invalid(report, 'status.completionTime', status.completionTime ?? null, 'completionTime cannot be mutated')
+  const { completionTime, startTime } = status
+  if (completionTime !== undefined && old.completionTime !== undefined && completionTime !== old.completionTime) {
+    invalid(report, 'status.completionTime', completionTime, 'completionTime cannot be mutated')
+  }
+  if (holds(old, 'Complete') && !holds(old, 'SuccessCriteriaMet') && holds(status, 'SuccessCriteriaMet')) {
+    invalid(report, 'status.conditions', status.conditions, 'cannot set SuccessCriteriaMet=True for Complete jobs')
   }
   if ((status.failed ?? 0) < (old.failed ?? 0)) {
     invalid(report, 'status.failed', status.failed ?? 0, 'cannot decrease the failed counter')
@@ -146,9 +150,7 @@ export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Jo
     invalid(report, 'status.succeeded', status.succeeded ?? 0, 'cannot decrease the succeeded counter')
   }
   checkIndexes(spec, status, old, report)
-  const { startTime } = status
   if (spec.suspend !== true && old.startTime !== undefined && startTime !== old.startTime) {
-    if (startTime === undefined) required(report, 'status.startTime', 'startTime cannot be removed for unsuspended job')
-    else invalid(report, 'status.startTime', startTime, 'startTime cannot be modified for unsuspended job')
+    required(report, 'status.startTime', 'the start of a job that is not suspended cannot change')
   }
 }

@@ -100,14 +100,18 @@ function labelsOf (name: string, uid: string, isPrefixed: boolean): Record<strin
   }
 }
 
-export function validateJob (job: Job, report: Report): void {
-  const { metadata: { name = '' }, spec } = job
-  const { completionMode, completions = 0, selector, template } = spec
-  checkGenerated(job, report)
+export function validateJob ({ spec }: Job, report: Report): void {
+  const { selector, template } = spec
   validateJobSpec(spec, 'spec', report)
   if (selector === undefined) required(report, 'spec.selector')
   else validateLabelSelector(selector, 'spec.selector', report)
   if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
+}
+
+/** What the server generates, and what the name must allow for: an update is not asked again. */
+export function validateNewJob (job: Job, report: Report): void {
+  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
+  checkGenerated(job, report)
   if (completionMode === 'Indexed' && completions > 0) {
     const last = `${name}-${completions - 1}`
     if (dnsLabel(last).length > 0) {
@@ -122,10 +126,7 @@ function checkGenerated (
   if (manualSelector === true || selector === undefined) return
   if (uid === '') required(report, 'metadata.uid')
   const labels = template.metadata.labels ?? {}
-  // A job of another release keeps its labels.
-  const has = (label: string): boolean => Object.hasOwn(selector.matchLabels ?? {}, label)
-  const isPrefixed = has(LATER_UID_LABEL) || (isOn(report, PREFIXED_SINCE) && !has(UID_LABEL))
-  const generated = labelsOf(name, uid, isPrefixed)
+  const generated = labelsOf(name, uid, isOn(report, PREFIXED_SINCE))
   for (const [label, value] of Object.entries(generated)) {
     const field = `spec.template.metadata.labels[${label}]`
     if (!Object.hasOwn(labels, label)) required(report, field, `must be '${value}'`)
@@ -196,8 +197,8 @@ function isWaiting ({ spec: { suspend }, status }: Job, report: Report): boolean
 
 /** The number of completions by index may change together with that of pods. */
 const isResized = ({ completionMode, completions, parallelism }: JobSpec, report: Report): boolean =>
-  isOn(report, 'ElasticIndexedJob') && completionMode === 'Indexed' && completions !== undefined &&
-    completions === parallelism
+  isOn(report, 'ElasticIndexedJob') && completionMode === 'Indexed' &&
+    (completions === undefined || completions === parallelism) // without a number they are Required
 
 /** The new template with old scheduling fields, which may change until a suspended job starts. */
 function withPlaceOf (
@@ -226,9 +227,9 @@ const withResourcesOf = (
   containers?.map((container, index) => ({ ...container, resources: old[index]?.resources ?? container.resources }))
 
 export function validateJobStatus (
-  { active, succeeded, failed, ready, uncountedTerminatedPods: uncounted }: JobStatus, report: Report
+  { active, succeeded, failed, ready, terminating, uncountedTerminatedPods: uncounted }: JobStatus, report: Report
 ): void {
-  for (const [field, count] of Object.entries({ active, succeeded, failed, ready })) {
+  for (const [field, count] of Object.entries({ active, succeeded, failed, ready, terminating })) {
     notNegative(report, `status.${field}`, count)
   }
   const seen = new Set<string>()

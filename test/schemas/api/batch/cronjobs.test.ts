@@ -45,6 +45,8 @@ t.test('time zones', async t => {
     [{ 'spec.timeZone': 'Local' }, 'Invalid spec.timeZone'],
     [{ 'spec.timeZone': 'Mars/Phobos' }, 'Invalid spec.timeZone'],
     [{ 'spec.timeZone': '+01:00' }, 'Invalid spec.timeZone'],
+    ...['US/Pacific', 'Etc/GMT+1', 'GB-Eire'].map(zone => [{ 'spec.timeZone': zone }] satisfies Row),
+    ...['europe/berlin', 'EUROPE/BERLIN', 'us/pacific'].map(zone => [{ 'spec.timeZone': zone }, 'Invalid spec.timeZone'] satisfies Row),
     [{ 'spec.timeZone': 'UTC', 'spec.schedule': 'TZ=UTC 0 0 * * *' }, 'Invalid spec.schedule']
   ])
 })
