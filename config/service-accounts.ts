@@ -8,7 +8,7 @@ import { readFile } from './files.js'
 import { FlagError, printable } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
 
-export { makeSigningKey } from '../plugins/authentication/service-account/keys.js'
+export { makeSigningPem } from '../plugins/authentication/service-account/keys.js'
 
 /** Requested seconds that mark a token for extension. */
 const INJECTED = 3607

@@ -140,6 +140,31 @@ export function featureGates (
   const gates = gatesOf(release)
   const unknown = Object.keys(settings).find(name => !gates.has(name) && !GATE_GROUPS.has(name))
   if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${release}`)
+  const on = Object.keys(settings).length === 0 ? usual(release) : resolved(settings, release)
+  return {
+    publicGroup,
+    release,
+    knows: name => gates.has(name) || (release !== RELEASE_NAME && GATES_WENT.has(name) && hasStayed(name)),
+    areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
+    enabled: name => {
+      const value = on.get(name)
+      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${release}`)
+      return value
+    }
+  }
+}
+
+/** Where nothing is set. Kept, because a process may start many servers (`npm run bench -- start`, a further one). */
+const USUAL = new Map<Release, ReadonlyMap<string, boolean>>()
+
+function usual (release: Release): ReadonlyMap<string, boolean> {
+  const kept = USUAL.get(release) ?? resolved({}, release)
+  USUAL.set(release, kept)
+  return kept
+}
+
+function resolved (settings: Settings, release: Release): ReadonlyMap<string, boolean> {
+  const gates = gatesOf(release)
   const ofStage = new Map([...GATE_GROUPS]
     .map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
   const on = defaults(release)
@@ -154,17 +179,7 @@ export function featureGates (
       on.set(name, false)
     }
   }
-  return {
-    publicGroup,
-    release,
-    knows: name => gates.has(name) || (release !== RELEASE_NAME && GATES_WENT.has(name) && hasStayed(name)),
-    areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
-    enabled: name => {
-      const value = on.get(name)
-      if (value === undefined) throw new Error(`${name} is not a feature gate of release ${release}`)
-      return value
-    }
-  }
+  return on
 }
 
 /** The first gate that is on while one that it needs is off, with that one. */

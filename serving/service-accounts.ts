@@ -9,7 +9,7 @@ import { ordinaryText, reasonOf } from '../config/files.js'
 import { FlagError } from '../config/flag.js'
 import type { Parsed } from '../config/command-line.js'
 import type { ServerOptions } from '../config/server-options.js'
-import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
+import { makeSigningPem, signingKeyProblem } from '../config/service-accounts.js'
 import { isEmbedded } from '../config/store.js'
 import { authoritiesOf } from '../auth/authorities.js'
 import { makeFolder } from '../files/folders.js'
@@ -71,7 +71,7 @@ function keptKey ({ values, given }: Parsed): ExistingKey {
     }
   }
   return {
-    key: makeSigningKey(), notes: [],
+    key: makeSigningPem(), notes: [],
     warnings: [
       `the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are ` +
         'good until this server ends; give --service-account-key-file, --service-account-signing-key-file and ' +
@@ -99,7 +99,7 @@ function keptIn (folder: string): ExistingKey {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     makeFolder(folder)
-    const made = makeSigningKey()
+    const made = makeSigningPem()
     if (createFile(path, made, 0o600)) {
       return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
     }
@@ -107,7 +107,7 @@ function keptIn (folder: string): ExistingKey {
   }
   const problem = signingKeyProblem(existing)
   if (problem === undefined) return { key: existing, notes: [], warnings: [] }
-  const made = makeSigningKey()
+  const made = makeSigningPem()
   replaceFile(path, made, 0o600)
   return {
     key: made, notes: [],

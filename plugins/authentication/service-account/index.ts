@@ -106,8 +106,9 @@ interface Keys {
 async function keysOf (setup: ServiceAccountSetup, jws: Promise<typeof import('./jws.js')>): Promise<Keys> {
   const { signingSocket, verificationKeys = [], maxExpirationSeconds = 0 } = setup
   if (signingSocket !== undefined) return await externalKeys(signingSocket, setup)
-  const pem = setup.signingKey ?? (setup.verificationKeys === undefined ? makeSigningKey() : undefined)
-  const key = pem === undefined ? undefined : parseSigningKey(pem)
+  const key = setup.signingKey === undefined
+    ? setup.verificationKeys === undefined ? makeSigningKey() : undefined
+    : parseSigningKey(setup.signingKey)
   const byId = new Map<string, TokenKey>()
   for (const one of [...(key === undefined ? [] : [key]), ...verificationKeys.flatMap(parseTokenKeys)]) {
     if (!byId.has(one.id)) byId.set(one.id, one)

@@ -57,9 +57,15 @@ export function parseSigningKey (pem: string): SigningKey {
   return key
 }
 
-/** Generates a private key in PEM. */
-export const makeSigningKey = (): string =>
-  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+/** A new key, for as long as the server runs. */
+export function makeSigningKey (): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { ...tokenKey(publicKey), privateKey }
+}
+
+/** A new private key in PEM. */
+export const makeSigningPem = (): string =>
+  makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /** The public key as published. */
 export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey =>
