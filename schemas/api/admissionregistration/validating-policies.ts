@@ -3,6 +3,7 @@ import { age, integer, name, text } from '../../columns.js'
 import { int64, list, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { Condition } from '../../meta/answers.js'
 import { metadata } from '../../meta/object.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
 import { MatchCondition } from './match-condition.js'
 import { MatchResources, ParamKind, ParamRef, Variable } from './policies.js'
@@ -105,7 +106,9 @@ export const validatingAdmissionPolicies = resource(ValidatingAdmissionPolicy, {
   namespaced: false,
   unconditionalUpdate: false,
   gate: GATE,
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+  ],
   generation: ({ spec }) => spec,
   columns: [
     name,

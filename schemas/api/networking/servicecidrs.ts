@@ -1,6 +1,7 @@
 /** ServiceCIDR: ranges from which services get their cluster IPs, while they are ready. */
 import { age, join, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
@@ -13,7 +14,9 @@ export const serviceCIDRs = resource(v1.ServiceCIDR, {
   singular: 'servicecidr',
   namespaced: false,
   gate: 'MultiCIDRServiceAllocator',
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+  ],
   columns: [name, text('CIDRs', 'Ranges of addresses.', ({ spec }) => join(spec.cidrs)), age],
   others: [{
     ...sameFields(v1beta1.ServiceCIDR, v1.ServiceCIDR),

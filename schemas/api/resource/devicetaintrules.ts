@@ -2,6 +2,7 @@
 import { age, ageOf, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { timestamp } from '../../meta/time.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource, type VersionRules } from '../../resource.js'
 import { validateTaintRule, validateTaintRuleStatus } from './rules/taint-rules.js'
 import * as v1alpha3 from './v1alpha3.js'
@@ -27,7 +28,9 @@ export const deviceTaintRules = resource(v1alpha3.DeviceTaintRule, {
   deleteReturns: 'Object',
   gate: 'DRADeviceTaintRules',
   generation: ({ spec }) => spec,
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+  ],
   strategy: {
     prepareForCreate: rule => { dateTaint(rule, rule.metadata.creationTimestamp) },
     prepareForUpdate: (rule, _old, _subresource, _gates, now) => { dateTaint(rule, timestamp(now)) }

@@ -1,6 +1,7 @@
 /** ResourceClaim: a claim to devices, which pods may use once it is allocated. */
 import { age, join, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource, type VersionRules } from '../../resource.js'
 import { CLAIM } from './conversion.js'
 import { deprecated } from './deprecations.js'
@@ -30,7 +31,9 @@ export const resourceClaims = resource(v1.ResourceClaim, {
   namespaced: true,
   deleteReturns: 'Object',
   gate: 'DynamicResourceAllocation',
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+  ],
   strategy: {
     prepareForUpdate: (claim, old, subresource) => { if (subresource === 'status') forgetDeallocated(claim, old) }
   },

@@ -4,6 +4,7 @@ import { apiPackage, list, one, string, type Static } from '../../language/decla
 import { Condition } from '../../meta/answers.js'
 import { GroupResource } from '../../meta/discovery.js'
 import { metadata } from '../../meta/object.js'
+import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
 import { validateMigration, validateMigrationStatus } from './rules/storageversionmigrations.js'
 
@@ -43,6 +44,7 @@ export const storageVersionMigrations = resource(StorageVersionMigration, {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
     changes: ['status'],
+    keepsMetadata: OWN_METADATA,
     validateUpdate: (object, old, report) => {
       // of this resource
       const [now, before] = [object as StorageVersionMigration, old as StorageVersionMigration]
