@@ -5,7 +5,7 @@ import { HTML_TYPE } from '../schemas/media-types.js'
 import type { StatusError } from '../schemas/status.js'
 import { formatOf } from './formats/choice.js'
 import { warn } from './heads.js'
-import { refusalPage, wantsPage } from './page/refusal.js'
+import { refusalPage } from './page/refusal.js'
 import { POLICY } from './page/style.js'
 import type { Negotiated } from './request-context.js'
 
@@ -24,7 +24,7 @@ export function writtenFailure (
 ): WrittenFailure {
   const { naming = OWN_NAMES } = request.orch ?? {}
   const shown = naming.status(status)
-  const page = wantsPage(request) ? refusalPage(shown) : undefined
+  const page = accept?.page === true ? refusalPage(shown) : undefined
   if (page !== undefined) return { type: `${HTML_TYPE}; charset=utf-8`, bytes: Buffer.from(page), policy: POLICY }
   const format = formatOf(accept)
   const bytes = format.status(shown)

@@ -1,6 +1,7 @@
 // Style, layers and cycles (eslint), and promises that nothing awaits and names that nothing uses (oxlint). Arguments:
 // --fix, and files; default all.
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { testFolder } from './test-packages.js'
 
@@ -17,9 +18,13 @@ const run = (program, ...flags) =>
     cwd: root, env, stdio: 'inherit'
   }).status === 0
 
+const CACHE = '.cache/eslint'
+if (paths[0] === '.' && !existsSync(`${root}/${CACHE}`)) {
+  console.log('checking every file for the first time, which takes a minute or two; later only those that changed')
+}
 const styled = run('eslint/bin/eslint.js', ...args.includes('--fix')
   ? ['--fix']
-  : ['--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content'])
+  : ['--cache', '--cache-location', CACHE, '--cache-strategy', 'content'])
 // The only rule that needs types, without tests, because runners await their tests themselves, and of those that both
 // have the one that took eslint longest. For eslint, computing types took as long as all its other rules.
 const checked = run('oxlint/bin/oxlint', '--type-aware', '--config', 'build/oxlint.json')

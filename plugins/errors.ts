@@ -102,9 +102,9 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 
 /** The Status in the format that the client asks for, who may not have been asked yet. */
 function written (failure: StatusError, request: FastifyRequest): WrittenFailure {
-  const { naming = OWN_NAMES, accept } = request.orch ?? {}
+  const { naming = OWN_NAMES, accept, info } = request.orch ?? {}
   const asked = accept ?? negotiate(naming.accepted(request.headers.accept), {
-    protobuf: true, watch: false, transforms: true
+    protobuf: true, watch: false, transforms: true, html: info?.path === '/'
   })
   return writtenFailure(failure, request, asked)
 }

@@ -59,7 +59,7 @@ export default plugin()(async fastify => {
     const header = naming.accepted(request.headers.accept)
     const available = info.isResourceRequest
       ? info.verb === 'watch' ? STREAM : OBJECT
-      : info.path === '/' && info.verb === 'get'
+      : info.path === '/' && (info.verb === 'get' || info.verb === 'head')
         ? FRONT_PAGE
         : DISCOVERY_PATH.test(info.path)
           ? DISCOVERY

@@ -1,5 +1,4 @@
 /** The page that a browser shows when a request for the front page gets 401 or 403: it says how to get in. */
-import type { FastifyRequest } from 'fastify'
 import type { Status } from '../../schemas/status.js'
 import { clipped, html, Html } from './html.js'
 import { ICON, STYLE } from './style.js'
@@ -7,10 +6,6 @@ import { ICON, STYLE } from './style.js'
 const HEADINGS: Readonly<Record<number, string>> = {
   401: 'Who are you?', 403: 'You may not see this'
 }
-
-/** Whether a browser asks for the front page. */
-export const wantsPage = ({ method, headers: { accept = '' }, orch }: FastifyRequest): boolean =>
-  method === 'GET' && orch?.info.path === '/' && /^text\/html\b/.test(accept)
 
 /** Undefined for other failures, which have no page. */
 export function refusalPage ({ code, message = '' }: Status): string | undefined {
