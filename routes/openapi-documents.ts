@@ -19,7 +19,7 @@ export type Format = 'json' | 'protobuf'
 
 /** Documents of OpenAPI 3, by name. */
 export interface Kept {
-  readonly json: ReadonlyMap<string, CachedDocument>
+  readonly json: ReadonlyMap<string, Promise<CachedDocument>>
   readonly protobuf: ReadonlyMap<string, Promise<CachedDocument>>
 }
 
@@ -42,7 +42,7 @@ export class Generation {
   readonly #info: OpenApiInfo
   readonly #naming: Naming
   readonly #v2 = new Map<Format, Promise<CachedDocument>>()
-  readonly #v3 = new Map<string, CachedDocument>()
+  readonly #v3 = new Map<string, Promise<CachedDocument>>()
   readonly #v3Protobuf = new Map<string, Promise<CachedDocument>>()
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
@@ -86,47 +86,47 @@ export class Generation {
     return this.#document(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
   }
 
-  v3 (name: string): CachedDocument | undefined {
+  /** Undefined if there is no such document. */
+  v3 (name: string): Promise<CachedDocument> | undefined {
+    if (!this.documents.has(name)) return undefined
     let made = this.#v3.get(name)
-    const parts = made === undefined ? this.documents.parts(name) : undefined
-    if (parts === undefined) return made
-    const written = this.#document(documentJson(parts))
-    const before = this.#before?.json.get(name)
-    made = before?.hash === written.hash ? before : written
-    this.#v3.set(name, made)
+    if (made === undefined) this.#v3.set(name, made = this.#makeV3(name))
     return made
+  }
+
+  async #makeV3 (name: string): Promise<CachedDocument> {
+    const written = this.#document(documentJson(await runStepsWithinBudget(this.documents.parts(name))))
+    const before = await this.#before?.json.get(name)?.catch(() => undefined)
+    return before?.hash === written.hash ? before : written
   }
 
   /** Its hash is that of its JSON. */
   v3Protobuf (name: string, { hash }: CachedDocument): Promise<CachedDocument> {
     let made = this.#v3Protobuf.get(name)
-    if (made === undefined) this.#v3Protobuf.set(name, made = this.#makeV3(name, hash))
+    if (made === undefined) this.#v3Protobuf.set(name, made = this.#makeProtobuf(name, hash))
     return made
   }
 
-  async #makeV3 (name: string, hash: string): Promise<CachedDocument> {
+  async #makeProtobuf (name: string, hash: string): Promise<CachedDocument> {
     const before = await this.#before?.protobuf.get(name)?.catch(() => undefined)
     if (before?.hash === hash) return before
     const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
-    const parts = this.documents.parts(name)
-    if (parts === undefined) throw new TypeError(`there is no document ${name}`)
+    const parts = await runStepsWithinBudget(this.documents.parts(name))
     return this.#document(await runStepsWithinBudget(documentProtobuf(parts)), hash)
   }
 
   /** Builds all documents, because their addresses contain their hashes. */
   index (): Promise<CachedDocument> {
-    this.#index ??= runStepsWithinBudget(this.#paths())
-      .then(paths => this.#document(Buffer.from(JSON.stringify({ paths }))))
+    this.#index ??= this.#paths().then(paths => this.#document(Buffer.from(JSON.stringify({ paths }))))
     return this.#index
   }
 
-  * #paths (): Generator<undefined, Record<string, { serverRelativeURL: string }>> {
+  async #paths (): Promise<Record<string, { serverRelativeURL: string }>> {
     const paths: Record<string, { serverRelativeURL: string }> = {}
     for (const name of this.documents.names.sort()) {
-      const hash = this.v3(name)?.hash
+      const document = await this.v3(name)
       const shown = renamed(name, this.#naming)
-      if (hash !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, hash) }
-      yield
+      if (document !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, document.hash) }
     }
     for (const [name, serverRelativeURL] of this.#remote.paths) {
       paths[renamed(name, this.#naming)] ??= { serverRelativeURL }

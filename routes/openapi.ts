@@ -85,7 +85,7 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
     const name = (request.params as { '*': string })['*']
     const generated = await currentGeneration(request)
     const own = renamed(name, request.orch.naming)
-    const document = generated.v3(own)
+    const document = await generated.v3(own)
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()

@@ -78,10 +78,16 @@ export class DefinitionSet<K = Plain> {
     }))
   }
 
-  /** Returns the definitions referenced since the last call, directly or indirectly. */
-  take (): Array<readonly [string, K]> {
+  /** The names of the definitions that were referenced since the last call. */
+  take (): ReadonlySet<string> {
     const names = this.#used
     this.#used = new Set()
+    return names
+  }
+
+  /** Those definitions, and those that they refer to, directly or indirectly. */
+  withReferences (taken: Iterable<string>): Array<readonly [string, K]> {
+    const names = new Set(taken)
     for (const name of names) for (const below of this.#uses.get(name) ?? []) names.add(below) // grows during the loop
     return [...names].sort().map(name => [name, this.#definitions.get(name) as K]) // complete by now
   }

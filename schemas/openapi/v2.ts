@@ -58,7 +58,8 @@ export function * swaggerParts<K> (
     routes(resource).forEach(add)
     yield
   }
-  const definitions = set.take().map(([name, schema]) => [openApi.definition(name), schema] as const)
+  const definitions = set.withReferences(set.take())
+    .map(([name, schema]) => [openApi.definition(name), schema] as const)
   yield * addRemotes({ paths, definitions }, remotes, written, () =>
     ownDefinitions(resources, { version, issuer, naming, ...gates === undefined ? {} : { gates } }))
   return {

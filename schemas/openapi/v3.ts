@@ -45,16 +45,23 @@ export class OpenApi3 {
   /** Paths of the documents, below `/openapi/v3/`, under our names. */
   get names (): string[] { return [...this.#routes.keys()] }
 
-  /** A document before serialization; undefined if there is none. */
-  parts (name: string): DocumentParts | undefined {
-    const routes = this.#routes.get(name)?.()
-    if (routes === undefined) return undefined
+  has (name: string): boolean { return this.#routes.has(name) }
+
+  /** A document before serialization, in a step for each path: others may be made in between. */
+  * parts (name: string): Generator<undefined, DocumentParts> {
     const { path, openApi } = this.#naming
-    const paths = routes.map(route => [path(route.path), this.#path(route)] as const)
+    const paths: Array<readonly [string, string]> = []
+    const used = new Set<string>()
+    for (const route of this.#routes.get(name)?.() ?? []) {
+      paths.push([path(route.path), this.#path(route)])
+      for (const definition of this.#definitions.take()) used.add(definition)
+      yield
+    }
     return {
       head: { openapi: '3.0.0', info: this.#info },
       paths: paths.sort(([one], [other]) => one < other ? -1 : 1),
-      schemas: this.#definitions.take().map(([name, schema]) => [openApi.definition(name), schema] as const),
+      schemas: this.#definitions.withReferences(used)
+        .map(([name, schema]) => [openApi.definition(name), schema] as const),
       securitySchemes: { BearerToken: BEARER_TOKEN },
       security: [{ BearerToken: [] }]
     }

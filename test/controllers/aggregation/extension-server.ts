@@ -14,6 +14,7 @@ import { tableColumns, tableRow } from '../../../schemas/table.js'
 import { text, name as nameColumn } from '../../../schemas/columns.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 import { documentJson, OpenApi3 } from '../../../schemas/openapi/v3.js'
+import { finish } from '../../../schemas/steps.js'
 import { resource, type ApiObject } from '../../../schemas/resource.js'
 import Fastify from '../../fastify.js'
 import type { Client, Json, Test } from '../../build.js'
@@ -182,8 +183,8 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
   app.get('/openapi/v2', async (request, reply) => request.headers['if-none-match'] === '"2"' ? await reply.code(304).send() : await reply.header('etag', '"2"').type('application/json').send(v2))
   app.get('/openapi/v3', async () => ({ paths: Object.fromEntries(v3.names.map(name => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=1` }])) }))
   app.get('/openapi/v3/*', async (request, reply) => {
-    const parts = v3.parts((request.params as { '*': string })['*'])
-    return await reply.type('application/json').send(parts === undefined ? undefined : documentJson(parts))
+    const { '*': name } = request.params as { '*': string }
+    return await reply.type('application/json').send(v3.has(name) ? documentJson(finish(v3.parts(name))) : undefined)
   })
 
   const self: ExtensionServer = {

@@ -143,7 +143,7 @@ t.test('a custom declaration has the JSON Schema, the OpenAPI and the limits of 
   t.same([...new Set(validate.errors?.map(({ instancePath }) => instancePath))], ['/spec/matrix/0/0', '/spec/port', '/spec/size'], 'types are in its JSON Schema; its rules are those of the server')
   const set = new DefinitionSet(SWAGGER, [], definition => definition)
   set.reference(message)
-  const definitions = Object.fromEntries(set.take())
+  const definitions = Object.fromEntries(set.withReferences(set.take()))
   const { spec } = definitions['com.example.v1.Widget']?.['properties'] as Record<string, { properties: object }>
   t.match(spec, { type: 'object', properties: { matrix: { type: 'array', items: { type: 'array', items: { type: 'integer', maximum: 9 } } }, tags: { 'x-orch-list-type': 'set', 'x-kubernetes-list-type': 'set' }, port: { anyOf: undefined } } })
   t.throws(() => encodeProtobuf(message, decode(message, {}).object), /no protobuf form/)

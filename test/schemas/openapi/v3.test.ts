@@ -2,14 +2,14 @@ import t from 'tap'
 import { documentJson, OpenApi3 } from '../../../schemas/openapi/v3.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 import { representations } from '../../../schemas/resources.js'
+import { finish } from '../../../schemas/steps.js'
 
 const INFO = { version: 'v1' }
 type Plain = Record<string, any> // eslint-disable-line @typescript-eslint/no-explicit-any -- documents are looked into freely
 const v2 = JSON.parse(whole(swaggerJson(representations, INFO)).toString()) as Plain
 const documents = new OpenApi3(representations, INFO)
 const read = (name: string, from = documents): Plain => {
-  const parts = from.parts(name)
-  return parts === undefined ? {} : JSON.parse(documentJson(parts).toString()) as Plain
+  return JSON.parse(documentJson(finish(from.parts(name))).toString()) as Plain
 }
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch'])
 const ids = (document: Plain): string[] => Object.values(document['paths'] as Plain).flatMap((item: Plain) =>
@@ -59,6 +59,22 @@ t.test('schemas say more than a reference, several types, null and what is depre
   t.equal(read('apis/batch/v1')['components'].schemas['io.orch.api.batch.v1.CronJob'].deprecated, undefined)
 })
 
-t.test('an unknown document is undefined', async t => {
-  for (const name of ['', 'apis/apps/v9', 'constructor']) t.equal(documents.parts(name), undefined, name)
+t.test('documents that are made side by side, in steps, are what each is alone', async t => {
+  const from = new OpenApi3(representations, INFO)
+  const made = ['api/v1', 'apis/apps/v1'].map(name => ({ name, steps: from.parts(name), document: undefined as Plain | undefined }))
+  let most = 0
+  while (made.some(({ document }) => document === undefined)) {
+    most++
+    for (const one of made) {
+      if (one.document !== undefined) continue
+      const { done, value } = one.steps.next()
+      if (done === true) one.document = JSON.parse(documentJson(value).toString()) as Plain
+    }
+  }
+  t.ok(most > 100, 'a step for each path')
+  for (const { name, document } of made) t.same(document, read(name), name)
+})
+
+t.test('there are no other documents', async t => {
+  for (const name of ['', 'apis/apps/v9', 'constructor']) t.equal(documents.has(name), false, name)
 })
