@@ -23,10 +23,16 @@ export const BEHAVIOURS = {
   DefinitionFormatsHaveRanges: '1.34',
   /** Discovery has a singular name for every resource. */
   DiscoveryFillsSingularNames: '1.27',
+  /** Pods' data and the groups of files may change in a storage driver. */
+  DriverChangesMounts: '1.29',
+  /** An empty name of a storage driver is Required alone, not Invalid too. */
+  DriverNameIsRequired: '1.36',
   /** Priority levels lend and borrow seats. */
   FairnessLendsSeats: '1.29',
   /** A connection has 100 streams by default, rather than 250. */
   Http2HasHundredStreams: '1.29',
+  /** An ingress may name its class by annotation too, if both are the same. */
+  IngressMayNameClassTwice: '1.27',
   /** A suspended job may change the scheduling gates of its pods. */
   JobMayChangeGates: '1.27',
   /** Changes of a job's status are validated. */
@@ -43,6 +49,8 @@ export const BEHAVIOURS = {
   MetricsHaveLaterStages: '1.36',
   /** PUT of a missing object with a UID is 404, rather than 409. */
   MissingWithUidIsNotFound: '1.36',
+  /** The cause of a changed driver of a CSINode has its path. */
+  NodeDriversHavePath: '1.33',
   /** A node agent gets certificates of its own node only. */
   NodeKeepsOwnCertificate: '1.31',
   /** A node agent does not change the owners of its node. */
@@ -59,10 +67,14 @@ export const BEHAVIOURS = {
   PodStatusFollowsRules: '1.36',
   /** `procMount: Unmasked` needs `hostUsers: false`. */
   PodUnmasksOnlyForUsers: '1.30',
+  /** An empty handler of a runtime class is Required, not Invalid. */
+  RuntimeHandlerIsRequired: '1.36',
   /** A service may have the port of node agents. */
   ServiceMayTakeAgentPort: '1.36',
   /** Templates and claims of stateful sets are validated whole, and more of them may change. */
   StatefulSetIsValidatedWhole: '1.33',
+  /** What does not change in a storage class is Invalid, not Forbidden. */
+  StorageClassChangeIsInvalid: '1.36',
   /** Times that are not set are left out of the stored form. */
   StoredFormOmitsUnsetTimes: '1.36',
   /** A refused operator of a toleration names all operators there are. */

@@ -433,3 +433,14 @@ t.test('expressions are checked against the types that rules name, and the statu
     }
   })) t.same(await checked(spec, name), { observedGeneration: 1, typeChecking: {} }, name)
 })
+
+t.test('conditions of a policy are those that all objects have', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await server.post(POLICIES, policy(rule('true')))
+  const status = async (condition: Json): Promise<string[] | undefined> => {
+    const { json } = await server.patch(`${POLICIES}/p/status`, { status: { conditions: [condition] } })
+    return (json['details'] as Json | undefined)?.['causes']?.map(({ field }: Json) => field as string).toSorted()
+  }
+  t.same(await status({ type: 'Ready', status: 'Perhaps', reason: '' }), ['lastTransitionTime', 'reason', 'status'].map(field => `status.conditions[0].${field}`))
+  t.equal(await status({ type: 'Ready', status: 'True', reason: 'Checked', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }), undefined)
+})

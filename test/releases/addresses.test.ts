@@ -42,3 +42,14 @@ t.test('new ones are refused, unusual ones warned of, and what stands is forgive
   t.same(causes(await server.post('/apis/networking.orch.io/v1/namespaces/default/networkpolicies', { metadata: { name: 'a' }, spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.1/8', except: ['10.1.0.1/16'] } }] }] } })),
     ['Invalid spec.ingress[0].from[0].ipBlock.cidr', 'Invalid spec.ingress[0].from[0].ipBlock.except[0]'])
 })
+
+t.test('an ingress names services that begin with a digit, and its class twice', async t => {
+  const url = '/apis/networking.orch.io/v1/namespaces/default/ingresses'
+  const ingress = (service: string, annotated: string): Json => ({
+    metadata: { name: 'i', annotations: { 'orch.io/ingress.class': annotated } }, spec: { ingressClassName: 'a', defaultBackend: { service: { name: service, port: { number: 80 } } } }
+  })
+  const [later, earlier] = [await build(t, { emulatedVersion: '1.36' }), await build(t)]
+  t.same(causes(await later.post(url, ingress('A', 'b'))).toSorted(), ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name'])
+  t.same(causes(await earlier.post(url, ingress('1a', 'a'))).toSorted(), ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name'])
+  t.equal((await later.post(url, ingress('1a', 'a'))).code, 201)
+})

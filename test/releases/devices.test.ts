@@ -79,8 +79,8 @@ t.test('the status of a claim names devices of its requests, and their state goe
   t.same(causes(await status({ allocation: { devices: { results: [{ ...result, device: 'd2' }] } } })), ['status.allocation: Invalid'])
   const { request: _, ...named } = result
   t.same(causes(await status({ devices: [{ ...named, device: 'other' }] })), ['status.devices[0]: Invalid'])
-  t.same(causes(await status({ devices: [{ ...named, data: [], networkData: { ips: ['10.0.0.1'], interfaceName: 'x'.repeat(300) } }] })),
-    ['status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong', 'status.devices[0].networkData.ips[0]: Invalid'])
+  t.same(causes(await status({ devices: [{ ...named, data: [], networkData: { ips: ['10.0.0.1', '010.0.0.2/24', '2001:DB8::1/64'], interfaceName: 'x'.repeat(300) } }] })),
+    ['status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong', ...[0, 1, 2].map(index => `status.devices[0].networkData.ips[${index}]: Invalid`)])
   t.same(causes(await status({ devices: many(5000, index => ({ ...named, device: `d${index}` })) })), ['status.devices: TooMany'])
   t.equal((await status({ devices: [{ ...named, data: { a: 1 }, networkData: { ips: ['10.0.0.1/24'] } }] })).code, 200)
   t.same(causes(await status({ allocation: null })), ['status.reservedFor: Forbidden'])
@@ -113,6 +113,7 @@ t.test('a slice offers devices of one driver on nodes', async t => {
       'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a-b]: Invalid', 'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a/b/c]: Invalid',
       'spec.devices[0].attributes[v].version: Invalid'
     ]],
+    [{ devices: [device({ attributes: { v: { version: `v${'1'.repeat(64)}` } } })] }, ['spec.devices[0].attributes[v].version: TooLong', 'spec.devices[0].attributes[v].version: Invalid']],
     [{ devices: [device({ taints: [{ key: '!', value: '!', effect: 'Some' }] })] }, ['spec.devices[0].taints[0].key: Invalid', 'spec.devices[0].taints[0].value: Invalid', 'spec.devices[0].taints[0].effect: NotSupported']],
     [{ devices: [device({ nodeName: 'n1' })] }, ['spec.devices[0]: Invalid']],
     [{ nodeName: undefined, perDeviceNodeSelection: true, devices: [device({}), device({ nodeName: 'a', allNodes: true }, 'e')] }, ['spec.devices[0]: Required', 'spec.devices[1]: Invalid']],

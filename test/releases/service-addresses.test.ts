@@ -44,7 +44,7 @@ t.test('a range is one of each family at most, and only a second one may be adde
   }
   const change = async (...cidrs: string[]) => await server.patch(`${RANGES}/four`, { spec: { cidrs } })
   t.same(causes(await change('10.2.0.0/24')), ['spec.cidrs[0]: FieldValueInvalid'])
-  t.same(causes(await change()), ['spec.cidrs: FieldValueInvalid'])
+  t.same(causes(await change()), ['spec.cidrs: FieldValueRequired', 'spec.cidrs: FieldValueInvalid'])
   t.same(causes(await change('10.1.0.0/24', '10.2.0.0/24')), ['spec.cidrs: FieldValueInvalid'])
   t.equal((await change('10.1.0.0/24', 'fd00::/112')).code, 200)
   t.same(causes(await change('10.1.0.0/24')), ['spec.cidrs: FieldValueInvalid'])

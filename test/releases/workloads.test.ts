@@ -122,6 +122,7 @@ t.test('schedules name their time zone in a field', async t => {
 
 t.test('stateful sets check their templates whole, and may keep more revisions', async t => {
   const set = (name: string, spec: Json = {}, pod: Json = {}): Json => ({ metadata: { name }, spec: { selector: { matchLabels: { a: 'b' } }, serviceName: 's', template: { metadata: { labels: { a: 'b' } }, spec: { containers: [container], ...pod } }, ...spec } })
+  t.same(causes(await later.post(SETS, set('a', { serviceName: 'a.b' }))), ['Invalid spec.serviceName'])
   t.same(causes(await later.post(SETS, set('a.b', { volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: { resources: { requests: { storage: '1' } } } }], ordinals: { start: -1 } }, { containers: [{ name: 'c' }] }))).toSorted(),
     ['Invalid metadata.name', 'Invalid spec.ordinals.start', 'Required spec.template.spec.containers[0].image', 'Required spec.volumeClaimTemplates[0].spec.accessModes'])
   const made = await later.post(SETS, set('a', { ordinals: { start: 2 } }))

@@ -5,6 +5,7 @@ import { Condition } from '../../meta/answers.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { resource } from '../../resource.js'
+import { validateConditions } from '../../rules/conditions.js'
 import { MatchCondition } from './match-condition.js'
 import { MatchResources, ParamKind, ParamRef, Variable } from './policies.js'
 import { paramKindCell, paramRefCell } from './policy-columns.js'
@@ -70,6 +71,8 @@ export const ValidatingAdmissionPolicyStatus =
     observedGeneration: int64(1, 'The generation that was checked.'),
     typeChecking: one(2, 'What checking the types of expressions has found.', TypeChecking, { pointer: true }),
     conditions: list(3, 'Conditions of the policy.', Condition, { listType: 'map', listMapKeys: ['type'] })
+  }, {
+    validate: ({ conditions = [] }, at, report) => { validateConditions(conditions, `${at}.conditions`, report) }
   })
 
 export type ValidatingAdmissionPolicy = Static<typeof ValidatingAdmissionPolicy>

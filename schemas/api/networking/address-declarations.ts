@@ -35,7 +35,7 @@ export function declare (version: 'v1' | 'v1beta1') {
     cidrs: list(1, 'One range, or one of each IP family; a second one may be added, and nothing else changes.',
       'string', { listType: 'atomic', immutable: 'ruled', holds: 'cidr' })
   }, {
-    validateCreate: (spec, at, report) => { validateCIDRs(spec, at, report) },
+    validate: (spec, at, report) => { validateCIDRs(spec, at, report) },
     validateUpdate: (spec, old, at, report) => { validateCIDRsUpdate(spec, old, at, report) }
   })
 

@@ -1,4 +1,5 @@
 /** RuntimeClass, for both versions of node.orch.io. */
+import { isOn } from '../../gates.js'
 import { Quantity } from '../../meta/quantity.js'
 import { Toleration } from '../core/affinity.js'
 import { checkResources } from '../core/rules/resources.js'
@@ -7,7 +8,7 @@ import { validatePart } from '../../language/validation.js'
 import { validateLabels } from '../../meta/metadata.js'
 import { metadata } from '../../meta/object.js'
 import { dnsLabel } from '../../names.js'
-import { duplicate, checkName } from '../../rules/findings.js'
+import { duplicate, checkName, required } from '../../rules/findings.js'
 
 /** The messages of one version. */
 export function declare (version: 'v1' | 'v1beta1') {
@@ -45,7 +46,12 @@ export function declare (version: 'v1' | 'v1beta1') {
     }),
     overhead: one(3, 'Resources the runtime takes for each pod.', Overhead, { pointer: true }),
     scheduling: one(4, 'Nodes that have the runtime.', Scheduling, { pointer: true })
-  }, { validate: ({ handler }, _at, report) => { checkName(report, 'handler', handler, dnsLabel) } })
+  }, {
+    validate: ({ handler }, _at, report) => {
+      if (handler === '' && isOn(report, 'RuntimeHandlerIsRequired')) required(report, 'handler')
+      else checkName(report, 'handler', handler, dnsLabel)
+    }
+  })
 
   return { Overhead, Scheduling, RuntimeClass }
 }

@@ -77,8 +77,8 @@ const columns: ReadonlyArray<Column<CSIDriver>> = [
   age
 ]
 
-const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown =>
-  [tokenRequests, requiresRepublish]
+const counted = ({ spec: { tokenRequests, requiresRepublish, seLinuxMount } }: CSIDriver): unknown =>
+  [tokenRequests, requiresRepublish, seLinuxMount]
 
 const driverWarnings = warnedLater<CSIDriver>(({ spec }, old, warn) => {
   if ((spec.tokenRequests ?? []).length === 0 || spec.serviceAccountTokenInSecrets !== undefined) return
@@ -93,7 +93,7 @@ export const csiDrivers = resource(CSIDriver, {
   namespaced: false,
   unconditionalUpdate: false,
   deleteReturns: 'Object',
-  // The generation is unset until the first change of these two fields.
+  // The generation is unset until the first change of these fields.
   strategy: {
     prepareForUpdate: (driver, old) => {
       if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old)

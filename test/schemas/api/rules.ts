@@ -50,7 +50,7 @@ function received (one: Representation, body: Plain): ApiObject {
   return converted
 }
 
-/** The object as it would be stored, and its findings. @param gates drops fields of gates that are off; by default none are dropped */
+/** The object as it would be stored, and its findings. @param gates drops fields of gates that are off, and decides rules; by default none are dropped */
 export function created (one: Representation, body: Plain, gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const object = received(one, body)
@@ -65,7 +65,7 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
   strategy.prepareForCreate?.(object, undefined, gates ?? DEFAULT_GATES)
   applyDefaults(stored.message, object)
   const before = clone(object)
-  const errors = [...validateObject(stored, object), ...finish(validateVersion(one, object, undefined, '', gates))]
+  const errors = [...validateObject(stored, object, gates), ...finish(validateVersion(one, object, undefined, '', gates))]
   if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
   return { object, errors }
 }
@@ -83,7 +83,7 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
     strategy.dropGated?.(object, old, gates)
   }
   strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES, Date.now())
-  const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
+  const found = named?.changes === undefined ? validateUpdate(stored, object, old, gates) : validateSubresource(stored, object, old, named, gates)
   return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
 }
 

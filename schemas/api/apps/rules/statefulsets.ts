@@ -52,6 +52,7 @@ export function validateTemplates (
   }
   if (old !== undefined) return
   if (dnsSubdomain(metadata.name ?? '').length === 0) checkName(report, 'metadata.name', metadata.name ?? '', dnsLabel)
+  if ((spec.serviceName ?? '') !== '') checkName(report, 'spec.serviceName', spec.serviceName ?? '', dnsLabel)
   spec.volumeClaimTemplates?.forEach((claim, index) => {
     validatePart(PersistentVolumeClaimSpec, claim.spec, `spec.volumeClaimTemplates[${index}].spec`, report)
   })

@@ -1,4 +1,5 @@
 /** Validation of network volume sources. */
+import { isOn } from '../../../gates.js'
 import { checkRange, invalid, checkName, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
@@ -70,10 +71,11 @@ export function validateStorageOS (source: StorageOSVolumeSource, at: string, re
 const DRIVER_MAX = 63
 
 /**
- * A CSI driver name, in any case. An empty name is reported here as invalid, and as required by the field's
- * declaration.
+ * A CSI driver name, in any case. An empty name is reported as required by the field's declaration, and here as
+ * invalid too, in releases that say both.
  */
 export function checkDriverName (driver: string, field: string, report: Report): void {
+  if (driver === '' && isOn(report, 'DriverNameIsRequired')) return
   if (driver.length > DRIVER_MAX) tooLong(report, field, DRIVER_MAX)
   for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)
 }

@@ -67,8 +67,6 @@ export function validateCIDRsUpdate (spec: ServiceCIDRSpec, old: ServiceCIDRSpec
   if (before.length !== 1 || cidrs.length !== MAX_RANGES) {
     return invalid(report, field, cidrs, 'updates to CIDRs field are not allowed')
   }
-  const [first = '', second = ''] = cidrs
+  const [first = ''] = cidrs
   if (first !== before[0]) invalid(report, `${field}[0]`, first, 'field is immutable')
-  if (!isDual(cidrs)) return invalid(report, field, spec, ONE_OF_EACH)
-  validateRange(second, `${field}[1]`, report)
 }

@@ -1,4 +1,5 @@
 /** Validation of Ingresses and IngressClasses. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../../names.js'
 import { forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
@@ -42,10 +43,11 @@ export function newIngressWarnings ({ metadata: { annotations = {} }, spec }: In
 }
 
 export function validateIngressCreate ({ metadata: { annotations = {} }, spec }: Ingress, report: Report): void {
-  if (Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName !== undefined) {
+  const isSame = annotations[CLASS_ANNOTATION] === spec.ingressClassName && isOn(report, 'IngressMayNameClassTwice')
+  if (Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName !== undefined && !isSame) {
     invalid(
       report, `annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION],
-      'can not be set when the class field is also set'
+      'can not be set when the class field is set to another class'
     )
   }
   validateRules(spec, () => true, report)
@@ -106,7 +108,8 @@ function validateBackend ({ service, resource }: IngressBackend, at: string, rep
   }
   if (resource !== undefined) return validateResource(resource, `${at}.resource`, report)
   if (service === undefined) return invalid(report, at, '', 'resource or service backend is required')
-  requiredName(report, `${at}.service.name`, service.name, dns1035Label)
+  const rule = isOn(report, 'RelaxedServiceNameValidation') ? dnsLabel : dns1035Label
+  requiredName(report, `${at}.service.name`, service.name, rule)
   const { name = '', number = 0 } = service.port
   if (name !== '' && number !== 0) invalid(report, at, '', 'cannot set both port name & port number')
   else if (name !== '') checkName(report, `${at}.service.port.name`, name, portName)

@@ -2,6 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { validatePart } from '../../../language/validation.js'
+import { canonicalForm } from '../../../rules/address-forms.js'
 import { validateConditions } from '../../../rules/conditions.js'
 import { forbidden, invalid, notSupported, required, tooLong } from '../../../rules/findings.js'
 import { parseRange } from '../../../rules/net.js'
@@ -94,10 +95,11 @@ function validateNetwork (
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE) tooLong(report, `${at}.hardwareAddress`, MAX_HARDWARE)
   if (!isShort(ips, MOST_ADDRESSES, `${at}.ips`, report)) return
   for (const [index, ip] of ips.entries()) {
+    const form = canonicalForm(ip, 'cidr')
     if (parseRange(ip) === undefined) {
       const why = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)'
       invalid(report, `${at}.ips[${index}]`, ip, why)
-    }
+    } else if (form !== undefined) invalid(report, `${at}.ips[${index}]`, ip, `must be in canonical form ("${form}")`)
   }
   checkUnique(ips, ip => ip, `${at}.ips`, report)
 }

@@ -69,7 +69,7 @@ function checkText (text: string, at: string, report: Report): void {
 }
 
 function checkVersion (text: string, at: string, report: Report): void {
-  if (text.length > MAX_TEXT) return tooLong(report, at, MAX_TEXT)
+  if (text.length > MAX_TEXT) tooLong(report, at, MAX_TEXT)
   if (!SEMVER.test(text)) invalid(report, at, text, 'must be a string compatible with semver.org spec 2.0.0')
 }
 

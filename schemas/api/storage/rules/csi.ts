@@ -1,4 +1,5 @@
 /** Validation of CSIDrivers, CSINodes and CSIStorageCapacities. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import type { LabelSelector } from '../../../meta/options.js'
@@ -15,10 +16,16 @@ const MODES = ['Persistent', 'Ephemeral']
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 const MAX_NODE_ID = 256
+const MIN_PERIOD = 10
 
 export function validateDriverSpec (
-  { fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [] }: CSIDriverSpec, at: string, report: Report
+  { fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [], nodeAllocatableUpdatePeriodSeconds: period }:
+  CSIDriverSpec, at: string, report: Report
 ): void {
+  if (period !== undefined && period < MIN_PERIOD) {
+    const why = `must be greater than or equal to ${MIN_PERIOD} seconds`
+    invalid(report, `${at}.nodeAllocatableUpdatePeriodSeconds`, period, why)
+  }
   if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) {
     notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
   }
@@ -51,7 +58,10 @@ export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, a
   if (spec.attachRequired !== old.attachRequired) {
     invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
   }
-  for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) {
+  const fixed = isOn(report, 'DriverChangesMounts')
+    ? ['volumeLifecycleModes'] as const
+    : ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const
+  for (const field of fixed) {
     if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
   }
 }
@@ -83,14 +93,18 @@ function validateNodeDriver (
   }
 }
 
-/** Drivers may be added and removed, but not changed. */
+/** Drivers may be added and removed, but not changed, except for the number of volumes where a gate allows it. */
 export function validateNodeDriversUpdate (
   { drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report
 ): void {
+  const at = isOn(report, 'NodeDriversHavePath') ? 'spec.drivers' : 'CSINodeDriver'
   const installed = new Map(before.map(driver => [driver.name, driver]))
   for (const driver of drivers) {
     const old = installed.get(driver.name)
-    if (old !== undefined && !sameValue(driver, old)) invalid(report, 'CSINodeDriver', driver, 'field is immutable')
+    const allocatable = isOn(report, 'MutableCSINodeAllocatableCount') ? old?.allocatable : driver.allocatable
+    if (old !== undefined && !sameValue({ ...driver, allocatable }, old)) {
+      invalid(report, at, driver, 'field is immutable')
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Validation of StorageClasses and VolumeAttributesClasses. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { sameValueAndPresence } from '../../../language/values.js'
 import { qualifiedName } from '../../../names.js'
@@ -81,10 +82,12 @@ function validateTerm (terms: readonly Term[], field: string, report: Report): v
 }
 
 function validateFixed<T extends object> (
-  object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report
+  object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report, isInvalid = false
 ): void {
   for (const field of fields) {
-    if (!sameValueAndPresence(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
+    if (sameValueAndPresence(object[field], old[field])) continue
+    if (isInvalid) invalid(report, field, object[field], 'field is immutable')
+    else forbidden(report, field, `updates to ${field} are forbidden.`)
   }
 }
 
@@ -95,7 +98,8 @@ export function validateAttributesClassUpdate (
 }
 
 export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
-  validateFixed(object, old, ['parameters', 'provisioner', 'reclaimPolicy'], report)
+  const isInvalid = isOn(report, 'StorageClassChangeIsInvalid')
+  validateFixed(object, old, ['parameters', 'provisioner', 'reclaimPolicy'], report, isInvalid)
   if (object.volumeBindingMode !== old.volumeBindingMode) {
     invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
   }

@@ -1,7 +1,7 @@
 /** Validation of VolumeAttachments. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, checkName, required, tooLong } from '../../../rules/findings.js'
+import { forbidden, checkName, notNegative, required, tooLong } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { validateInlineVolumeSpec } from '../../core/rules/persistentvolumes.js'
 import { MAX_SIZE, validateSize } from './storageclasses.js'
@@ -34,5 +34,6 @@ export function validateAttachmentStatus (
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     // Upstream's error states this other limit.
     if (Buffer.byteLength(error?.message ?? '') > MAX_MESSAGE) tooLong(report, `${at}.${field}.message`, MAX_SIZE)
+    notNegative(report, `${at}.${field}.errorCode`, error?.errorCode)
   }
 }

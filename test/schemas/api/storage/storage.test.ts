@@ -1,5 +1,7 @@
 import t from 'tap'
-import { creates, served, updated, updates } from '../rules.js'
+import { featureGates } from '../../../../schemas/gates.js'
+import type { FieldError } from '../../../../schemas/status.js'
+import { created, creates, served, updated, updates } from '../rules.js'
 
 const classes = served('storage.orch.io/v1', 'storageclasses')
 const CLASS = { provisioner: 'disk.example.com', parameters: { type: 'fast' } }
@@ -111,3 +113,20 @@ for (const version of ['v1', 'v1beta1']) {
   ])
   updates(t, capacities, CAPACITY, [['of what it tells', {}, { storageClassName: 'slow', nodeTopology: { matchLabels: { a: 'b' } } }, 'Invalid storageClassName', 'Invalid nodeTopology']])
 }
+
+t.test('drivers and classes where release 1.36 is emulated', async t => {
+  const gates = featureGates({}, { release: '1.36' })
+  const found = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
+  t.same(found(updated(drivers, { spec: {} }, { spec: { podInfoOnMount: true, fsGroupPolicy: 'None', seLinuxMount: true } }, '', gates).errors), [])
+  t.same(found(created(drivers, { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } }, gates).errors), ['Invalid spec.nodeAllocatableUpdatePeriodSeconds'])
+  t.same(found(updated(nodes, on(DRIVER), on({ ...DRIVER, allocatable: { count: 3 } }), '', gates).errors), [])
+  t.same(found(updated(nodes, on(DRIVER), on({ ...DRIVER, nodeID: 'n2' }), '', gates).errors), ['Invalid spec.drivers'])
+  t.same(found(created(nodes, on({ ...DRIVER, name: '' }), gates).errors), ['Required spec.drivers[0].name'])
+  const attachment = { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }
+  const attachments = served('storage.orch.io/v1', 'volumeattachments')
+  t.same(found(created(attachments, { spec: { ...attachment.spec, attacher: '' } }, gates).errors), ['Required spec.attacher'])
+  t.same(found(updated(attachments, attachment, { ...attachment, status: { attached: false, attachError: { errorCode: -1 } } }, 'status', gates).errors), ['Invalid status.attachError.errorCode'])
+  const changed = { provisioner: 'b', parameters: { a: 'b' }, reclaimPolicy: 'Retain' }
+  t.same(found(updated(served('storage.orch.io/v1', 'storageclasses'), { provisioner: 'a' }, changed, '', gates).errors).toSorted(), ['Invalid parameters', 'Invalid provisioner', 'Invalid reclaimPolicy'])
+  t.same(found(created(served('node.orch.io/v1', 'runtimeclasses'), { handler: '' }, gates).errors), ['Required handler'])
+})
