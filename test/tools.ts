@@ -122,7 +122,7 @@ export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): 
   return { path: join(debianPackage('systemd', path), path), env: { LD_LIBRARY_PATH: join(debianPackage('libsystemd-shared', folder), folder) } }
 }
 
-/** Provides everything before the first test; ends the process with one line if something is unavailable. */
+/** Provides everything; ends the process with one line if something is unavailable. */
 export function ensureTools (): void {
   try {
     etcdProgram()
