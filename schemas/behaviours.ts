@@ -9,6 +9,8 @@ export const BEHAVIOURS = {
   AutoscalerKeepsSentMetrics: '1.36',
   /** `scaleTargetRef` needs a group where its kind has one. */
   AutoscalerNamesGroupOfTarget: '1.36',
+  /** The cause of two decisions about a certificate is the list of conditions, rather than one of them. */
+  CertificateDecisionsAreOneFinding: '1.34',
   /** A user carries the hash of the client certificate as a credential. */
   CertificateIdentifiesUser: '1.32',
   /** A claim that names neither class nor volume may get a class. */

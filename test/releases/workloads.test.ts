@@ -108,9 +108,6 @@ t.test('suspended jobs may ask for other resources', async t => {
   t.equal(made.code, 201)
   t.equal((await put('s', { containers: [{ ...container, resources: { requests: { cpu: '1' } } }], schedulingGates: [{ name: 'a' }] })).code, 200)
   t.same(causes(await put('s', { containers: [{ ...container, image: 'j' }] })), ['Invalid spec.template'])
-  const labels = (change: Json) => later.patch(`${JOBS}/s`, { spec: { template: { metadata: { labels: change } } } }, MERGE)
-  t.equal((await labels({ 'controller-uid': 'other' })).code, 200, 'labels that are not selected by')
-  t.same(causes(await labels({ 'batch.orch.io/controller-uid': 'other' })), ['Invalid spec.template.metadata.labels'])
 })
 
 t.test('schedules name their time zone in a field', async t => {

@@ -15,7 +15,7 @@ import { resource, type Column } from '../../resource.js'
 import { checkJobStatusChange } from './rules/job-status.js'
 import {
   defaultLabels, labelJob, laterJobDefaults, prepareJob, prepareJobUpdate, validateJob, validateJobSpec,
-  validateJobStatus, validateJobUpdate, validateNewJob
+  validateJobStatus, validateJobUpdate
 } from './rules/jobs.js'
 import { allWarnings, warnedLater } from '../../rules/warned.js'
 
@@ -124,7 +124,6 @@ export const Job = kind('Job', 'Runs pods until enough of them have succeeded.',
     defaultLabels(job)
   },
   validate: (job, _at, report) => { validateJob(job, report) },
-  validateCreate: (job, _at, report) => { validateNewJob(job, report) },
   validateUpdate: (job, old, _at, report) => { validateJobUpdate(job, old, report) }
 })
 

@@ -100,18 +100,14 @@ function labelsOf (name: string, uid: string, isPrefixed: boolean): Record<strin
   }
 }
 
-export function validateJob ({ spec }: Job, report: Report): void {
-  const { selector, template } = spec
+export function validateJob (job: Job, report: Report): void {
+  const { metadata: { name = '' }, spec } = job
+  const { completionMode, completions = 0, selector, template } = spec
+  checkGenerated(job, report)
   validateJobSpec(spec, 'spec', report)
   if (selector === undefined) required(report, 'spec.selector')
   else validateLabelSelector(selector, 'spec.selector', report)
   if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
-}
-
-/** What the server generates, and what the name must allow for: an update is not asked again. */
-export function validateNewJob (job: Job, report: Report): void {
-  const { metadata: { name = '' }, spec: { completionMode, completions = 0 } } = job
-  checkGenerated(job, report)
   if (completionMode === 'Indexed' && completions > 0) {
     const last = `${name}-${completions - 1}`
     if (dnsLabel(last).length > 0) {
@@ -126,7 +122,10 @@ function checkGenerated (
   if (manualSelector === true || selector === undefined) return
   if (uid === '') required(report, 'metadata.uid')
   const labels = template.metadata.labels ?? {}
-  const generated = labelsOf(name, uid, isOn(report, PREFIXED_SINCE))
+  // A job of another release keeps its labels.
+  const has = (label: string): boolean => Object.hasOwn(selector.matchLabels ?? {}, label)
+  const isPrefixed = has(LATER_UID_LABEL) || (isOn(report, PREFIXED_SINCE) && !has(UID_LABEL))
+  const generated = labelsOf(name, uid, isPrefixed)
   for (const [label, value] of Object.entries(generated)) {
     const field = `spec.template.metadata.labels[${label}]`
     if (!Object.hasOwn(labels, label)) required(report, field, `must be '${value}'`)

@@ -1,5 +1,5 @@
 /** Validation of CertificateSigningRequests, and preparation of what each subresource may change. */
-import type { Gates } from '../../../gates.js'
+import { isOn, type Gates } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { clone } from '../../../language/values.js'
 import { timestamp } from '../../../meta/time.js'
@@ -78,7 +78,8 @@ export function validateRequestStatus (
     if (status === '') required(report, `${at}.status`)
     else if (!known.includes(status)) notSupported(report, `${at}.status`, status, known)
     if (EXCLUSIVE.includes(type) && EXCLUSIVE.some(other => other !== type && types.has(other))) {
-      invalid(report, `${at}.type`, type, 'Approved and Denied conditions are mutually exclusive')
+      const field = isOn(report, 'CertificateDecisionsAreOneFinding') ? CONDITIONS : `${at}.type`
+      invalid(report, field, type, 'Approved and Denied conditions are mutually exclusive')
     }
     if (types.has(type)) duplicate(report, `${at}.type`, type)
     types.add(type)

@@ -117,5 +117,7 @@ t.test('requests for certificates', async t => {
     ['a failure', {}, { status: { conditions: [{ type: 'Failed', status: 'True' }] } }],
     ['what is no certificate', {}, { status: { certificate: 'eA==' } }, 'Invalid status.certificate']
   ])
-  await judged(t, server, `${place}/approval`, [['both', {}, { status: { conditions: [approved, { type: 'Denied', status: 'True' }] } }, 'Invalid status.conditions[1].type']])
+  const both = { status: { conditions: [approved, { type: 'Denied', status: 'True' }] } }
+  await judged(t, server, `${place}/approval`, [['both', {}, both, 'Invalid status.conditions[1].type']])
+  await judged(t, await build(t, { emulatedVersion: '1.36' }), `${place}/approval`, [['both', {}, both, 'Invalid status.conditions']])
 })
