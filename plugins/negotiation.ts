@@ -11,13 +11,16 @@ import { isConnection } from './shared/request-kinds.js'
 import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
 
-const OBJECT: Available = { protobuf: true, watch: false, transforms: true }
-const STREAM: Available = { protobuf: true, watch: true, transforms: true }
+const ANSWER: Available = { protobuf: true, watch: false, transforms: true }
+const OBJECT: Available = { ...ANSWER, unfit: 'PartialObjectMetadataList' }
+const LIST: Available = { ...ANSWER, unfit: 'PartialObjectMetadata' }
+const STREAM: Available = { ...ANSWER, watch: true }
+const BY_VERB: Readonly<Record<string, Available>> = { list: LIST, watch: STREAM, deletecollection: ANSWER }
 /** Types defined at run time have no protobuf form. */
-const TEXT: Available = { protobuf: false, watch: false, transforms: true }
-const TEXT_STREAM: Available = { protobuf: false, watch: true, transforms: true }
+const TEXTS = new Map<Available, Available>(
+  [ANSWER, OBJECT, LIST, STREAM].map(available => [available, { ...available, protobuf: false }]))
 /** Virtual types, which have no Table form. */
-const OPERATION: Available = { protobuf: true, watch: false, transforms: 'metadata' }
+const OPERATION: Available = { ...OBJECT, transforms: 'metadata' }
 const DOCUMENT: Available = { protobuf: false, watch: false, transforms: false }
 /** `/api` and `/apis`. */
 const DISCOVERY: Available = { ...DOCUMENT, discovery: true }
@@ -34,7 +37,7 @@ const isBrowser = (accept = ''): boolean => accept.includes('text/html')
 export default plugin()(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
   const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, DISCOVERY, FRONT_PAGE]
+    [ANSWER, OBJECT, LIST, STREAM, ...TEXTS.values(), OPERATION, DOCUMENT, DISCOVERY, FRONT_PAGE]
       .map(available => [available, [new Map(), new Map()]]))
   const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
@@ -58,7 +61,7 @@ export default plugin()(async fastify => {
     const { info, query, naming } = orch
     const header = naming.accepted(request.headers.accept)
     const available = info.isResourceRequest
-      ? info.verb === 'watch' ? STREAM : OBJECT
+      ? BY_VERB[info.verb] ?? OBJECT
       : info.path === '/' && (info.verb === 'get' || info.verb === 'head')
         ? FRONT_PAGE
         : DISCOVERY_PATH.test(info.path)
@@ -72,7 +75,7 @@ export default plugin()(async fastify => {
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined &&
       resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(header, OPERATION, pretty)
-    if (textOnly) accept = choose(header, available === STREAM ? TEXT_STREAM : TEXT, pretty)
+    if (textOnly) accept = choose(header, TEXTS.get(available) ?? available, pretty)
     // The pod, node or extension server chooses the format of a proxied response.
     if (accept === undefined && !isConnection(info) && aggregation()?.find(info.path) === undefined) {
       return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))

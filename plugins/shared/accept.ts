@@ -63,6 +63,8 @@ export interface Available {
   readonly discovery?: boolean
   /** `metadata` allows all transforms except Table. */
   readonly transforms: boolean | 'metadata'
+  /** The form of metadata that does not fit: that of a list for one object, that of one object for a list. */
+  readonly unfit?: 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 }
 
 /** Returns the first clause that can be served, or undefined when none can. A missing header means JSON. */
@@ -98,11 +100,11 @@ function served ({ type, parameters }: Clause, available: Available): Negotiated
   if (available.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
   if (parameters.stream && (!available.watch || parameters.stream !== 'watch')) return undefined
   if (as === undefined) {
+    if (g !== undefined || v !== undefined) return undefined // a version of what it does not say
     return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
   }
-  if (!available.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) {
-    return undefined
-  }
+  if (!available.transforms || !TRANSFORMS.has(as) || as === available.unfit) return undefined
+  if (!TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
   // Table has no protobuf form
   if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined
   return {

@@ -38,6 +38,8 @@ t.test('the best clause that can be served wins', async t => {
     ['application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1', 'protobuf PartialObjectMetadata meta.orch.io/v1'],
     ['application/json;pretty=1', 'json pretty'],
     ['application/json;stream=watch, application/json', 'json'],
+    ['application/json;g=meta.orch.io;v=v1', undefined],
+    ['application/json;v=v1, application/yaml', 'yaml'],
     ['application/__proto__', undefined],
     [',;,=;', undefined]
   ] as const) t.equal(shown(header), expected, String(header))
