@@ -24,6 +24,8 @@ export interface EntryAnswer extends Warning {
   readonly store: ResourceStore
   readonly entry: Entry
   readonly code: number
+  /** A delete has marked the object, and something holds it. */
+  readonly held?: true
 }
 
 /** An object that is not stored. */

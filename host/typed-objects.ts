@@ -152,7 +152,7 @@ export class TypedObjects extends Addressed {
     const request = { ...deletion(options), name, namespace: this.within(options.namespace) }
     return await ask(this.server, this.asker, this.asked('DELETE', request), async answered => {
       const object = await answeredObject<AnyObject>(answered)
-      return 'code' in answered.answer && answered.answer.code === 202 ? object : undefined
+      return 'held' in answered.answer ? object : undefined
     })
   }
 

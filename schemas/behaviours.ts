@@ -23,6 +23,8 @@ export const BEHAVIOURS = {
   DefinitionFormatsAreWarnedOf: '1.34',
   /** Formats of numbers bound their values. */
   DefinitionFormatsHaveRanges: '1.34',
+  /** A delete of an object that something holds is 200, rather than 202, unless `orphanDependents` is false. */
+  DeleteOfHeldIsOk: '1.36',
   /** Discovery has a singular name for every resource. */
   DiscoveryFillsSingularNames: '1.27',
   /** Pods' data and the groups of files may change in a storage driver. */

@@ -200,8 +200,6 @@ interface Common extends Named {
   readonly anyFinalizer: boolean
   /** What a delete that removed the object returns. */
   readonly deleteReturns: 'Status' | 'Object'
-  /** Release since which a delete of an object that something holds is 200; else 202, as where dependents go first. */
-  readonly heldIsOkSince: string | undefined
   /** Valid names. */
   readonly nameRule: NameRule
   /** Valid names where a gate is on. */
@@ -219,7 +217,6 @@ const DEFAULTS: Omit<Common, keyof Named> = {
   fieldAnnotations: [],
   anyFinalizer: false,
   deleteReturns: 'Status',
-  heldIsOkSince: undefined,
   nameRule: dnsSubdomain,
   laterNames: undefined
 }

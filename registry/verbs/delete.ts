@@ -135,8 +135,7 @@ export async function remove (
   const write = new DeleteWrite({ store, target, context }, given)
   try {
     const { entry } = await runChange(DELETE, write)
-    const { propagationPolicy, options } = write.request
-    const dependentsFirst = propagationPolicy === 'Foreground' || options?.['orphanDependents'] === false
+    const dependentsFirst = write.request.options?.['orphanDependents'] === false
     return { entry, removed: write.removed, dependentsFirst, uid: write.object.metadata.uid }
   } catch (error) {
     if (!isUnreadable(error)) throw error

@@ -43,8 +43,9 @@ function deletionOf ({ orch }: VerbRequest, store: ResourceStore, body?: DeleteO
   }
 }
 
-const heldIsOk = ({ representation: { heldIsOkSince }, gates }: ResourceStore): boolean =>
-  heldIsOkSince !== undefined && gates.enabled(heldIsOkSince)
+/** The code of a delete whose object something holds. */
+const heldCode = ({ gates }: ResourceStore, dependentsFirst: boolean): number =>
+  !dependentsFirst && gates.enabled('DeleteOfHeldIsOk') ? 200 : 202
 
 export function deleteVerb (store: ResourceStore): Verb {
   return async request => {
@@ -54,7 +55,7 @@ export function deleteVerb (store: ResourceStore): Verb {
     const { entry, removed, uid, dependentsFirst } = await remove(
       store, target, sentBy(request, store), contextOf(request)
     )
-    if (!removed) return entryAnswer(request, store, entry, !dependentsFirst && heldIsOk(store) ? 200 : 202)
+    if (!removed) return { ...entryAnswer(request, store, entry, heldCode(store, dependentsFirst)), held: true }
     if (store.representation.deleteReturns === 'Object') return entryAnswer(request, store, entry)
     return success(request, store, { name: target.name, uid })
   }

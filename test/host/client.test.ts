@@ -55,6 +55,16 @@ t.test('every verb, as the server itself', async t => {
   await maps.deleteCollection({ namespace: 'default', labelSelector: 'none=such' })
 })
 
+t.test('what a delete could not remove yet is returned, whatever the release answers with', async t => {
+  for (const emulatedVersion of ['1.24', '1.36'] as const) {
+    const maps = (await hosted(t, { emulatedVersion })).of(coreV1.ConfigMap)
+    await maps.create({ ...map('a'), metadata: { ...map('a').metadata, finalizers: ['example.com/hold'] } })
+    t.match(await maps.delete('a', { namespace: 'default' }), { metadata: { deletionTimestamp: String } }, emulatedVersion)
+    await maps.patch('a', { metadata: { finalizers: null } }, { namespace: 'default' })
+    await t.rejects(maps.delete('a', { namespace: 'default' }), refused(404, 'NotFound'))
+  }
+})
+
 t.test('subresources: a part, a view, an operation', async t => {
   const client = await hosted(t)
   const container = { name: 'c', image: 'i' }

@@ -105,7 +105,6 @@ export const namespaces = resource(Namespace, {
     }
   ],
   deleteReturns: 'Object',
-  heldIsOkSince: '1.36',
   nameRule: dnsLabel,
   columns: [name, text<Namespace>('Status', 'Where the namespace stands.', ({ status }) => status.phase), age],
   selectableFields: { 'status.phase': ({ status }) => status.phase ?? '' },
