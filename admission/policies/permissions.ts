@@ -8,7 +8,7 @@ import type {
 import { sameValue } from '../../schemas/language/values.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
-import { refusal } from '../refusal.js'
+import { invalid, type StatusError } from '../../schemas/status.js'
 import { representationOf } from './parameters.js'
 import type { PolicyTools } from './variables.js'
 
@@ -20,6 +20,12 @@ const SUPERUSERS = 'system:masters'
 const ALL = '*'
 
 interface Read { readonly verb: string, readonly namespace: string, readonly name: string }
+
+/** A finding about the object, as if its rules had made it. */
+const unreadable = ({ group, kind, name, user }: AdmissionRequest, field: string, why: string): StatusError =>
+  invalid({ group, kind }, name, [{
+    type: 'FieldValueForbidden', field, detail: `user ${user?.username ?? ''} ${why}`
+  }])
 
 export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
   const mayRead = async (
@@ -41,9 +47,9 @@ export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
     if (paramKind === undefined || sameValue(paramKind, before?.paramKind)) return
     if (await mayRead(request, paramKind, { verb: 'get', namespace: ALL, name: ALL })) return
     const { apiVersion = '', kind = '' } = paramKind
-    throw refusal(
-      request, `user ${request.user?.username ?? ''} must have "get" permission on all objects of the referenced ` +
-        `paramKind (kind=${kind}, apiVersion=${apiVersion})`
+    throw unreadable(
+      request, 'spec.paramKind', 'must have "get" permission on all objects of the referenced paramKind ' +
+        `(kind=${kind}, apiVersion=${apiVersion})`
     )
   }
 
@@ -56,9 +62,9 @@ export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
     const { name = '', namespace = '' } = paramRef
     const verb = name === '' ? 'list' : 'get'
     if (await mayRead(request, policy?.spec?.paramKind, { verb, namespace, name })) return
-    throw refusal(
-      request, `user ${request.user?.username ?? ''} does not have ${JSON.stringify(verb)} permission on the object ` +
-        'referenced by paramRef'
+    throw unreadable(
+      request, 'spec.paramRef',
+      `does not have ${JSON.stringify(verb)} permission on the object referenced by paramRef`
     )
   }
 

@@ -222,11 +222,11 @@ t.test('who names parameters may read them', async t => {
   const named = binding({ paramRef: { name: 'one', namespace: 'default', parameterNotFoundAction: 'Allow' } })
   t.equal((await admin.call('POST', POLICIES, policy(rule('true'), 'without'), bob)).code, 201)
   t.match(await admin.call('POST', POLICIES, withParams, bob), {
-    code: 403, json: { message: /must have "get" permission on all objects of the referenced paramKind/ }
+    code: 422, json: { details: { kind: 'ValidatingAdmissionPolicy', causes: [{ reason: 'FieldValueForbidden', field: 'spec.paramKind', message: /must have "get" permission on all objects of the referenced paramKind/ }] } }
   })
   t.equal((await admin.call('POST', POLICIES, withParams, root)).code, 201)
   t.match(await admin.call('POST', BINDINGS, named, bob), {
-    code: 403, json: { message: /does not have "get" permission on the object referenced by paramRef/ }
+    code: 422, json: { details: { kind: 'ValidatingAdmissionPolicyBinding', causes: [{ reason: 'FieldValueForbidden', field: 'spec.paramRef', message: /does not have "get" permission on the object referenced by paramRef/ }] } }
   })
   await allow('reads', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }])
   t.equal((await admin.call('POST', BINDINGS, named, bob)).code, 201)
@@ -234,7 +234,7 @@ t.test('who names parameters may read them', async t => {
     (await admin.call(
       'POST', BINDINGS, binding({ paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }, 'all'), bob
     )).code,
-    403, 'a selector lists'
+    422, 'a selector lists'
   )
 })
 
