@@ -11,7 +11,7 @@ import { areRulesOn, RATCHETS_GATE } from '../api/apiextensions/rules/expression
 import { SELECTABLE_GATE } from '../api/apiextensions/rules/selectable-fields.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
 import { DEFAULT_GATES, type Gates } from '../gates.js'
-import { apiVersionOf } from '../groups.js'
+import { apiVersionOf, byStage } from '../groups.js'
 import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
@@ -70,6 +70,7 @@ function customResource (
         evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE),
         later: gates.enabled('DefinitionFormatsHaveRanges')
       }),
+      ...deprecationOf(spec, kind, declared),
       selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
         apiVersion: apiVersionOf(spec.group, name), kind
       })
@@ -98,10 +99,23 @@ function customResource (
   })
 }
 
+/** Without a warning of its own, a deprecated version names the newest that is served, comes later and is not. */
+function deprecationOf (
+  { group, versions = [] }: CustomResourceDefinition['spec'], kind: string,
+  { name, deprecated, deprecationWarning }: CustomResourceDefinitionVersion
+): Pick<Version, 'deprecation'> {
+  if (deprecated !== true) return {}
+  const [better] = versions.filter(other => other.served && other.deprecated !== true && byStage(other.name, name) < 0)
+    .map(other => other.name).sort(byStage)
+  const instead = better === undefined ? '' : `; use ${apiVersionOf(group, better)} ${kind}`
+  const warning = deprecationWarning ?? `${apiVersionOf(group, name)} ${kind} is deprecated${instead}`
+  return { deprecation: { deprecated: '', warning } }
+}
+
 function versionOf (
   group: string, kind: string, version: CustomResourceDefinitionVersion, gates: RuleGates
 ): Omit<Version, 'selectableFields'> {
-  const { name, served, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning } = version
+  const { name, served, schema, subresources, additionalPrinterColumns } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
   const { validate } = customRules(declared, gates)
@@ -113,9 +127,6 @@ function versionOf (
         if (scale !== undefined) validateScale(scale, object, report)
       }
     },
-    ...(deprecated === true
-      ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } }
-      : {}),
     limitsWrites: served,
     columns: customColumns(additionalPrinterColumns),
     subresources: [
