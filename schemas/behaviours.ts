@@ -31,6 +31,8 @@ export const BEHAVIOURS = {
   DriverChangesMounts: '1.29',
   /** An empty name of a storage driver is Required alone, not Invalid too. */
   DriverNameIsRequired: '1.36',
+  /** Every exception of a block of addresses is validated, not only those up to the first that is no range. */
+  ExceptionsAreAllValidated: '1.33',
   /** Priority levels lend and borrow seats. */
   FairnessLendsSeats: '1.29',
   /** A connection has 100 streams by default, rather than 250. */

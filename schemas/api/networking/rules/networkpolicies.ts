@@ -1,4 +1,5 @@
 /** Validation of NetworkPolicies. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { contains, parseRange } from '../../../rules/net.js'
@@ -55,8 +56,10 @@ export function validateBlock ({ cidr, except = [] }: IPBlock, at: string, repor
   for (const [index, text] of except.entries()) {
     const part = parseRange(text)
     const field = `${at}.except[${index}]`
-    if (part === undefined) return invalid(report, field, text, 'not a valid CIDR')
-    if (!contains(whole, part.address) || whole.bits >= part.bits) {
+    if (part === undefined) {
+      invalid(report, field, text, 'not a valid CIDR')
+      if (!isOn(report, 'ExceptionsAreAllValidated')) return
+    } else if (!contains(whole, part.address) || whole.bits >= part.bits) {
       invalid(report, field, text, 'must be a strict subset of `cidr`')
     }
   }

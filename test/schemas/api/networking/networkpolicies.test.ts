@@ -32,6 +32,7 @@ creates(t, policies, VALID, [
   ['no range', block(''), `Required ${PEER}.ipBlock.cidr`],
   ['an address', block('10.0.0.1'), `Invalid ${PEER}.ipBlock.cidr`],
   ['an exception that is no range', block('10.0.0.0/8', 'x'), `Invalid ${PEER}.ipBlock.except[0]`],
+  ['more after it', block('10.0.0.0/8', 'x', 'y'), `Invalid ${PEER}.ipBlock.except[0]`],
   ['an exception outside', block('10.0.0.0/8', '11.0.0.0/16'), `Invalid ${PEER}.ipBlock.except[0]`],
   ['one of another family', block('10.0.0.0/8', '2001:db8::/48'), `Invalid ${PEER}.ipBlock.except[0]`],
   ['an exception of all', block('10.0.0.0/8', '10.0.0.0/8'), `Invalid ${PEER}.ipBlock.except[0]`],
