@@ -3,6 +3,8 @@
  * declaration (`since`) says so. A behaviour is asked for by its name, like a gate. Its first word is what it concerns.
  */
 export const BEHAVIOURS = {
+  /** Of addresses that repeat each other only the list is told, not each of them too. */
+  AddressFaultsAreToldOnce: '1.33',
   /** `--audit-log-maxsize=0` is no rotation, rather than 100 MiB. */
   AuditLogIsKeptWithoutSize: '1.36',
   /** Metrics of an autoscaler in v1 stay in the order in which they were sent. */
@@ -17,6 +19,8 @@ export const BEHAVIOURS = {
   ClaimGetsClassLater: '1.28',
   /** TZ in the schedule of a cron job is 422; `timeZone` is for that. */
   CronJobHasNoZoneInSchedule: '1.27',
+  /** Groups of what a claim is filled from are DNS names. */
+  ClaimSourceGroupsAreNames: '1.27',
   /** A definition whose conversion webhook has no certificates is not established. */
   DefinitionNeedsCertificates: '1.36',
   /** Unknown formats in schemas are warned of. */
@@ -33,6 +37,8 @@ export const BEHAVIOURS = {
   DriverNameIsRequired: '1.36',
   /** Every exception of a block of addresses is validated, not only those up to the first that is no range. */
   ExceptionsAreAllValidated: '1.33',
+  /** Ephemeral containers aim at no others of their kind, and static pods have none. */
+  EphemeralContainersAimAtOthers: '1.25',
   /** Priority levels lend and borrow seats. */
   FairnessLendsSeats: '1.29',
   /** A connection has 100 streams by default, rather than 250. */
@@ -55,6 +61,8 @@ export const BEHAVIOURS = {
   MetricsHaveLaterStages: '1.36',
   /** PUT of a missing object with a UID is 404, rather than 409. */
   MissingWithUidIsNotFound: '1.36',
+  /** Values of node affinity that a node must have are values of labels. */
+  NodeAffinityNeedsLabelValues: '1.33',
   /** The cause of a changed driver of a CSINode has its path. */
   NodeDriversHavePath: '1.33',
   /** A node agent gets certificates of its own node only. */
@@ -67,26 +75,44 @@ export const BEHAVIOURS = {
   OpenApiTypesLists: '1.31',
   /** Origins of CORS that match parts of other hosts are refused. */
   OriginsAreAnchored: '1.27',
+  /** Findings in pods have the paths and reasons of that release. */
+  PodFaultsNamePlaces: '1.36',
   /** A negative grace period of a pod becomes 1, and seccomp annotations are not synced. */
   PodGracePeriodIsPositive: '1.27',
   /** Changes of a pod's status are validated. */
   PodStatusFollowsRules: '1.36',
+  /** Kernel parameters of a namespace go only to pods with a namespace of their own. */
+  PodSysctlsStayInPod: '1.29',
+  /** The file of a projected token is within its volume. */
+  PodTokenPathsStayInVolume: '1.30',
   /** `procMount: Unmasked` needs `hostUsers: false`. */
   PodUnmasksOnlyForUsers: '1.30',
   /** An empty handler of a runtime class is Required, not Invalid. */
   RuntimeHandlerIsRequired: '1.36',
+  /** Both annotations of a service about topology say the same. */
+  ServiceAnnotationsAgree: '1.27',
   /** A service may have the port of node agents. */
   ServiceMayTakeAgentPort: '1.36',
+  /** Each address range of a service that is wrong has its own finding. */
+  ServiceRangesAreToldApart: '1.33',
+  /** Selectors of topology spread constraints are validated. */
+  SpreadSelectorsAreChecked: '1.27',
   /** Templates and claims of stateful sets are validated whole, and more of them may change. */
   StatefulSetIsValidatedWhole: '1.33',
   /** What does not change in a storage class is Invalid, not Forbidden. */
   StorageClassChangeIsInvalid: '1.36',
   /** Times that are not set are left out of the stored form. */
   StoredFormOmitsUnsetTimes: '1.36',
+  /** Ports of templates on the host network stay without a host port, until pods are made of them. */
+  TemplatesKeepPorts: '1.28',
   /** A refused operator of a toleration names all operators there are. */
   TolerationsNameAllOperators: '1.36',
   /** What is too long says so in bytes. */
   TooLongIsInBytes: '1.32',
+  /** Node affinity of a volume may follow labels of nodes to their new names. */
+  VolumeFollowsRenamedLabels: '1.27',
+  /** Names of secrets of CSI volumes are as long as those of secrets. */
+  VolumeSecretsHaveLongNames: '1.25',
   /** Built-in types are warned of what that release warns of. */
   WarningsOfTypes: '1.36',
   /** A watch from a version that is no longer kept is an error in its stream, rather than a refusal. */

@@ -197,6 +197,8 @@ export interface FieldError {
   readonly detail: string
   /** Managers of the stored object that own the field. */
   readonly owners?: readonly string[]
+  /** An update is not refused for it where the stored object has the same fault. */
+  readonly isForgiven?: true
 }
 
 const PHRASES: Record<FieldError['type'], string> = {

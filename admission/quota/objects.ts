@@ -5,6 +5,7 @@ import { compareQuantities, wholeUnits, isWhole } from '../../schemas/meta/quant
 import type { Amounts } from '../amounts.js'
 import { classOf } from '../storage-classes.js'
 import type { Evaluator } from './evaluator.js'
+import { claimIsIn } from './scopes.js'
 
 const WRITES = (request: { readonly operation: string, readonly subresource: string }): boolean =>
   request.subresource === '' && (request.operation === 'CREATE' || request.operation === 'UPDATE')
@@ -54,7 +55,7 @@ export const claimEvaluator: Evaluator = {
       : Object.entries(used).map(([name, amount]) => [storageClass + CLASS_INFIX + name, amount])
     return { [`count/${CLAIMS}`]: '1', ...used, ...Object.fromEntries(ofClass) as Amounts }
   },
-  isIn: NOT_SCOPED
+  isIn: (object, scope) => claimIsIn(object as PersistentVolumeClaim, scope)
 }
 
 /** Resources that quotas can also count by their plain names. */

@@ -1,8 +1,10 @@
-/** Quota scopes: a quota applies to pods in all of its scopes. */
+/** Quota scopes: a quota applies to pods and claims in all of its scopes. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodAffinityTerm } from '../../schemas/api/core/affinity.js'
+import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../schemas/api/core/resourcequotas.js'
 import { qosClass } from '../../schemas/api/core/rules/qos.js'
+import { ATTRIBUTES } from '../../schemas/api/core/rules/resourcequotas.js'
 
 export type Scope = ScopedResourceSelectorRequirement
 
@@ -18,12 +20,25 @@ export function podIsIn ({ spec }: Pod, { scopeName, operator, values = [] }: Sc
     case 'BestEffort': return qosClass(spec) === 'BestEffort'
     case 'NotBestEffort': return qosClass(spec) !== 'BestEffort'
     case 'CrossNamespacePodAffinity': return selectsOtherNamespaces(spec)
-    case 'PriorityClass': return hasPriority(spec.priorityClassName ?? '', operator, values)
+    case 'PriorityClass': return matches(spec.priorityClassName ?? '', operator, values)
     default: return false
   }
 }
 
-function hasPriority (name: string, operator: string, values: readonly string[]): boolean {
+/** By the classes of attributes that it has, wants or is about to get. */
+export function claimIsIn (
+  { spec, status }: PersistentVolumeClaim, { scopeName, operator, values = [] }: Scope
+): boolean {
+  if (scopeName !== ATTRIBUTES) return false
+  const names = [
+    spec.volumeAttributesClassName, status.currentVolumeAttributesClassName,
+    status.modifyVolumeStatus?.targetVolumeAttributesClassName
+  ].filter(name => name !== undefined && name !== '') as string[]
+  return names.length === 0 ? matches('', operator, values) : names.some(name => matches(name, operator, values))
+}
+
+/** @param name empty for none */
+function matches (name: string, operator: string, values: readonly string[]): boolean {
   switch (operator) {
     case 'Exists': return name !== ''
     case 'DoesNotExist': return name === ''

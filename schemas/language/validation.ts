@@ -67,12 +67,24 @@ export function validateObject (resource: Representation, object: ApiObject, gat
 export function validateUpdate (
   resource: Representation, object: ApiObject, old: ApiObject, gates?: Gates
 ): FieldError[] {
-  return collect(report => {
+  return withoutForgiven(resource, old, gates, collect(report => {
     validateUpdatedMetadata(rulesOfUpdate(resource, resource.notOnUpdate), object, old, report)
     const plan = planOf(resource.message)
     if (!resource.notOnUpdate.includes('fields')) walk(plan, asPlain(object), '', { report, created: false })
     comparison(report)(plan, asPlain(object), asPlain(old), '')
-  }, gates)
+  }, gates))
+}
+
+/** Leaves out what is forgiven where the old object has it at the same place. */
+function withoutForgiven (
+  { message }: Representation, old: ApiObject, gates: Gates | undefined, findings: FieldError[]
+): FieldError[] {
+  if (!findings.some(({ isForgiven }) => isForgiven === true)) return findings
+  const placeOf = ({ type, field }: FieldError): string => `${type} ${field}`
+  const before = new Set(collect(report => {
+    walk(planOf(message), asPlain(old), '', { report, created: false })
+  }, gates).map(placeOf))
+  return findings.filter(finding => finding.isForgiven !== true || !before.has(placeOf(finding)))
 }
 
 /**
@@ -83,7 +95,7 @@ export function validateSubresource (
   resource: Representation, object: ApiObject, old: ApiObject,
   { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates
 ): FieldError[] {
-  return collect(report => {
+  return withoutForgiven(resource, old, gates, collect(report => {
     validateUpdatedMetadata(rulesOfUpdate(resource, notOnUpdate), object, old, report)
     const visit = { report, created: false }
     if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', visit)
@@ -94,7 +106,7 @@ export function validateSubresource (
       }
     }
     validate?.(object, old, report)
-  }, gates)
+  }, gates))
 }
 
 /** The rules of a representation itself, in steps; `old` is undefined on create. */

@@ -2,10 +2,15 @@
 import { isOn } from '../gates.js'
 import type { Int64, Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
+import type { FieldError } from '../status.js'
 
 export const invalid = (report: Report, field: string, value: unknown, detail: string): void => {
   report({ type: 'FieldValueInvalid', field, value, detail })
 }
+/** For rules that came when objects without them were stored: those objects may still be updated. */
+export const forgiving = (report: Report): Report =>
+  Object.assign((error: FieldError) => { report({ ...error, isForgiven: true }) }, report)
+
 export const required = (report: Report, field: string, detail = ''): void => {
   report({ type: 'FieldValueRequired', field, detail })
 }

@@ -5,7 +5,7 @@ import { message } from './package.js'
 
 export type ResourceClaim = Static<typeof ResourceClaim>
 export const ResourceClaim = message('ResourceClaim', 'A claim of the pod that a container uses.', {
-  name: string(1, 'Name of the claim in resourceClaims of the pod.', { required: true }),
+  name: string(1, 'Name of the claim in resourceClaims of the pod.', { required: true, ruled: true }),
   request: string(2, 'Request of the claim that is used; by default all.')
 })
 

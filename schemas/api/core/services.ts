@@ -164,9 +164,8 @@ export const services = resource(Service, {
       name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'ServiceProxyOptions', connects: true
     },
     {
-      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => {
-        validateServiceStatus(object as Service, old as Service, report)
-      }
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'],
+      validateUpdate: (object, _old, report) => { validateServiceStatus(object as Service, report) }
     }
   ],
   createOnUpdate: true,

@@ -10,15 +10,17 @@ import { APPARMOR } from './annotations.js'
 import { containersOf } from './visit.js'
 
 const MAX_NAME = 4095
+/** Types that need no name. */
+const PLAIN = ['RuntimeDefault', 'Unconfined']
 
 export function validateAppArmorProfile (profile: AppArmorProfile, at: string, report: Report): void {
   const { type, localhostProfile } = profile
   const field = `${at}.localhostProfile`
   if (type !== 'Localhost') {
-    if (localhostProfile !== undefined) {
+    if (localhostProfile !== undefined && PLAIN.includes(type)) {
       invalid(report, field, localhostProfile, 'can only be set when AppArmor type is Localhost')
     }
-  } else if (localhostProfile === undefined || localhostProfile.trim() === '') {
+  } else if (localhostProfile === undefined || localhostProfile === '') {
     required(report, field, 'must be set when AppArmor type is Localhost')
   } else if (localhostProfile !== localhostProfile.trim()) {
     invalid(report, field, localhostProfile, 'must not be padded with whitespace')
@@ -77,15 +79,20 @@ export function warnOfAppArmor (annotations: ObjectMeta['annotations'], spec: Po
   }
 }
 
-/** An annotation and a field of a new pod must not contradict each other. */
-export function checkAppArmorMatches (pod: Annotated, report: Report): void {
-  for (const { container, path, profile } of annotated(pod)) {
-    const field = container.securityContext?.appArmorProfile
-    if (field !== undefined && !sameValue(field, profile)) {
-      forbidden(
-        report, `${path}.securityContext.appArmorProfile.${field.type === profile.type ? 'localhostProfile' : 'type'}`,
-        'apparmor type in annotation and field must match'
-      )
-    }
+/** An annotation and a field of a new pod or of a template must agree. @param at path of the spec */
+export function checkAppArmorMatches (
+  { metadata: { annotations }, spec }: Annotated, at: string, report: Report
+): void {
+  if (annotations === undefined || spec.os?.name === 'windows') return
+  for (const [{ name, securityContext }, path] of containersOf(spec, at)) {
+    const key = APPARMOR + name
+    const field = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile
+    if (field === undefined || !Object.hasOwn(annotations, key)) continue
+    const profile = profileOf(annotations[key] ?? '')
+    if (sameValue(field, profile)) continue
+    forbidden(
+      report, `${path}.securityContext.appArmorProfile.${field.type === profile?.type ? 'localhostProfile' : 'type'}`,
+      'apparmor type in annotation and field must match'
+    )
   }
 }

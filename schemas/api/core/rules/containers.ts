@@ -1,6 +1,6 @@
 /** Validation of containers. */
 import { isOn } from '../../../gates.js'
-import { checkName, duplicate, forbidden, invalid, notFound, required } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, invalid, notFound, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel } from '../../../names.js'
@@ -8,7 +8,7 @@ import { EphemeralContainerCommon, type Container, type EphemeralContainer } fro
 import type { PodSpec } from '../pod-spec.js'
 import { checkEnvFrom } from './env.js'
 import { checkUsedClaims } from './device-claims.js'
-import { checkProbes, checkStop } from './handlers.js'
+import { checkProbes, checkHooks } from './handlers.js'
 import { NOT_IN_EPHEMERAL, checkWholeVolumes, checkMounts, type Volumes } from './mounts.js'
 import { checkHostPorts, checkPortNames } from './ports.js'
 import { checkResources } from './resources.js'
@@ -67,9 +67,9 @@ function checkContainer (container: Container, { volumes, claims, spec }: PodPar
   if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (image === '') required(report, `${at}.image`)
   if (!POLICIES.includes(terminationMessagePolicy)) {
-    invalid(
-      report, `${at}.terminationMessagePolicy`, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'"
-    )
+    const field = `${at}.terminationMessagePolicy`
+    if (isOn(report, 'PodFaultsNamePlaces')) notSupported(report, field, terminationMessagePolicy, POLICIES)
+    else invalid(report, field, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'")
   }
   checkProbes(container, at, report)
   checkPortNames(ports, `${at}.ports`, report)
@@ -78,7 +78,7 @@ function checkContainer (container: Container, { volumes, claims, spec }: PodPar
   checkResources(resources, `${at}.resources`, report)
   checkUsedClaims(resources, claims, `${at}.resources`, report)
   checkResizePolicy(container, spec.restartPolicy, at, report)
-  checkStop(container.lifecycle, spec, `${at}.lifecycle`, report)
+  checkHooks(container.lifecycle, spec, `${at}.lifecycle`, report)
 }
 
 const NOT_EPHEMERAL = [
@@ -86,26 +86,28 @@ const NOT_EPHEMERAL = [
   'startupProbe', 'lifecycle'
 ] as const
 
-/** Restricts ephemeral containers. Upstream validates each as a list of one, hence the path `[0]`. */
+/** Restricts ephemeral containers. In 1.24 upstream validates each as a list of one, hence the path `[0]`. */
 export function checkEphemeralContainers (
   containers: readonly EphemeralContainer[], pod: PodParts, at: string, report: Report
 ): void {
   const { containers: ordinary = [], initContainers = [] } = pod.spec
   const names = new Set([...ordinary, ...initContainers].map(({ name }) => name))
   const targets = new Set(names)
+  const isExact = isOn(report, 'PodFaultsNamePlaces')
   containers.forEach((container, index) => {
     const path = `${at}[${index}]`
+    const own = isExact ? path : `${path}[0]`
     const { name, image = '', targetContainerName = '', resources, volumeMounts = [] } = container
     if (targetContainerName !== '' && !targets.has(targetContainerName)) {
       notFound(report, `${path}.targetContainerName`, targetContainerName)
     }
-    if (name === '') return required(report, path, 'ephemeralContainer requires a name')
-    validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
-    checkContainer(container, pod, `${path}[0]`, report)
-    checkTrimmed(image, `${path}[0].image`, report)
+    if (name === '' && !isExact) return required(report, path, 'ephemeralContainer requires a name')
+    validatePart(EphemeralContainerCommon, container, own, report)
+    checkContainer(container, pod, own, report)
+    checkTrimmed(image, `${own}.image`, report)
     if (names.has(name)) duplicate(report, `${path}.name`, name)
     names.add(name)
-    targets.add(name)
+    if (!isOn(report, 'EphemeralContainersAimAtOthers')) targets.add(name)
     const asksFor = resources.limits !== undefined || resources.requests !== undefined
     for (const field of NOT_EPHEMERAL) {
       if (field === 'resources' ? asksFor : container[field] !== undefined) {

@@ -12,10 +12,15 @@ const FIELDS: readonly string[] = [
   'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName', 'status.phase', 'status.hostIP',
   'status.podIP', 'status.podIPs', 'spec.host'
 ]
-export const FIELDS_OF_ENV: readonly string[] = [
+const FIELDS_OF_ENV: readonly string[] = [
   'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP',
   'status.podIP', 'status.podIPs'
 ]
+/** Since a release, which its gate brought. */
+const HOST_ADDRESSES = 'status.hostIPs'
+const withLater = (fields: readonly string[], report: Report): readonly string[] =>
+  isOn(report, 'PodHostIPs') ? [...fields, HOST_ADDRESSES] : fields
+export const fieldsOfEnv = (report: Report): readonly string[] => withLater(FIELDS_OF_ENV, report)
 export const FIELDS_OF_FILES: readonly string[] = [
   'metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'
 ]
@@ -32,7 +37,7 @@ export function checkFieldRef (
   if (fieldPath === '') return required(report, `${at}.fieldPath`)
   const [path, key] = subscripted(fieldPath)
   const hasKeys = path === 'metadata.annotations' || path === 'metadata.labels'
-  if (apiVersion !== 'v1' || (key === undefined ? !FIELDS.includes(path) : !hasKeys)) {
+  if (apiVersion !== 'v1' || (key === undefined ? !withLater(FIELDS, report).includes(path) : !hasKeys)) {
     const why = apiVersion !== 'v1'
       ? `unsupported pod version: ${apiVersion ?? ''}`
       : key === undefined

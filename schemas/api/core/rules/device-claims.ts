@@ -38,12 +38,16 @@ export function checkUsedClaims (
   { claims = [] }: ResourceRequirements, names: ReadonlySet<string>, at: string, report: Report
 ): void {
   const seen = new Set<string>()
+  const requested = new Set<string>()
   claims.forEach(({ name, request = '' }, index) => {
     const path = `${at}.claims[${index}]`
     if (name === '') return required(report, path)
+    // A whole claim has all of its requests.
     const used = request === '' ? name : `${name}/${request}`
-    if (seen.has(used)) duplicate(report, path, used)
+    if (seen.has(name) || seen.has(used) || (request === '' && requested.has(name))) duplicate(report, path, used)
+    else if (request !== '') checkName(report, `${path}.request`, request, dnsLabel)
     seen.add(used)
+    if (request !== '') requested.add(name)
     if (!names.has(name)) {
       report({
         type: 'FieldValueNotFound', field: path, value: name, detail: names.size === 0
@@ -57,7 +61,7 @@ export function checkUsedClaims (
 /** Node agents make mirror pods without the API, and so without claims. */
 export function checkNotOfNode ({ annotations }: ObjectMeta, { resourceClaims }: PodSpec, report: Report): void {
   if (resourceClaims !== undefined && annotations !== undefined && Object.hasOwn(annotations, MIRROR)) {
-    forbidden(report, 'spec.resourceClaims', 'static pods do not support resource claims')
+    forbidden(report, '', 'static pods do not support resource claims')
   }
 }
 

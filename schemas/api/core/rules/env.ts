@@ -5,8 +5,8 @@ import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, envName, printableName, type NameRule } from '../../../names.js'
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
 import type { PodSpec } from '../pod-spec.js'
-import { checkRelativePath } from './paths.js'
-import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
+import { checkNoWayUp } from './paths.js'
+import { checkFieldRef, checkResourceFieldRef, fieldsOfEnv } from './data-references.js'
 import { containersOf } from './visit.js'
 
 /** Later releases allow what others refuse. */
@@ -25,12 +25,14 @@ function checkValueFrom (
   { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef }: EnvVarSource, value: string, at: string,
   report: Report
 ): void {
-  if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_ENV, `${at}.fieldRef`, report)
+  if (fieldRef !== undefined) checkFieldRef(fieldRef, fieldsOfEnv(report), `${at}.fieldRef`, report)
   if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, false, `${at}.resourceFieldRef`, report)
   if (fileKeyRef !== undefined) {
-    checkName(report, `${at}.fileKeyRef.key`, fileKeyRef.key, variableName(report))
-    checkRelativePath(fileKeyRef.path, `${at}.fileKeyRef.path`, report)
-    checkName(report, `${at}.fileKeyRef.volumeName`, fileKeyRef.volumeName, dnsLabel)
+    if (fileKeyRef.key !== '') checkName(report, `${at}.fileKeyRef.key`, fileKeyRef.key, printableName)
+    checkNoWayUp(fileKeyRef.path, `${at}.fileKeyRef.path`, report)
+    if (fileKeyRef.volumeName !== '') {
+      checkName(report, `${at}.fileKeyRef.volumeName`, fileKeyRef.volumeName, dnsLabel)
+    }
   }
   const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(source =>
     source !== undefined).length
@@ -46,8 +48,8 @@ function checkValueFrom (
 export function checkFileKeys (spec: PodSpec, at: string, report: Report): void {
   for (const [{ env = [] }, path] of containersOf(spec, at)) {
     for (const [index, { valueFrom }] of env.entries()) {
-      const name = valueFrom?.fileKeyRef?.volumeName ?? ''
-      if (name === '') continue
+      const name = valueFrom?.fileKeyRef?.volumeName
+      if (name === undefined) continue
       const field = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`
       const volume = spec.volumes?.find(each => each.name === name)
       if (volume === undefined) notFound(report, field, name)

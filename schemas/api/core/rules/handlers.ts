@@ -1,4 +1,5 @@
 /** Validation of probes and lifecycle hooks. */
+import { isOn } from '../../../gates.js'
 import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
@@ -23,8 +24,13 @@ export function validateHandler (
   if (tcpSocket !== undefined) {
     set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
   }
-  // upstream's path
-  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }])
+  if (grpc !== undefined) {
+    set.push([
+      // as upstream
+      isOn(report, 'PodFaultsNamePlaces') ? 'grpc' : 'gRPC',
+      (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }
+    ])
+  }
   if (sleep !== undefined) set.push(['sleep', () => {}]) // by the grace period of the pod
   set.forEach(([field, check], index) => {
     if (index === 0) check(`${at}.${field}`, report)
@@ -33,18 +39,20 @@ export function validateHandler (
   if (set.length === 0) required(report, at, 'must specify a handler type')
 }
 
-/** What a container does when it is stopped. */
-export function checkStop (
-  { preStop, stopSignal }: Lifecycle = {}, { terminationGracePeriodSeconds: grace = 0, os }: PodSpec, at: string,
-  report: Report
+/** How long the hooks of a container wait, and what stops it. */
+export function checkHooks (
+  lifecycle: Lifecycle = {}, { terminationGracePeriodSeconds: grace = 0, os }: PodSpec, at: string, report: Report
 ): void {
-  const seconds = preStop?.sleep?.seconds
-  if (seconds !== undefined && (seconds < 0 || seconds > grace)) {
-    invalid(
-      report, `${at}.preStop.sleep`, seconds,
-      `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
-    )
+  for (const hook of ['postStart', 'preStop'] as const) {
+    const seconds = lifecycle[hook]?.sleep?.seconds
+    if (seconds !== undefined && (seconds < 0 || seconds > grace)) {
+      invalid(
+        report, `${at}.${hook}.sleep`, seconds,
+        `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
+      )
+    }
   }
+  const { stopSignal } = lifecycle
   if (stopSignal === undefined) return
   const field = `${at}.stopSignal`
   if (os === undefined) return forbidden(report, field, 'may not be set for containers with empty `spec.os.name`')

@@ -7,7 +7,8 @@ import { checkName, duplicate, forbidden, invalid, notSupported, tooLong } from 
 import { isHugePages } from '../../../rules/quantities.js'
 import type { PodSpec } from '../pod-spec.js'
 import { checkFileKeys } from './env.js'
-import { aggregateRequests } from './pod-resources.js'
+import { aggregateLimits, aggregateRequests } from './pod-resources.js'
+import { checkResourceName } from './resource-names.js'
 import { checkResources } from './resources.js'
 import { containersOf } from './visit.js'
 
@@ -66,20 +67,19 @@ function checkHostName (spec: PodSpec, at: string, report: Report): void {
 }
 
 const SUPPORTED = ['cpu', 'hugepages-', 'memory']
-const isSupported = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
+
+function checkNameForPod (name: string, field: string, report: Report): void {
+  const isSupported = name === 'cpu' || name === 'memory' || isHugePages(name)
+  if (checkResourceName(name, field, report) && !isSupported) notSupported(report, field, name, SUPPORTED)
+}
 
 /** A pod has at least what its containers ask for, and none of them may use more than the pod. */
 function checkPodResources (spec: PodSpec, at: string, report: Report): void {
   const { limits = {}, requests = {}, claims = [] } = spec.resources ?? {}
   const path = `${at}.resources`
-  if (spec.os?.name === 'windows') forbidden(report, path, 'cannot be set for a windows pod')
+  if (spec.os?.name === 'windows') return forbidden(report, path, 'cannot be set for a windows pod')
   if (claims.length > 0) forbidden(report, `${path}.claims`, 'claims may not be set for Resources at pod-level')
-  for (const [field, amounts] of Object.entries({ limits, requests })) {
-    for (const name of Object.keys(amounts)) {
-      if (!isSupported(name)) notSupported(report, `${path}.${field}[${name}]`, name, SUPPORTED)
-    }
-  }
-  checkResources({ limits, requests }, path, report)
+  checkResources({ limits, requests }, path, report, checkNameForPod)
   const needed = aggregateRequests(spec)
   for (const [name, request] of Object.entries(requests)) {
     const least = needed.get(name)
@@ -90,14 +90,21 @@ function checkPodResources (spec: PodSpec, at: string, report: Report): void {
       )
     }
   }
-  for (const [{ resources }, container] of containersOf(spec, at)) {
-    for (const [name, limit] of Object.entries(resources.limits ?? {})) {
-      const most = Object.hasOwn(limits, name) ? limits[name] : undefined
-      if (most !== undefined && compareQuantities(limit, most) > 0) {
-        invalid(
-          report, `${container}.resources.limits[${name}]`, limit, `must be less than or equal to pod limits of ${most}`
-        )
-      }
+  for (const [name, most] of Object.entries(limits)) {
+    const sum = isHugePages(name) ? aggregateLimits(spec).get(name) : undefined
+    if (sum !== undefined && compareQuantities(sum, most) > 0) {
+      invalid(
+        report, `${path}.limits[${name}]`, most, `must be greater than or equal to aggregate container limits of ${sum}`
+      )
     }
+    spec.containers?.forEach(({ resources }, index) => {
+      const limit = resources.limits?.[name]
+      if (limit === undefined || compareQuantities(limit, most) <= 0) return
+      // Upstream's path.
+      invalid(
+        report, `${path}.containers[${index}][${name}].limits`, limit,
+        `must be less than or equal to pod limits of ${most}`
+      )
+    })
   }
 }

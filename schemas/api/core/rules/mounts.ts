@@ -22,7 +22,7 @@ export function checkMounts (
 
 const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None']
 
-/** As upstream, errors about subPath and mountPropagation have no index. */
+/** As upstream, errors about subPath, mountPropagation and recursiveReadOnly have no index. */
 function checkVolumeMounts (
   mounts: readonly VolumeMount[], devices: readonly VolumeDevice[], privileged: boolean, volumes: Volumes, at: string,
   report: Report
@@ -33,7 +33,7 @@ function checkVolumeMounts (
   mounts.forEach((mount, index) => {
     const { name, mountPath, subPath = '', subPathExpr = '', mountPropagation } = mount
     const path = `${at}[${index}]`
-    checkRecursion(mount, path, report)
+    checkRecursion(mount, at, report)
     if (!volumes.has(name)) notFound(report, `${path}.name`, name)
     if (paths.has(mountPath)) invalid(report, `${path}.mountPath`, mountPath, 'must be unique')
     paths.add(mountPath)

@@ -51,10 +51,13 @@ export function checkDNS (
   })
 }
 
-/** As upstream, field paths have no index; the value identifies the alias. */
+/** As upstream, field paths of 1.24 have no index; the value identifies the alias. */
 export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
-  for (const { ip = '', hostnames = [] } of aliases) {
-    if (parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
-    for (const name of hostnames) checkName(report, `${at}.hostnames`, name, dnsSubdomain)
+  const isExact = isOn(report, 'PodFaultsNamePlaces')
+  const of = (path: string, index: number): string => isExact ? `${path}[${index}]` : path
+  for (const [index, { ip = '', hostnames = [] }] of aliases.entries()) {
+    const alias = of(at, index)
+    if (parseAddress(ip) === undefined) invalid(report, `${alias}.ip`, ip, NO_ADDRESS)
+    hostnames.forEach((name, place) => { checkName(report, of(`${alias}.hostnames`, place), name, dnsSubdomain) })
   }
 }

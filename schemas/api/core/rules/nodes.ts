@@ -1,4 +1,5 @@
 /** Validation of Nodes. As upstream, taint errors have paths below metadata. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { configKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
 import {
@@ -21,11 +22,34 @@ export function validateNode ({ metadata, spec }: Node, report: Report): void {
 }
 
 export function validateNodeStatus (status: NodeStatus, at: string, report: Report): void {
+  const { nodeInfo: { swap } = {}, declaredFeatures = [] } = status
+  // Upstream's path.
+  if (swap?.capacity !== undefined && swap.capacity <= 0) {
+    invalid(report, 'metadata.nodeSwapStatus.capacity', swap.capacity, 'must be greater than zero')
+  }
+  checkFeatures(declaredFeatures, `${at}.declaredFeatures`, report)
   for (const field of ['capacity', 'allocatable'] as const) {
     for (const [name, amount] of Object.entries(status[field] ?? {})) {
       validateAmount(report, `${at}.${field}.${name}`, name, amount)
     }
   }
+}
+
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z][a-zA-Z0-9]*)*$/
+const MAX_FEATURE = 253
+
+/** Sorted, each once. */
+function checkFeatures (features: readonly string[], at: string, report: Report): void {
+  features.forEach((feature, index) => {
+    if (feature.length > MAX_FEATURE || !FEATURE.test(feature)) {
+      invalid(report, `${at}[${index}]`, feature, 'must be the name of a feature, such as MyFeature or MyFeature/part')
+    }
+    const before = index === 0 ? undefined : features[index - 1]
+    if (before === feature) duplicate(report, `${at}[${index}]`, feature)
+    else if (before !== undefined && before > feature) {
+      invalid(report, `${at}[${index}]`, feature, 'list must be sorted alphabetically')
+    }
+  })
 }
 
 function validateTaints (taints: readonly Taint[], at: string, report: Report): void {
@@ -57,6 +81,7 @@ function validatePodRanges (texts: readonly string[], report: Report): void {
   if (texts.length > 2 || !areDualStack(ranges.flatMap(range => range === undefined ? [] : [range.address]))) {
     invalid(report, CIDRS, texts, 'may specify no more than one CIDR for each IP family')
   }
+  if (isOn(report, 'AddressFaultsAreToldOnce')) return
   const seen = new Set<string>()
   for (const [index, text] of texts.entries()) {
     if (seen.has(text)) duplicate(report, `${CIDRS}[${index}]`, text)

@@ -1,6 +1,7 @@
 /** Validation of particular PersistentVolume sources. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
-import { dnsLabel, type NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import { invalid, checkName, required, requiredName } from '../../../rules/findings.js'
 import { checkDriverName, iscsiName } from './network-volumes.js'
 import type {
@@ -20,18 +21,23 @@ export function validateEndpointsNamespace (namespace: string | undefined, field
   else if (namespace !== undefined) checkName(report, field, namespace, dnsLabel)
 }
 
-/** Validated secret references. As upstream, errors about names have paths of the source itself. */
-const SECRETS = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef'] as const
+const SECRETS =
+  ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'] as const
 
+/** As upstream, errors about names of secrets have paths of the source itself in 1.24. */
 export function validateCsiVolume (volume: CSIPersistentVolumeSource, at: string, report: Report): void {
   checkDriverName(volume.driver, `${at}.driver`, report)
+  const isLater = isOn(report, 'VolumeSecretsHaveLongNames')
   for (const field of SECRETS) {
     const reference = volume[field]
     if (reference === undefined) continue
     for (const part of ['name', 'namespace'] as const) {
       const value = reference[part] ?? ''
       if (value === '') required(report, `${at}.${field}.${part}`)
-      else checkName(report, `${at}.${part}`, value, dnsLabel)
+      else {
+        const rule = isLater && part === 'name' ? dnsSubdomain : dnsLabel
+        checkName(report, isLater ? `${at}.${field}.${part}` : `${at}.${part}`, value, rule)
+      }
     }
   }
 }

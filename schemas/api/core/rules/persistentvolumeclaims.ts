@@ -3,9 +3,9 @@ import { isOn, type Gates } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
-import { dnsSubdomain } from '../../../names.js'
-import { forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
-import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
+import { dnsSubdomain, qualifiedName } from '../../../names.js'
+import { checkName, forbidden, forgiving, invalid, notSupported, required } from '../../../rules/findings.js'
+import { isNative, isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import { validateAccessModes } from './persistentvolumes.js'
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../persistentvolumeclaims.js'
@@ -30,6 +30,9 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
     const source = spec[field]
     if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') {
       invalid(report, `${at}.${field}`, source.kind, '')
+    }
+    if (source?.apiGroup && isOn(report, 'ClaimSourceGroupsAreNames')) {
+      checkName(forgiving(report), `${at}.${field}.apiGroup`, source.apiGroup, dnsSubdomain)
     }
   }
   if (spec.dataSource !== undefined && spec.dataSourceRef !== undefined &&
@@ -96,14 +99,17 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
 }
 
 /**
- * The storage class of an unbound claim may be set later, and the class of attributes of a bound one changed.
+ * The storage class of a claim without one may be set later, and the class of attributes of a bound one changed.
  */
 function allowClass (
-  { spec }: PersistentVolumeClaim, { spec: old, status }: PersistentVolumeClaim, allowed: PersistentVolumeClaimSpec,
-  report: Report
+  { spec }: PersistentVolumeClaim, { spec: old, metadata, status }: PersistentVolumeClaim,
+  allowed: PersistentVolumeClaimSpec, report: Report
 ): void {
-  if (isOn(report, 'ClaimGetsClassLater') && old.storageClassName === undefined && !old.volumeName &&
-    !spec.volumeName && spec.storageClassName !== undefined) allowed.storageClassName = spec.storageClassName
+  const annotated = metadata.annotations?.[CLASS_ANNOTATION]
+  if (isOn(report, 'ClaimGetsClassLater') && old.storageClassName === undefined &&
+    spec.storageClassName !== undefined && (annotated ?? spec.storageClassName) === spec.storageClassName) {
+    allowed.storageClassName = spec.storageClassName
+  }
   if (!isOn(report, 'VolumeAttributesClass') || status.phase !== 'Bound') return
   const [name = '', before = ''] = [spec.volumeAttributesClassName, old.volumeAttributesClassName]
   if (name === '' && before !== '' && status.currentVolumeAttributesClassName !== undefined) {
@@ -127,16 +133,33 @@ const RESIZE_STATES = [
   'NodeResizeInfeasible'
 ]
 
+type Entries = Readonly<Record<string, string>> | undefined
+
 export function validateClaimStatus (
-  { capacity = {}, allocatedResourceStatuses = {} }: {
-    capacity?: Record<string, string> | undefined, allocatedResourceStatuses?: Record<string, string> | undefined
+  { capacity = {}, allocatedResources = {}, allocatedResourceStatuses = {} }: {
+    capacity?: Entries, allocatedResources?: Entries, allocatedResourceStatuses?: Entries
   }, at: string, report: Report
 ): void {
+  checkAmounts(capacity, `${at}.capacity`, report)
+  if (!isOn(report, 'RecoverVolumeExpansionFailure')) return
+  const states = `${at}.allocatedResourceStatuses`
   for (const [name, state] of Object.entries(allocatedResourceStatuses)) {
-    const field = `${at}.allocatedResourceStatuses[${name}]`
-    if (!RESIZE_STATES.includes(state)) notSupported(report, field, state, RESIZE_STATES)
+    checkResizedName(name, states, report)
+    if (!RESIZE_STATES.includes(state)) notSupported(report, states, state, RESIZE_STATES)
   }
-  for (const [name, amount] of Object.entries(capacity)) {
-    if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
+  for (const name of Object.keys(allocatedResources)) checkResizedName(name, `${at}.allocatedResources`, report)
+  checkAmounts(allocatedResources, `${at}.allocatedResources`, report)
+}
+
+function checkAmounts (amounts: Readonly<Record<string, string>>, at: string, report: Report): void {
+  for (const [name, amount] of Object.entries(amounts)) {
+    if (isNegative(amount)) invalid(report, `${at}[${name}]`, amount, 'must be a valid resource quantity')
   }
+}
+
+/** Of the resources that are the server's own, claims have storage alone. */
+function checkResizedName (name: string, field: string, report: Report): void {
+  const wrong = qualifiedName(name)
+  if (wrong.length > 0) checkName(report, field, name, qualifiedName)
+  else if (name !== 'storage' && isNative(name)) notSupported(report, field, name, ['storage'])
 }

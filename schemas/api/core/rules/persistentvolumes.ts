@@ -9,6 +9,7 @@ import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js
 import { NodeSelector } from '../affinity.js'
 import { PersistentVolumeSource } from '../persistent-sources.js'
 import type { PersistentVolumeSpec } from '../persistentvolumes.js'
+import { newName } from './node-labels.js'
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce']
 const ALONE = 'ReadWriteOncePod'
@@ -167,7 +168,23 @@ export function validateVolumeUpdate (spec: PersistentVolumeSpec, old: Persisten
     forbidden(report, 'spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden')
   }
   if (old.nodeAffinity !== undefined && !isOn(report, 'MutablePVNodeAffinity') &&
-    !sameValue(spec.nodeAffinity, old.nodeAffinity)) {
+    !sameValue(spec.nodeAffinity, withNewLabels(old.nodeAffinity, spec.nodeAffinity, report))) {
     invalid(report, 'nodeAffinity', spec.nodeAffinity, 'field is immutable')
   }
+}
+
+type Affinity = PersistentVolumeSpec['nodeAffinity']
+
+/** The old affinity, whose labels may have got the new names that `next` gives them. */
+function withNewLabels (old: NonNullable<Affinity>, next: Affinity, report: Report): NonNullable<Affinity> {
+  if (old.required === undefined || !isOn(report, 'VolumeFollowsRenamedLabels')) return old
+  const terms = old.required.nodeSelectorTerms?.map((term, index) => {
+    const now = next?.required?.nodeSelectorTerms?.[index]?.matchExpressions
+    const matchExpressions = term.matchExpressions?.map((requirement, place) => {
+      const key = newName(requirement.key)
+      return key !== undefined && now?.[place]?.key === key ? { ...requirement, key } : requirement
+    })
+    return matchExpressions === undefined ? term : { ...term, matchExpressions }
+  })
+  return { required: { ...old.required, nodeSelectorTerms: terms } }
 }

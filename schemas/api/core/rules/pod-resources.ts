@@ -50,6 +50,9 @@ const given = (member: Member): Taken => ({ resources }) => resources[member]
 
 export const aggregateRequests = (spec: PodSpec): ReadonlyMap<string, string> => aggregate(spec, given('requests'))
 
+/** What all containers may use together. */
+export const aggregateLimits = (spec: PodSpec): ReadonlyMap<string, string> => aggregate(spec, given('limits'))
+
 /** What a pod takes, where amounts of the whole pod count in place of those of its containers. */
 export function podAmounts (spec: PodSpec, member: Member, taken = given(member)): ReadonlyMap<string, string> {
   const sums = aggregate(spec, taken)

@@ -1,5 +1,5 @@
 /** Validation of PodSpec. */
-import { checkRange, checkName, invalid, notSupported, required } from '../../../rules/findings.js'
+import { checkName, checkRange, forgiving, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName, type NameRule } from '../../../names.js'
@@ -11,6 +11,7 @@ import { checkDNS, checkHostAliases } from './network.js'
 import { checkPortsOfHost } from './ports.js'
 import { checkResources } from './resources.js'
 import { checkSpreads } from './scheduling.js'
+import { checkHostSysctls } from './security.js'
 import { checkVolumes } from './volumes.js'
 import { checkHostProcess, checkSystem } from './windows.js'
 
@@ -51,6 +52,7 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   }
   if (overhead !== undefined) checkResources({ limits: overhead }, `${at}.overhead`, report)
   checkSystem(spec, at, report)
+  checkHostSysctls(spec, at, forgiving(report))
   checkLaterFields(spec, at, report)
 }
 

@@ -10,13 +10,13 @@ export function checkGateChanges (
   { schedulingGates = [] }: PodSpec, { schedulingGates: old = [] }: PodSpec, report: Report
 ): void {
   const before = new Set(old.map(({ name }) => name))
-  const added = schedulingGates.find(({ name }) => !before.has(name))
-  if (added !== undefined) {
+  schedulingGates.forEach(({ name }, index) => {
+    if (before.has(name)) return
     forbidden(
-      report, 'spec.schedulingGates',
-      `only deletion is allowed, but found new scheduling gate ${JSON.stringify(added.name)}`
+      report, `spec.schedulingGates[${index}].name`,
+      `only deletion is allowed, but found new scheduling gate ${JSON.stringify(name)}`
     )
-  }
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Validation of pods beyond their templates, and of pod updates. */
+import { isOn } from '../../../gates.js'
 import { checkRange, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
@@ -6,7 +7,7 @@ import type { Toleration } from '../affinity.js'
 import type { Container } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { Pod } from '../pods.js'
-import { checkPodAnnotationChanges, checkPodAnnotations, checkSeccompMatches } from './annotations.js'
+import { checkPodAnnotationChanges, checkPodAnnotations, checkSeccompMatches, MIRROR } from './annotations.js'
 import { checkAppArmorMatches } from './apparmor.js'
 import { checkTrimmed } from './containers.js'
 import { checkNotOfNode } from './device-claims.js'
@@ -39,7 +40,7 @@ export function validateNewPod ({ metadata, spec }: Pod, report: Report): void {
     forbidden(report, 'spec.ephemeralContainers', 'cannot be set on create')
   }
   checkSeccompMatches(metadata.annotations, spec, 'spec', report)
-  checkAppArmorMatches({ metadata, spec }, report)
+  checkAppArmorMatches({ metadata, spec }, 'spec', report)
   if ((spec.schedulingGates ?? []).length > 0 && (spec.nodeName ?? '') !== '') {
     forbidden(report, 'spec.nodeName', 'cannot be set until all schedulingGates have been cleared')
   }
@@ -119,6 +120,9 @@ export function validateEphemeralUpdate (
   { metadata, spec }: Pod, { metadata: oldMetadata, spec: old }: Pod, report: Report
 ): void {
   checkPodAnnotationChanges(metadata.annotations, oldMetadata.annotations, ANNOTATIONS, report)
+  if (isOn(report, 'EphemeralContainersAimAtOthers') && oldMetadata.annotations?.[MIRROR] !== undefined) {
+    return forbidden(report, '', 'static pods do not support ephemeral containers')
+  }
   const now = new Map((spec.ephemeralContainers ?? []).map(container => [container.name, container]))
   for (const container of old.ephemeralContainers ?? []) {
     const next = now.get(container.name)

@@ -1,4 +1,5 @@
 /** Validation of container ports. */
+import { isOn } from '../../../gates.js'
 import { checkRange, checkName, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { IntOrStringValue } from '../../../meta/int-or-string.js'
@@ -47,14 +48,19 @@ export function checkHostPorts (
     }))
 }
 
-/** With hostNetwork, container ports are host ports. */
+/**
+ * With hostNetwork, container ports are host ports. Defaults have set those of pods, and in 1.24 those of templates.
+ */
 export function checkPortsOfHost (containers: readonly Container[], at: string, report: Report): void {
-  containers.forEach(({ ports = [] }, number) => ports.forEach(({ containerPort, hostPort = 0 }, index) => {
-    if (hostPort !== containerPort) {
-      invalid(
-        report, `${at}[${number}].ports[${index}].containerPort`, containerPort,
-        'must match `hostPort` when `hostNetwork` is true'
-      )
-    }
+  const [port, other] = isOn(report, 'PodFaultsNamePlaces')
+    ? ['hostPort', 'containerPort'] as const
+    : ['containerPort', 'hostPort'] as const
+  containers.forEach(({ ports = [] }, number) => ports.forEach((each, index) => {
+    const { containerPort, hostPort = 0 } = each
+    if (hostPort === containerPort || (hostPort === 0 && isOn(report, 'TemplatesKeepPorts'))) return
+    invalid(
+      report, `${at}[${number}].ports[${index}].${port}`, each[port],
+      `must match \`${other}\` when \`hostNetwork\` is true`
+    )
   }))
 }

@@ -1,5 +1,6 @@
 /** Validation of volumes that project data as files. */
-import { forbidden, invalid, required } from '../../../rules/findings.js'
+import { isOn } from '../../../gates.js'
+import { forbidden, forgiving, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type {
   ConfigMapVolumeSource, DownwardAPIVolumeFile, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource,
@@ -68,6 +69,9 @@ export function validateProjectedVolume (
     if (serviceAccountToken !== undefined) {
       checkToken(serviceAccountToken, `${path}.serviceAccountToken`, report)
       if (serviceAccountToken.path === '') required(report, `${at}.path`)
+      else if (isOn(report, 'PodTokenPathsStayInVolume')) {
+        checkFilePath(serviceAccountToken.path, `${at}.path`, forgiving(report))
+      }
     }
     if ([secret, configMap, downwardAPI, serviceAccountToken].filter(source => source !== undefined).length > 1) {
       forbidden(report, path, 'may not specify more than 1 volume type')

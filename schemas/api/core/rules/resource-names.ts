@@ -16,13 +16,16 @@ const STANDARD: ReadonlySet<string> = new Set([
 
 export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtendedResource(name)
 
-function checkResourceName (name: string, field: string, report: Report): void {
-  const valid = qualifiedName(name).length === 0
-  if (!valid) checkName(report, field, name, qualifiedName)
-  else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) &&
-    !name.startsWith('requests.hugepages-')) {
-    invalid(report, field, name, 'must be a standard resource type or fully qualified')
+/** @returns whether it is one */
+export function checkResourceName (name: string, field: string, report: Report): boolean {
+  if (qualifiedName(name).length > 0) {
+    checkName(report, field, name, qualifiedName)
+    return false
   }
+  const isKnown = STANDARD.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
+  if (isKnown || name.includes('/')) return true
+  invalid(report, field, name, 'must be a standard resource type or fully qualified')
+  return false
 }
 
 /** Resource names in container requests and limits. */

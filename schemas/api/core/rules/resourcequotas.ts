@@ -1,4 +1,5 @@
 /** Validation of ResourceQuotas. */
+import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { invalid, required } from '../../../rules/findings.js'
 import { isQuotaResource, validateAmount, validateQuotaResourceName } from '../../../rules/quantities.js'
@@ -7,9 +8,12 @@ import type { ResourceQuotaSpec, ScopedResourceSelectorRequirement } from '../re
 export const SCOPES = [
   'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
 ]
+/** Scope of claims, which the gate of its name brings. */
+export const ATTRIBUTES = 'VolumeAttributesClass'
 const CONFLICTS = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]
 /** Scopes that take no values. */
 const VALUELESS = SCOPES.filter(scope => scope !== 'PriorityClass')
+const OF_CLAIMS = ['persistentvolumeclaims', 'requests.storage']
 const OF_PODS = ['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']
 
 export function validateHard (amounts: Readonly<Record<string, string>> | undefined, at: string, report: Report): void {
@@ -19,8 +23,9 @@ export function validateHard (amounts: Readonly<Record<string, string>> | undefi
   }
 }
 
-function isCounted (scope: string, name: string): boolean {
-  if (!SCOPES.includes(scope)) return true
+function isCounted (scope: string, name: string, known: readonly string[]): boolean {
+  if (!known.includes(scope)) return true
+  if (scope === ATTRIBUTES) return OF_CLAIMS.includes(name)
   return scope === 'BestEffort' ? name === 'pods' : OF_PODS.includes(name)
 }
 
@@ -28,9 +33,10 @@ function isCounted (scope: string, name: string): boolean {
 export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: Report): void {
   const { hard = {}, scopes = [], scopeSelector } = spec
   const names = Object.keys(hard).filter(isQuotaResource)
+  const known = isOn(report, ATTRIBUTES) ? [...SCOPES, ATTRIBUTES] : SCOPES
   const validateScope = (scope: string, field: string, all: unknown): void => {
     for (const name of names) {
-      if (!isCounted(scope, name)) invalid(report, field, all, 'unsupported scope applied to resource')
+      if (!isCounted(scope, name, known)) invalid(report, field, all, 'unsupported scope applied to resource')
     }
   }
   const validateTogether = (list: readonly string[], field: string): void => {
@@ -40,7 +46,7 @@ export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: 
   }
   validateHard(hard, `${at}.hard`, report)
   for (const scope of scopes) {
-    if (!SCOPES.includes(scope)) invalid(report, `${at}.scopes`, scopes, 'unsupported scope')
+    if (!known.includes(scope)) invalid(report, `${at}.scopes`, scopes, 'unsupported scope')
     validateScope(scope, `${at}.scopes`, scopes)
   }
   validateTogether(scopes, `${at}.scopes`)
@@ -48,7 +54,7 @@ export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: 
   const field = `${at}.scopeSelector.matchExpressions`
   const requirements = scopeSelector.matchExpressions ?? []
   for (const requirement of requirements) {
-    if (!SCOPES.includes(requirement.scopeName)) {
+    if (!known.includes(requirement.scopeName)) {
       invalid(report, `${field}.scopeName`, requirement.scopeName, 'unsupported scope')
     }
     validateScope(requirement.scopeName, field, scopeSelector)

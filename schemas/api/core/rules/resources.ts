@@ -12,7 +12,6 @@ function checkQuantity (name: string, quantity: string, field: string, report: R
 }
 
 function checkAmount (name: string, quantity: string, field: string, report: Report): void {
-  checkContainerResourceName(name, field, report)
   checkQuantity(name, quantity, field, report)
   if (!isHugePages(name)) return
   const page = wholeUnits(name.slice(HUGE_PAGES.length))
@@ -23,10 +22,15 @@ function checkAmount (name: string, quantity: string, field: string, report: Rep
 
 /** As upstream, errors about a request that exceeds its limit have the path of all requests. */
 export function checkResources (
-  { limits = {}, requests = {} }: ResourceRequirements, at: string, report: Report
+  { limits = {}, requests = {} }: ResourceRequirements, at: string, report: Report,
+  checkName = checkContainerResourceName
 ): void {
-  for (const [name, limit] of Object.entries(limits)) checkAmount(name, limit, `${at}.limits[${name}]`, report)
+  for (const [name, limit] of Object.entries(limits)) {
+    checkName(name, `${at}.limits[${name}]`, report)
+    checkAmount(name, limit, `${at}.limits[${name}]`, report)
+  }
   for (const [name, request] of Object.entries(requests)) {
+    checkName(name, `${at}.requests[${name}]`, report)
     checkAmount(name, request, `${at}.requests[${name}]`, report)
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
     if (limit === undefined) {

@@ -1,8 +1,10 @@
 /** Validation of restart policies of containers, and of what a change of their resources means. */
 import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
-import { duplicate, forbidden, invalid, notSupported, required, tooMany } from '../../../rules/findings.js'
+import { duplicate, forbidden, forgiving, invalid, notSupported, required, tooMany } from '../../../rules/findings.js'
 import type { Container } from '../containers.js'
+import type { PodSpec } from '../pod-spec.js'
+import type { ContainerRestartRule } from '../restarts.js'
 
 /** What may change of a running container. */
 export const RESIZED = ['cpu', 'memory']
@@ -14,8 +16,8 @@ export function checkResizePolicy (
 ): void {
   const names = new Set<string>()
   const field = `${at}.resizePolicy`
-  for (const { resourceName, restartPolicy } of resizePolicy) {
-    if (names.has(resourceName)) duplicate(report, field, resourceName)
+  for (const [index, { resourceName, restartPolicy }] of resizePolicy.entries()) {
+    if (names.has(resourceName)) duplicate(report, `${field}[${index}]`, resourceName)
     names.add(resourceName)
     if (resourceName === '') required(report, field)
     else if (!RESIZED.includes(resourceName)) notSupported(report, field, resourceName, RESIZED)
@@ -41,16 +43,34 @@ export function checkRestarts (container: Container, isInit: boolean, at: string
   if (!isOn(report, 'SidecarContainers')) return
   const { restartPolicy: policy, restartPolicyRules: rules = [] } = container
   const field = `${at}.restartPolicy`
-  if (policy === undefined) {
-    if (rules.length > 0) required(report, field, 'must specify restartPolicy when restart rules are used')
-    return
+  if (isInit && !isSidecar(container)) refuseRestartOnResize(container, at, report)
+  if (policy === undefined && rules.length > 0) {
+    required(report, field, 'must specify restartPolicy when restart rules are used')
   }
+  if (policy === undefined && (isInit || rules.length === 0)) return
   if (!isOn(report, 'ContainerRestartRules')) {
     if (!isInit) forbidden(report, field, 'may not be set for non-init containers')
     else if (policy !== 'Always') notSupported(report, field, policy, ['Always'])
     return
   }
-  if (!POLICIES.includes(policy)) notSupported(report, field, policy, POLICIES)
+  if (policy !== undefined && !POLICIES.includes(policy)) notSupported(report, field, policy, POLICIES)
+  checkRules(rules, at, report)
+}
+
+/** What has run to its end is not started anew. */
+function refuseRestartOnResize ({ resizePolicy = [] }: Container, at: string, report: Report): void {
+  if (!isOn(report, 'InPlacePodVerticalScalingInitContainers')) return
+  for (const [index, { restartPolicy }] of resizePolicy.entries()) {
+    if (restartPolicy === 'RestartContainer') {
+      invalid(
+        forgiving(report), `${at}.resizePolicy[${index}].restartPolicy`, restartPolicy,
+        "must not be set to 'RestartContainer' for init containers that are no sidecars"
+      )
+    }
+  }
+}
+
+function checkRules (rules: NonNullable<Container['restartPolicyRules']>, at: string, report: Report): void {
   const list = `${at}.restartPolicyRules`
   if (rules.length > MAX_RULES) tooMany(report, list, rules.length, MAX_RULES)
   rules.slice(0, MAX_RULES).forEach(({ action, exitCodes }, index) => {
@@ -62,3 +82,25 @@ export function checkRestarts (container: Container, isInit: boolean, at: string
     if (values.length > MAX_CODES) tooMany(report, `${path}.exitCodes.values`, values.length, MAX_CODES)
   })
 }
+
+/** Whether a container that has ended may start again. */
+export type MayStart = (name: string, exitCode: number) => boolean
+
+/** @param containers those of one list of the pod */
+export function mayStart (spec: PodSpec, containers: readonly Container[], report: Report): MayStart {
+  const byPolicy = (policy: string | undefined, exitCode: number): boolean =>
+    policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
+  if (!isOn(report, 'ContainerRestartRules')) return (_name, exitCode) => byPolicy(spec.restartPolicy, exitCode)
+  const restartsAll = [...spec.initContainers ?? [], ...spec.containers ?? []].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'))
+  if (restartsAll && isOn(report, 'RestartAllContainersOnContainerExits')) return () => true
+  return (name, exitCode) => {
+    const container = containers.find(each => each.name === name)
+    if (container === undefined) return false
+    const { restartPolicy = spec.restartPolicy, restartPolicyRules: rules = [] } = container
+    return rules.some(rule => isFor(rule, exitCode)) || byPolicy(restartPolicy, exitCode)
+  }
+}
+
+const isFor = ({ action, exitCodes }: ContainerRestartRule, exitCode: number): boolean => action === 'Restart' &&
+  exitCodes !== undefined && (exitCodes.values ?? []).includes(exitCode) === (exitCodes.operator === 'In')

@@ -1,9 +1,9 @@
 /** Validation of affinity, tolerations and topology spread constraints. */
 import { isOn } from '../../../gates.js'
-import { duplicate, forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, forgiving, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
-import type { LabelSelector, LabelSelectorRequirement } from '../../../meta/options.js'
+import type { LabelSelector } from '../../../meta/options.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type {
   NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint
@@ -11,9 +11,17 @@ import type {
 
 const NO_OPERATOR = 'not a valid selector operator'
 
+/** Terms that a node must match. */
 export function validateNodeSelector ({ nodeSelectorTerms = [] }: NodeSelector, at: string, report: Report): void {
   if (nodeSelectorTerms.length === 0) {
     required(report, `${at}.nodeSelectorTerms`, 'must have at least one node selector term')
+  }
+  if (!isOn(report, 'NodeAffinityNeedsLabelValues')) return
+  for (const [index, { matchExpressions = [] }] of nodeSelectorTerms.entries()) {
+    for (const [place, { values = [] }] of matchExpressions.entries()) {
+      const path = `${at}.nodeSelectorTerms[${index}].matchExpressions[${place}].values`
+      values.forEach((value, which) => { checkName(forgiving(report), `${path}[${which}]`, value, labelValue) })
+    }
   }
 }
 
@@ -68,21 +76,26 @@ function checkLabelKeys (
 ): void {
   if (keys.length === 0) return
   if (selector === undefined) return forbidden(report, at, 'must not be specified when labelSelector is not set')
-  const named = [
-    ...Object.keys(selector.matchLabels ?? {}),
-    ...(selector.matchExpressions ?? []).filter(expression => !isMerged(expression)).map(({ key }) => key)
-  ]
-  keys.forEach((key, index) => {
-    checkName(report, `${at}[${index}]`, key, qualifiedName)
-    if (named.includes(key)) {
-      invalid(report, `${at}[${index}]`, key, `exists in both ${at.slice(at.lastIndexOf('.') + 1)} and labelSelector`)
-    }
-  })
+  keys.forEach((key, index) => { checkName(report, `${at}[${index}]`, key, qualifiedName) })
 }
 
-/** Of the form that the values of the pod's own labels are merged in. */
-const isMerged = ({ operator, values = [] }: LabelSelectorRequirement): boolean =>
-  (operator === 'In' || operator === 'NotIn') && values.length === 1
+/**
+ * A selector that names a key itself got it a second time from the pod's labels. As upstream, the path is that of the
+ * selector's holder.
+ */
+function checkNamedOnce (
+  keys: readonly string[] = [], { matchLabels = {}, matchExpressions = [] }: LabelSelector = {}, at: string,
+  report: Report
+): void {
+  const named = new Set(Object.keys(matchLabels))
+  for (const { key } of matchExpressions) {
+    const index = keys.lastIndexOf(key)
+    if (index >= 0 && named.has(key)) {
+      invalid(report, `${at}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector')
+    }
+    named.add(key)
+  }
+}
 
 export function validatePodAffinityTerm (
   {
@@ -94,6 +107,7 @@ export function validatePodAffinityTerm (
   for (const name of namespaces) checkName(report, `${at}.namespace`, name, dnsLabel)
   checkLabelKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, report)
   checkLabelKeys(mismatchLabelKeys, labelSelector, `${at}.mismatchLabelKeys`, report)
+  checkNamedOnce(matchLabelKeys, labelSelector, at, report)
   const both = new Set(matchLabelKeys)
   mismatchLabelKeys.forEach((key, index) => {
     if (both.has(key)) {
@@ -149,6 +163,10 @@ export function validateSpread (
     }
   }
   checkLabelKeys(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`, report)
+  checkNamedOnce(matchLabelKeys, labelSelector, at, report)
+  if (labelSelector !== undefined && isOn(report, 'SpreadSelectorsAreChecked')) {
+    validateLabelSelector(labelSelector, `${at}.labelSelector`, forgiving(report))
+  }
   if (maxSkew <= 0) invalid(report, `${at}.maxSkew`, maxSkew, 'must be greater than zero')
   if (!ACTIONS.includes(whenUnsatisfiable)) notSupported(report, `${at}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS)
 }

@@ -1,12 +1,14 @@
 /** Validation of security contexts. */
-import { checkRange, duplicate, invalid, notSupported, required } from '../../../rules/findings.js'
+import { isOn } from '../../../gates.js'
+import { checkRange, duplicate, forgiving, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
+import type { PodSpec } from '../pod-spec.js'
 import type { PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from '../security-contexts.js'
 import { checkRelativePath } from './paths.js'
 
 const MAX_ID = 2 ** 31 - 1
 
-function checkId (id: Int64 | undefined, field: string, report: Report): void {
+export function checkId (id: Int64 | undefined, field: string, report: Report): void {
   if (id !== undefined) checkRange(report, field, id, 0, MAX_ID)
 }
 
@@ -43,8 +45,9 @@ export function validatePodSecurityContext (context: PodSecurityContext, at: str
   for (const field of ['fsGroup', 'runAsUser', 'runAsGroup'] as const) checkId(context[field], `${at}.${field}`, report)
   context.supplementalGroups?.forEach((id, index) => checkId(id, `${at}.supplementalGroups[${index}]`, report))
   const { seLinuxChangePolicy: change } = context
-  if (change !== undefined && !CHANGES.includes(change)) {
-    notSupported(report, `${at}.seLinuxChangePolicy`, change, CHANGES)
+  const changes = isOn(report, 'SELinuxMount') ? CHANGES : CHANGES.filter(known => known !== 'MountOption')
+  if (change !== undefined && !changes.includes(change)) {
+    notSupported(forgiving(report), `${at}.seLinuxChangePolicy`, change, changes)
   }
   checkSysctls(context.sysctls ?? [], `${at}.sysctls`, report)
 }
@@ -64,4 +67,28 @@ function checkSysctls (sysctls: readonly Sysctl[], at: string, report: Report): 
     else if (names.has(name)) duplicate(report, field, name)
     names.add(name)
   })
+}
+
+/** Kernel parameters that each namespace has its own of. */
+const OF_IPC = /^(?:kernel\.(?:sem|shm.*|msg.*)|fs\.mqueue\..*)$/
+const OF_NETWORK = /^net\..*$/
+
+/** A pod on the host's namespace would set them there. */
+export function checkHostSysctls (spec: PodSpec, at: string, report: Report): void {
+  if (!isOn(report, 'PodSysctlsStayInPod')) return
+  spec.securityContext?.sysctls?.forEach(({ name }, index) => {
+    const field = `${at}.securityContext.sysctls[${index}].name`
+    const dotted = withDots(name)
+    if (spec.hostNetwork === true && OF_NETWORK.test(dotted)) {
+      invalid(report, field, name, "may not be specified when 'hostNetwork' is true")
+    } else if (spec.hostIPC === true && OF_IPC.test(dotted)) {
+      invalid(report, field, name, "may not be specified when 'hostIPC' is true")
+    }
+  })
+}
+
+/** Of names whose first separator is a slash, slashes are dots, and dots slashes. */
+function withDots (name: string): string {
+  if (!/^[^.]*\//.test(name)) return name
+  return name.replaceAll(/[./]/g, separator => separator === '/' ? '.' : '/')
 }

@@ -1,6 +1,5 @@
 /** Validation of Services; see service-addresses.ts for cluster IPs. */
 import { isOn } from '../../../gates.js'
-import { sameValue } from '../../../language/values.js'
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
@@ -39,6 +38,7 @@ export function validateService (service: Service, report: Report): void {
   validateKnown(report, 'spec.type', spec.type ?? '', TYPES)
   validateNodePorts(spec, report)
   validateSourceRanges(service, report)
+  validateTopology(service, report)
   validateLoadBalancer(spec, report)
   validateExternalTraffic(spec, report)
   const { internalTrafficPolicy: internal } = spec
@@ -52,11 +52,11 @@ export function validateService (service: Service, report: Report): void {
 }
 
 /** What is told of load balancers, of services that have one. */
-export function validateServiceStatus ({ spec, status }: Service, old: Service, report: Report): void {
+export function validateServiceStatus ({ spec, status }: Service, report: Report): void {
   if (!isOn(report, 'LoadBalancerIPMode')) return
   const at = 'status.loadBalancer.ingress'
   const { ingress = [] } = status.loadBalancer
-  if (spec.type !== 'LoadBalancer' && ingress.length > 0 && !sameValue(ingress, old.status.loadBalancer.ingress)) {
+  if (spec.type !== 'LoadBalancer' && ingress.length > 0) {
     return forbidden(report, at, "may only be used when `spec.type` is 'LoadBalancer'")
   }
   ingress.forEach(({ ip = '', ipMode }, index) => {
@@ -160,9 +160,26 @@ function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service
     ? ['spec.LoadBalancerSourceRanges', `[${ranges.join(' ')}]`, ranges]
     : [`metadata.annotations[${SOURCE_RANGES}]`, annotated, annotated?.trim() === '' ? [] : annotated?.split(',') ?? []]
   if (spec.type !== 'LoadBalancer') forbidden(report, field, "may only be used when `type` is 'LoadBalancer'")
-  if (!wanted.every(range => parseRange(range.trim()) !== undefined)) {
-    invalid(report, field, value, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')
+  const wrong = (range: string): boolean => parseRange(range.trim()) === undefined
+  if (!isOn(report, 'ServiceRangesAreToldApart')) {
+    if (wanted.some(wrong)) {
+      invalid(report, field, value, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')
+    }
+    return
   }
+  wanted.forEach((range, index) => {
+    const at = ranges.length > 0 ? `${field}[${index}]` : field
+    if (wrong(range)) invalid(report, at, range, 'must be a valid CIDR value')
+  })
+}
+
+const HINTS = 'service.orch.io/topology-aware-hints'
+const MODE = 'service.orch.io/topology-mode'
+
+function validateTopology ({ metadata: { annotations = {} } }: Service, report: Report): void {
+  const [hints, mode] = [HINTS, MODE].map(key => Object.hasOwn(annotations, key) ? annotations[key] : undefined)
+  if (hints === undefined || mode === undefined || hints === mode || !isOn(report, 'ServiceAnnotationsAgree')) return
+  invalid(report, `metadata.annotations[${MODE}]`, mode, `must match annotations[${HINTS}] when both are specified`)
 }
 
 const ELSEWHERE = "may only be used when `type` is 'LoadBalancer'"

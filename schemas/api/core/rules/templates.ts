@@ -4,6 +4,7 @@ import type { Report } from '../../../language/declare.js'
 import { validateAnnotations, validateLabels } from '../../../meta/metadata.js'
 import type { PodTemplateSpec } from '../pod-spec.js'
 import { checkPodAnnotations, checkSeccompMatches } from './annotations.js'
+import { checkAppArmorMatches } from './apparmor.js'
 
 /** As upstream, the paths of labels and annotations omit `metadata`. */
 export function checkTemplateMetadata ({ metadata, spec }: PodTemplateSpec, at: string, report: Report): void {
@@ -15,6 +16,7 @@ export function checkTemplateMetadata ({ metadata, spec }: PodTemplateSpec, at: 
 export function validatePodTemplate (template: PodTemplateSpec, at: string, report: Report): void {
   checkTemplateMetadata(template, at, report)
   checkSeccompMatches(template.metadata.annotations, template.spec, `${at}.spec`, report)
+  checkAppArmorMatches(template, `${at}.spec`, report)
   if ((template.spec.ephemeralContainers ?? []).length > 0) {
     forbidden(report, `${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
   }

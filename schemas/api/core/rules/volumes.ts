@@ -1,10 +1,12 @@
 /** Validation of pod volumes: names, and exactly one source each. */
+import { isOn } from '../../../gates.js'
 import { checkName, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
 import { Facts, type Report, type Message } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
 import { VolumeSource, type Volume } from '../pod-volumes.js'
 import type { Volumes } from './mounts.js'
+import type { FieldError } from '../../../status.js'
 
 type Source = keyof VolumeSource
 
@@ -27,10 +29,10 @@ export function checkVolumes (volumes: readonly Volume[], at: string, report: Re
   volumes.forEach((volume, index) => {
     const path = `${at}[${index}]`
     let findings = 0
-    const count: Report = error => {
+    const count: Report = Object.assign((error: FieldError) => {
       findings++
       report(error)
-    }
+    }, report)
     checkSource(volume, path, count)
     if (volume.name === '') required(count, `${path}.name`)
     else checkName(count, `${path}.name`, volume.name, dnsLabel)
@@ -86,8 +88,9 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
   })
 }
 
-/** A persistent disk cannot be attached to several nodes for writing. */
+/** A persistent disk cannot be attached to several nodes for writing; later releases leave that to its driver. */
 export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
+  if (isOn(report, 'SkipReadOnlyValidationGCE')) return
   volumes.forEach(({ gcePersistentDisk: disk }, index) => {
     if (disk !== undefined && disk.readOnly !== true) {
       invalid(
