@@ -32,6 +32,29 @@ t.test('a job of an earlier release goes on with its labels', async t => {
   t.equal(changed.code, 200, changed.body)
 })
 
+t.test('what an earlier release let a status say may stay until that changes', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const earlier = await build(t, { storage })
+  await earlier.post(JOBS, job('odd'))
+  const odd = { active: 1, ready: 2, conditions: [{ type: 'Complete', status: 'True' }] }
+  t.equal((await earlier.patch(`${JOBS}/odd/status`, { status: odd }, MERGE)).code, 200)
+  await earlier.app.close()
+  const { patch } = await build(t, { storage, emulatedVersion: '1.36' })
+  const status = async (value: Json) => causes(await patch(`${JOBS}/odd/status`, { status: value }, MERGE)).toSorted()
+  t.same(await status({ failed: 1 }), [])
+  t.same(await status({ active: 2 }), ['Invalid status.active'])
+  t.same(await status({ active: 3, ready: 4 }), ['Invalid status.active', 'Invalid status.ready'])
+  t.same(await status({ startTime: '2026-01-02T00:00:00Z', completionTime: '2026-01-01T00:00:00Z' }), ['Invalid status.completionTime'])
+  t.same(await status({ active: 0, ready: 0, startTime: '2026-01-01T00:00:00Z' }), [])
+})
+
+t.test('a job with a success policy completes by it', async t => {
+  await later.post(JOBS, job('by-policy', { completionMode: 'Indexed', completions: 2, successPolicy: { rules: [{ succeededCount: 1 }] } }))
+  const status = async (...types: string[]) => causes(await later.patch(`${JOBS}/by-policy/status`, { status: { startTime: '2026-01-01T00:00:00Z', completionTime: '2026-01-01T00:00:01Z', conditions: types.map(type => ({ type, status: 'True' })) } }, MERGE))
+  t.same(await status('Complete'), ['Invalid status.conditions', 'Invalid status.conditions'])
+  t.same(await status('SuccessCriteriaMet', 'Complete'), [])
+})
+
 const codes = (values: number[], more: Json = {}): Json => ({ action: 'FailJob', onExitCodes: { operator: 'In', values, ...more } })
 const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, expected: readonly string[], pod?: Json]> = [
   ['rules beside restarts', { podFailurePolicy: { rules: [codes([1])] } }, ['Invalid spec.template.spec.restartPolicy'], { restartPolicy: 'OnFailure' }],

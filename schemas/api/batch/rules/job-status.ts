@@ -1,5 +1,6 @@
 /** Validation of job status: what release 1.36 requires of a change besides. */
 import type { Report } from '../../../language/declare.js'
+import { sameValue } from '../../../language/values.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { Job, JobSpec, JobStatus } from '../jobs.js'
 import { countIndexes, firstCommonIndex } from './indexes.js'
@@ -8,9 +9,25 @@ const holds = ({ conditions = [] }: JobStatus, type: string): boolean =>
   conditions.some(condition => condition.type === type && condition.status === 'True')
 const isFinished = (status: JobStatus): boolean => holds(status, 'Complete') || holds(status, 'Failed')
 
-/** A rule that the old status broke already is not held against a change of other parts. */
+/** What rules are about. */
+const ASPECTS = {
+  complete: (status: JobStatus) => holds(status, 'Complete'),
+  failed: (status: JobStatus) => holds(status, 'Failed'),
+  failing: (status: JobStatus) => holds(status, 'FailureTarget'),
+  succeeding: (status: JobStatus) => holds(status, 'SuccessCriteriaMet'),
+  finished: isFinished,
+  active: ({ active }: JobStatus) => active ?? 0,
+  ready: ({ ready }: JobStatus) => ready,
+  terminating: ({ terminating }: JobStatus) => terminating,
+  uncounted: ({ uncountedTerminatedPods }: JobStatus) => uncountedTerminatedPods,
+  startTime: ({ startTime }: JobStatus) => startTime,
+  completionTime: ({ completionTime }: JobStatus) => completionTime
+} as const
+
 interface Rule {
-  readonly breaks: (status: JobStatus) => boolean
+  /** The rule is for changes of one of these, and else what stands stays; without them it always holds. */
+  readonly of?: ReadonlyArray<keyof typeof ASPECTS>
+  readonly breaks: (status: JobStatus, spec: JobSpec) => boolean
   readonly tell: (status: JobStatus, report: Report) => void
 }
 
@@ -23,12 +40,67 @@ const missing = (field: keyof JobStatus, detail: string): Rule['tell'] => (_stat
 
 const RULES: readonly Rule[] = [
   {
+    of: ['complete', 'failed'],
     breaks: status => holds(status, 'Complete') && holds(status, 'Failed'),
     tell: noSuch('conditions', 'cannot set Complete=True and Failed=true conditions')
   },
   {
+    of: ['complete', 'failing'],
     breaks: status => holds(status, 'Complete') && holds(status, 'FailureTarget'),
     tell: noSuch('conditions', 'cannot set Complete=True and FailureTarget=true conditions')
+  },
+  {
+    of: ['complete', 'completionTime'],
+    breaks: status => !holds(status, 'Complete') && status.completionTime !== undefined,
+    tell: noSuch('completionTime', 'cannot set completionTime when there is no Complete=True condition')
+  },
+  {
+    of: ['complete', 'completionTime'],
+    breaks: status => holds(status, 'Complete') && status.completionTime === undefined,
+    tell: missing('completionTime', 'completionTime is required for Complete jobs')
+  },
+  {
+    of: ['startTime', 'completionTime'],
+    breaks: ({ completionTime, startTime }) => completionTime !== undefined && startTime !== undefined &&
+      Date.parse(completionTime) < Date.parse(startTime),
+    tell: noSuch('completionTime', 'completionTime cannot be set before startTime')
+  },
+  {
+    of: ['failed', 'failing'],
+    breaks: status => holds(status, 'Failed') && !holds(status, 'FailureTarget'),
+    tell: noSuch('conditions', 'cannot set Failed=True condition without the FailureTarget=true condition')
+  },
+  {
+    of: ['complete', 'succeeding'],
+    breaks: status => holds(status, 'Complete') && !holds(status, 'SuccessCriteriaMet'),
+    tell: noSuch('conditions', 'cannot set Complete=True condition without the SuccessCriteriaMet=true condition')
+  },
+  {
+    of: ['finished', 'active'],
+    breaks: status => isFinished(status) && (status.active ?? 0) > 0,
+    tell: noSuch('active', 'active>0 is invalid for finished job')
+  },
+  {
+    of: ['finished', 'startTime'],
+    breaks: status => isFinished(status) && status.startTime === undefined,
+    tell: missing('startTime', 'startTime is required for finished job')
+  },
+  {
+    of: ['finished', 'uncounted'],
+    breaks: status => isFinished(status) &&
+      [status.uncountedTerminatedPods?.failed, status.uncountedTerminatedPods?.succeeded].some(uids =>
+        (uids ?? []).length > 0),
+    tell: noSuch('uncountedTerminatedPods', 'uncountedTerminatedPods needs to be empty for finished job')
+  },
+  {
+    of: ['finished', 'terminating'],
+    breaks: status => isFinished(status) && (status.terminating ?? 0) > 0,
+    tell: noSuch('terminating', 'terminating>0 is invalid for finished job')
+  },
+  {
+    of: ['ready', 'active'],
+    breaks: ({ ready, active = 0 }) => ready !== undefined && ready > active,
+    tell: noSuch('ready', 'cannot set more ready pods than active')
   },
   {
     breaks: status => holds(status, 'Failed') && holds(status, 'SuccessCriteriaMet'),
@@ -39,49 +111,15 @@ const RULES: readonly Rule[] = [
     tell: noSuch('conditions', 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions')
   },
   {
-    breaks: status => holds(status, 'Failed') && !holds(status, 'FailureTarget'),
-    tell: noSuch('conditions', 'cannot set Failed=True condition without the FailureTarget=true condition')
-  },
-  {
-    breaks: status => holds(status, 'Complete') && !holds(status, 'SuccessCriteriaMet'),
-    tell: noSuch('conditions', 'cannot set Complete=True condition without the SuccessCriteriaMet=true condition')
-  },
-  {
-    breaks: status => isFinished(status) && (status.active ?? 0) > 0,
-    tell: noSuch('active', 'active>0 is invalid for finished job')
-  },
-  {
-    breaks: status => isFinished(status) && (status.terminating ?? 0) > 0,
-    tell: noSuch('terminating', 'terminating>0 is invalid for finished job')
-  },
-  {
-    breaks: status => isFinished(status) &&
-      [status.uncountedTerminatedPods?.failed, status.uncountedTerminatedPods?.succeeded].some(uids =>
-        (uids ?? []).length > 0),
-    tell: noSuch('uncountedTerminatedPods', 'uncountedTerminatedPods needs to be empty for finished job')
-  },
-  {
-    breaks: status => isFinished(status) && status.startTime === undefined,
-    tell: missing('startTime', 'startTime is required for finished job')
-  },
-  {
-    breaks: status => holds(status, 'Complete') && status.completionTime === undefined,
-    tell: missing('completionTime', 'completionTime is required for Complete jobs')
-  },
-  {
-    breaks: status => !holds(status, 'Complete') && status.completionTime !== undefined,
-    tell: noSuch('completionTime', 'cannot set completionTime when there is no Complete=True condition')
-  },
-  {
-    breaks: ({ completionTime, startTime }) => completionTime !== undefined && startTime !== undefined &&
-      Date.parse(completionTime) < Date.parse(startTime),
-    tell: noSuch('completionTime', 'completionTime cannot be set before startTime')
-  },
-  {
-    breaks: ({ ready, active = 0 }) => ready !== undefined && ready > active,
-    tell: noSuch('ready', 'cannot set more ready pods than active')
+    breaks: (status, { successPolicy }) => successPolicy !== undefined && holds(status, 'Complete') &&
+      !holds(status, 'SuccessCriteriaMet'),
+    tell: noSuch('conditions', 'a job with a success policy completes only with SuccessCriteriaMet=True')
   }
 ]
+
+function hasChanged ({ of }: Rule, status: JobStatus, old: JobStatus): boolean {
+  return of?.some(aspect => !sameValue(ASPECTS[aspect](status), ASPECTS[aspect](old))) ?? true
+}
 
 /** Counts of indexes, in fields that the update changes. */
 function checkIndexes (spec: JobSpec, status: JobStatus, old: JobStatus, report: Report): void {
@@ -126,7 +164,9 @@ function checkFormat (
 const FINAL = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget']
 
 export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Job, report: Report): void {
-  for (const { breaks, tell } of RULES) if (breaks(status) && !breaks(old)) tell(status, report)
+  for (const rule of RULES) {
+    if (rule.breaks(status, spec) && hasChanged(rule, status, old)) rule.tell(status, report)
+  }
   for (const type of FINAL) {
     if (holds(old, type) && !holds(status, type)) {
       invalid(
