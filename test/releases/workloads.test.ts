@@ -48,6 +48,19 @@ t.test('what an earlier release let a status say may stay until that changes', a
   t.same(await status({ active: 0, ready: 0, startTime: '2026-01-01T00:00:00Z' }), [])
 })
 
+t.test('a suspended job of no pods ends without a start, and a resumed one starts anew', async t => {
+  await later.post(JOBS, job('empty', { suspend: true, completions: 0 }))
+  await later.post(JOBS, job('resumed'))
+  const startTime = '2026-01-01T00:00:00Z'
+  const status = async (name: string, value: Json, ...conditions: Array<readonly [string, string]>) =>
+    causes(await later.patch(`${JOBS}/${name}/status`, { status: { ...value, conditions: conditions.map(([type, status]) => ({ type, status })) } }, MERGE))
+  t.same(await status('empty', { completionTime: startTime }, ['SuccessCriteriaMet', 'True'], ['Complete', 'True']), [])
+  t.same(await status('resumed', { startTime }, ['Suspended', 'True']), [])
+  t.same(await status('resumed', { startTime: '2026-01-02T00:00:00Z' }, ['Suspended', 'True']), ['Required status.startTime'])
+  t.same(await status('resumed', { startTime: '2026-01-02T00:00:00Z' }, ['Suspended', 'False']), [])
+  t.same(await status('resumed', {}, ['Failed', 'True'], ['Complete', 'True']), ['Invalid status.conditions', 'Required status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
+})
+
 t.test('a job with a success policy completes by it', async t => {
   await later.post(JOBS, job('by-policy', { completionMode: 'Indexed', completions: 2, successPolicy: { rules: [{ succeededCount: 1 }] } }))
   const status = async (...types: string[]) => causes(await later.patch(`${JOBS}/by-policy/status`, { status: { startTime: '2026-01-01T00:00:00Z', completionTime: '2026-01-01T00:00:01Z', conditions: types.map(type => ({ type, status: 'True' })) } }, MERGE))

@@ -5,8 +5,8 @@ import { invalid, required } from '../../../rules/findings.js'
 import type { Job, JobSpec, JobStatus } from '../jobs.js'
 import { countIndexes, firstCommonIndex } from './indexes.js'
 
-const holds = ({ conditions = [] }: JobStatus, type: string): boolean =>
-  conditions.some(condition => condition.type === type && condition.status === 'True')
+const holds = ({ conditions = [] }: JobStatus, type: string, value: 'True' | 'False' = 'True'): boolean =>
+  conditions.some(({ type: other, status }) => other === type && status === value)
 const isFinished = (status: JobStatus): boolean => holds(status, 'Complete') || holds(status, 'Failed')
 
 /** What rules are about. */
@@ -20,6 +20,7 @@ const ASPECTS = {
   ready: ({ ready }: JobStatus) => ready,
   terminating: ({ terminating }: JobStatus) => terminating,
   uncounted: ({ uncountedTerminatedPods }: JobStatus) => uncountedTerminatedPods,
+  failedIndexes: ({ failedIndexes }: JobStatus) => failedIndexes,
   startTime: ({ startTime }: JobStatus) => startTime,
   completionTime: ({ completionTime }: JobStatus) => completionTime
 } as const
@@ -66,7 +67,7 @@ const RULES: readonly Rule[] = [
     tell: noSuch('completionTime', 'completionTime cannot be set before startTime')
   },
   {
-    of: ['failed', 'failing'],
+    of: ['failed', 'failedIndexes'], // as upstream
     breaks: status => holds(status, 'Failed') && !holds(status, 'FailureTarget'),
     tell: noSuch('conditions', 'cannot set Failed=True condition without the FailureTarget=true condition')
   },
@@ -82,7 +83,8 @@ const RULES: readonly Rule[] = [
   },
   {
     of: ['finished', 'startTime'],
-    breaks: status => isFinished(status) && status.startTime === undefined,
+    breaks: (status, { suspend, completions }) => isFinished(status) && status.startTime === undefined &&
+      !(suspend === true && completions === 0), // it is finished without a start
     tell: missing('startTime', 'startTime is required for finished job')
   },
   {
@@ -190,7 +192,8 @@ export function checkJobStatusChange ({ spec, status }: Job, { status: old }: Jo
     invalid(report, 'status.succeeded', status.succeeded ?? 0, 'cannot decrease the succeeded counter')
   }
   checkIndexes(spec, status, old, report)
-  if (spec.suspend !== true && old.startTime !== undefined && startTime !== old.startTime) {
+  const isResumed = holds(old, 'Suspended') && holds(status, 'Suspended', 'False')
+  if (spec.suspend !== true && old.startTime !== undefined && startTime !== old.startTime && !isResumed) {
     required(report, 'status.startTime', 'the start of a job that is not suspended cannot change')
   }
 }
