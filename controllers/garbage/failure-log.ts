@@ -27,7 +27,9 @@ export class FailureLog {
       return
     }
     const more = this.#unlogged === 0 ? '' : `, as ${this.#unlogged} did before`
-    this.#log(`garbage collection of an object failed, retrying${more}`, error)
+    // Only what is a fault has a stack.
+    if (error instanceof UnknownKind) this.#log(`garbage collection waits: ${error.message}${more}`, undefined)
+    else this.#log(`garbage collection of an object failed, retrying${more}`, error)
     this.#loggedAt = now
     this.#unlogged = 0
   }
