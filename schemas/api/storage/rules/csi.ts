@@ -19,8 +19,10 @@ const MAX_NODE_ID = 256
 const MIN_PERIOD = 10
 
 export function validateDriverSpec (
-  { fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [], nodeAllocatableUpdatePeriodSeconds: period }:
-  CSIDriverSpec, at: string, report: Report
+  {
+    fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [], nodeAllocatableUpdatePeriodSeconds: period,
+    serviceAccountTokenInSecrets: inSecrets
+  }: CSIDriverSpec, at: string, report: Report
 ): void {
   if (period !== undefined && period < MIN_PERIOD) {
     const why = `must be greater than or equal to ${MIN_PERIOD} seconds`
@@ -30,6 +32,9 @@ export function validateDriverSpec (
     notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
   }
   validateTokenRequests(tokenRequests, `${at}.tokenRequests`, report)
+  if (inSecrets !== undefined && tokenRequests.length === 0) {
+    invalid(report, `${at}.serviceAccountTokenInSecrets`, inSecrets, 'there are no tokenRequests that it is about')
+  }
   for (const mode of volumeLifecycleModes) {
     if (!MODES.includes(mode)) notSupported(report, `${at}.volumeLifecycleModes`, mode, MODES)
   }

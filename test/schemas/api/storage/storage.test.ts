@@ -66,6 +66,8 @@ creates(t, drivers, { spec: {} }, [
   ['an unknown policy', { spec: { fsGroupPolicy: 'All' } }, 'NotSupported spec.fsGroupPolicy'],
   ['an unknown life', { spec: { volumeLifecycleModes: ['Eternal'] } }, 'NotSupported spec.volumeLifecycleModes'],
   ['tokens', { spec: { tokenRequests: [{ audience: '' }, { audience: 'a', expirationSeconds: 600 }] } }],
+  ['among secrets', { spec: { tokenRequests: [{ audience: 'a' }], serviceAccountTokenInSecrets: true } }],
+  ['none among secrets', { spec: { serviceAccountTokenInSecrets: false } }, 'Invalid spec.serviceAccountTokenInSecrets'],
   ['for one audience twice', { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, 'Duplicate spec.tokenRequests[1].audience'],
   ['for too short a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds'],
   ['for too long a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 2 ** 32 + 1 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds']
