@@ -2,7 +2,7 @@
  * All objects of a type of admissionregistration.orch.io, compiled when the cache reports a change: an object whose
  * version is the same is not compiled again.
  */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'

@@ -1,5 +1,5 @@
 /** Reads other objects for admission, from the existing caches. */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { AdmissionReader } from '../registry/admission.js'
 

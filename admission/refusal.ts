@@ -1,6 +1,6 @@
 import { forbidden, type StatusError } from '../schemas/status.js'
 import type { TypedRequest } from '../registry/admission.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 
 type Named = Pick<TypedRequest<ApiObject>, 'group' | 'resource' | 'name'> & { readonly object: unknown }
 

@@ -1,5 +1,5 @@
 /** How an authorizer keeps its objects in memory. Implemented by `controllers/follow.ts` with informers. */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 
 export interface ObjectName { readonly namespace: string, readonly name: string }
 

@@ -2,7 +2,7 @@
  * Maintains the defaults of each namespace that is not terminating: its `default` ServiceAccount and the server's CA
  * bundle in a ConfigMap. Recreates them after deletions and changes.
  */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { isStatusError } from '../schemas/status.js'
 import { systemClock } from '../event-loop/clock.js'
 import { isStorageError } from '../storage/errors.js'

@@ -4,7 +4,7 @@
  * when none is left: a pod that is still shutting down keeps its network policies, secrets and services. See
  * `namespace-defaults.ts` for other namespaces.
  */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { NO_FIELDS } from '../schemas/selectors/fields.js'
 import { NO_LABELS } from '../schemas/selectors/labels.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'

@@ -4,7 +4,7 @@
  * have added them; expired certificates are removed. Checked when the bundles change and every minute.
  */
 import { X509Certificate } from 'node:crypto'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { Authorities } from '../auth/authorities.js'
 import { isStatusError } from '../schemas/status.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'

@@ -1,7 +1,7 @@
 /** The CA bundle with which pods verify the server, published in a ConfigMap of each namespace. */
 import { X509Certificate } from 'node:crypto'
 import { sameValue } from '../schemas/language/values.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 
 export interface RootCA {
   /** PEM of one or more certificates. */

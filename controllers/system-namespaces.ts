@@ -1,5 +1,5 @@
 /** Creates the system namespaces at start-up. */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { isStatusError } from '../schemas/status.js'
 import { create } from '../registry/verbs/create.js'
 import { AtStart } from './at-start.js'

@@ -1,6 +1,6 @@
 /** The contents of Secrets of type orch.io/service-account-token. */
 import type { NamedObject } from '../auth/service-account-tokens.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 
 export const TYPE = 'orch.io/service-account-token'
 const ACCOUNT_NAME = 'orch.io/service-account.name'

@@ -3,7 +3,7 @@
  * may be unused for longer. The label of a Secret says when its token was used last.
  */
 import { isStatusError } from '../schemas/status.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { create } from '../registry/verbs/create.js'
 import { serverContext } from '../registry/write-context.js'
 import { systemClock } from '../event-loop/clock.js'

@@ -4,7 +4,7 @@
  * validating plugins run after validation.
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { Span } from './trace.js'
 import type { Backend, Revision } from '../storage/backend.js'
 

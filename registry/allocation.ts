@@ -4,7 +4,7 @@
  * has them. If the process ends in between, a value stays allocated without an owner until the repair controller frees
  * it.
  */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 
 export interface Allocated {
   /** The object was written: releases what the old object had and the new one has not. Never rejects. */

@@ -2,7 +2,7 @@
 import type { APIResourceDiscovery } from '../schemas/api/apidiscovery/v2.js'
 import type { APIResource } from '../schemas/meta/discovery.js'
 import type { Rename } from '../schemas/naming.js'
-import type { Subresource } from '../schemas/resource.js'
+import type { Subresource } from '../schemas/subresource.js'
 import type { ResourceStore } from './resource-store.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1

@@ -1,5 +1,5 @@
 /** The keys of a type's objects in the store. */
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { rangeOf } from '../storage/key.js'
 
 /**

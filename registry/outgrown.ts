@@ -3,7 +3,8 @@
  * definition, or another version of it, gets more defaults: then it is left without them, so that it can be listed,
  * watched and deleted, and only a GET of it is refused.
  */
-import type { ApiObject, Representation } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
+import type { Representation } from '../schemas/resource.js'
 import { lacksDefaults, applyDefaults } from '../schemas/language/defaults.js'
 import { MAX_VALUES } from '../schemas/limits.js'
 import { tooLarge } from '../schemas/status.js'

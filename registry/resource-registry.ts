@@ -1,9 +1,9 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
 import type { Message } from '../schemas/language/declare.js'
 import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
-import {
-  isServed, type Subresource, type Representation, type ApiObject, type ResourceType
-} from '../schemas/resource.js'
+import type { Subresource } from '../schemas/subresource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
+import { isServed, type Representation, type ResourceType } from '../schemas/resource.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'

@@ -5,9 +5,9 @@
  */
 import { toJson } from '../schemas/codec/json/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
-import {
-  resourceLabel, type Strategy, type ApiObject, type Representation, type ResourceType
-} from '../schemas/resource.js'
+import type { Strategy } from '../schemas/strategy.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
+import { resourceLabel, type Representation, type ResourceType } from '../schemas/resource.js'
 import { placeOf } from '../schemas/selectors/fields.js'
 import { tabularOf, type Tabular } from '../schemas/table.js'
 import { GatedFields, lacksStatus } from '../schemas/language/gated.js'

@@ -1,7 +1,7 @@
 /** The caller and options of a write, the same for every verb. */
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { timestamp } from '../schemas/meta/time.js'
-import type { ApiObject } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
 import { invalid, type FieldError } from '../schemas/status.js'
 import type { AdmissionRequest } from './admission.js'
 import type { Span } from './trace.js'

@@ -1,7 +1,8 @@
 /** Maps the verbs of a resource and its subresources to handlers. */
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
-import { isServed, type Subresource } from '../schemas/resource.js'
+import type { Subresource } from '../schemas/subresource.js'
+import { isServed } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
 import { answering } from '../answers/send.js'

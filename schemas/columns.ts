@@ -1,9 +1,30 @@
-/** Building blocks for table columns. */
+/** Columns of tables, and what they are built of. */
 import type { LabelSelector } from './meta/options.js'
-import type { ApiObject, Cell, Column } from './resource.js'
+import type { CellBudget } from './cell-budget.js'
+import type { ApiObject } from './meta/api-object.js'
 import { selectorText } from './selectors/objects.js'
 import { parseTime } from './meta/time.js'
 import type { Ages } from './meta/duration.js'
+
+export type Cell = string | number | bigint | boolean | null
+
+export interface Column<T> {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'date' | 'boolean' | 'number'
+  readonly format: string
+  readonly description: string
+  /** 0: shown by default; 1: wide output only. */
+  readonly priority: 0 | 1
+  /** The feature gate, or the release, that brings it. Default: always there. */
+  readonly gate?: string
+  /** The first release without it. */
+  readonly removed?: string
+  /**
+   * `named` gives the name of a key of ours in the object.
+   * @throws OVER_BUDGET (`cell-budget.ts`) if it costs too much
+   */
+  readonly cell: (object: T, ages: Ages, named: (own: string) => string, budget?: CellBudget) => Cell
+}
 
 export const name: Column<ApiObject> = {
   name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0,

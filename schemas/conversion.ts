@@ -1,6 +1,7 @@
 /** Conversions between representations of a type. */
 import { Facts, type Message } from './language/types.js'
-import type { ApiObject, OtherRepresentation } from './resource.js'
+import type { ApiObject } from './meta/api-object.js'
+import type { OtherRepresentation } from './resource.js'
 
 /** A version with the same fields as the stored one. */
 export function sameFields<T extends ApiObject> (

@@ -154,7 +154,10 @@ export function featureGates (
   }
 }
 
-/** Where nothing is set. Kept, because a process may start many servers (`npm run bench -- start`, a further one). */
+/**
+ * Where nothing is set. Kept, because a process may start many servers.
+ * Benchmark: `npm run bench -- start`, 'a further server in memory in a process'.
+ */
 const USUAL = new Map<Release, ReadonlyMap<string, boolean>>()
 
 function usual (release: Release): ReadonlyMap<string, boolean> {

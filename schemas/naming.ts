@@ -5,7 +5,7 @@
 
 import type { Renaming } from './codec/renaming.js'
 import type { Message, Plain } from './language/types.js'
-import type { ApiObject } from './resource.js'
+import type { ApiObject } from './meta/api-object.js'
 import type { FieldError, Status } from './status.js'
 
 /** A name, or text with names in it, as the other side has it. Every such function is its own inverse. */

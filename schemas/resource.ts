@@ -4,57 +4,16 @@
  * to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
-import type { CellBudget } from './cell-budget.js'
+import type { Column } from './columns.js'
 import type { Gates } from './gates.js'
-import type { Ages } from './meta/duration.js'
+import type { ApiObject } from './meta/api-object.js'
 import type { LaterNames } from './meta/metadata.js'
 import { SINCE } from './meta/release.js'
-import type { UserInfo } from './meta/user-info.js'
-import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
+import { Facts, type Message } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
-import type { ObjectMeta } from './meta/v1.js'
 import { dnsSubdomain, type NameRule } from './names.js'
-import type { Steps } from './steps.js'
-
-/** The part of an object that generic code relies on. */
-export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
-
-export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
-const EVERY_VERB: readonly ResourceVerb[] = [
-  'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'
-]
-
-/**
- * Rules of creation that upstream skips when it updates some types: generateName form, finalizer domains, field
- * validation.
- */
-export type UpdateRule = 'generateName' | 'finalizers' | 'fields'
-
-/** A path below an object, such as `status` or `scale`. */
-export interface Subresource {
-  readonly name: string
-  readonly verbs: readonly ResourceVerb[]
-  /** The kind of its body and response, if not the resource's own. */
-  readonly kind?: string
-  readonly group?: string
-  readonly version?: string
-  /** The fields only this subresource changes, such as `status`. If it has another kind, the fields it may change. */
-  readonly changes?: readonly string[]
-  /** Metadata members that it does not change either. */
-  readonly keepsMetadata?: ReadonlyArray<keyof ObjectMeta>
-  /** The feature gate, or the release, that serves it. Default: always served. */
-  readonly gate?: string
-  /** The first release without it. */
-  readonly removed?: string
-  /** It opens a connection to where the object runs and has no body. */
-  readonly connects?: true
-  /** Rules its updates skip. Default: the rule on generateName. */
-  readonly notOnUpdate?: readonly UpdateRule[]
-  /** Validation of its changes, besides field validation. */
-  readonly validateUpdate?: (object: ApiObject, old: ApiObject, report: Report) => void
-  /** Another message, read from and written into the object, such as `scale`. */
-  readonly view?: SubresourceView
-}
+import type { Strategy, UpdateRule, VersionRules } from './strategy.js'
+import { EVERY_VERB, type ResourceVerb, type Subresource } from './subresource.js'
 
 /** Whether a server with these gates has something that gates or releases bring and take away. */
 export const isServed = (
@@ -69,38 +28,6 @@ export function deprecationIn (
   return gates.enabled(deprecation.deprecated) ? deprecation : undefined
 }
 
-export interface SubresourceView {
-  readonly message: Message<ApiObject>
-  /** Builds the view of an object, metadata included. */
-  readonly read: (object: ApiObject) => ApiObject
-  /** Refuses objects that cannot be viewed. @throws StatusError */
-  readonly check?: (object: ApiObject) => void
-  /** Writes the client's view into the object, in place. */
-  readonly write: (object: ApiObject, wanted: ApiObject) => void
-  readonly validate?: (wanted: ApiObject, report: Report) => void
-  readonly columns?: ReadonlyArray<Column<ApiObject>>
-}
-
-export type Cell = string | number | bigint | boolean | null
-
-export interface Column<T> {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'date' | 'boolean' | 'number'
-  readonly format: string
-  readonly description: string
-  /** 0: shown by default; 1: wide output only. */
-  readonly priority: 0 | 1
-  /** The feature gate, or the release, that brings it. Default: always there. */
-  readonly gate?: string
-  /** The first release without it. */
-  readonly removed?: string
-  /**
-   * `named` gives the name of a key of ours in the object.
-   * @throws OVER_BUDGET (`cell-budget.ts`) if it costs too much
-   */
-  readonly cell: (object: T, ages: Ages, named: (own: string) => string, budget?: CellBudget) => Cell
-}
-
 export interface Deprecation {
   /** major.minor, as in `1.25`; '' for custom resources. */
   readonly deprecated: string
@@ -110,69 +37,6 @@ export interface Deprecation {
   readonly replacement?: string
   /** The whole warning, instead of the one composed of these. */
   readonly warning?: string
-}
-
-/**
- * Behaviour of a resource beyond its declaration: preparation before validation and storage, and what delays removal.
- * All of it runs inside the read-modify-write loop and must be idempotent.
- */
-export interface Strategy<T extends ApiObject = ApiObject> {
-  /**
-   * Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set.
-   * Its creationTimestamp is the current time.
-   */
-  readonly prepareForCreate?: (
-    object: T, user: UserInfo | undefined, gates: Gates, warn?: (text: string) => void
-  ) => void
-  /**
-   * Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on
-   * create. Runs before preparation.
-   */
-  readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
-  /** Warnings about what `dropGated` and fields with a `gate` will drop, where an author must know. */
-  readonly notKept?: (object: T, old: T | undefined, gates: Gates) => readonly string[]
-  /**
-   * Computed defaults that a release after 1.24 brought, besides those that a `gate` gives. They are filled in after
-   * all others, in what clients send and in what an earlier release has stored.
-   */
-  readonly laterDefaults?: { readonly since: string, readonly fill: (object: T, gates: Gates) => void }
-  /** A create keeps the status that the client sent. Default: status is reset. */
-  readonly statusOfNew?: true
-  /** Brings a valid object into its stored form. */
-  readonly canonicalize?: (object: T, gates: Gates) => void
-  /** Warnings for the writer of a valid object; `old` is undefined on create. Not called for subresources. */
-  readonly warnings?: (object: T, old: T | undefined, gates?: Gates) => readonly string[]
-  /** Warning on a delete that leaves propagation to the type's default. */
-  readonly dependentsWarning?: string
-  /**
-   * Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of
-   * subresources are restored already. `now` in milliseconds since 1970.
-   */
-  readonly prepareForUpdate?: (object: T, old: T, subresource: string, gates: Gates, now: number) => void
-  /** Runs after field ownership is computed, so its changes get no new owner. */
-  readonly settle?: (object: T, old: T) => void
-  /** Default propagation: dependents are orphaned, or the type has none. Default: dependents are garbage-collected. */
-  readonly dependents?: 'orphaned' | 'none'
-  /** Grace period in seconds of a delete; `requested` is the request's own. 0 deletes at once, and is the default. */
-  readonly gracePeriod?: (object: T, requested: number | undefined) => number
-  /** Why this object cannot be deleted by name. A deletecollection still deletes it. */
-  readonly undeletable?: (name: string) => string | undefined
-  /** Marks an object as terminating, besides its deletionTimestamp, which is set. */
-  readonly beginDelete?: (object: T) => void
-  /** True while something besides metadata.finalizers keeps a terminating object. */
-  readonly blocksRemoval?: (object: T) => boolean
-}
-
-/** Preparation and validation of objects sent in one particular version. */
-export interface VersionRules<T extends ApiObject = ApiObject> {
-  /** Runs before the strategy prepares the object; `old` is undefined on create. */
-  readonly prepare?: (object: T, old: T | undefined) => void
-  readonly create?: (object: T, report: Report) => void
-  readonly update?: (object: T, old: T, report: Report, subresource: string) => void
-  /** Further rules, in steps because they may take long; `old` is undefined on create. */
-  readonly inSteps?: (
-    object: T, old: T | undefined, report: Report, subresource: string, gates: Gates
-  ) => Steps<void> | undefined
 }
 
 /** A selectable field that no object has; its value is always ''. */

@@ -1,11 +1,12 @@
 /** Objects as rows of printable cells, by the columns of their resource. */
 import { CellBudget, MAX_CELL_TEXT, OVER_BUDGET } from './cell-budget.js'
-import { createdAt, name } from './columns.js'
+import { createdAt, name, type Cell, type Column } from './columns.js'
 import { agesAt, type Ages } from './meta/duration.js'
 import { withoutNulls } from './language/unset.js'
 import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
 import type { Gates } from './gates.js'
-import { isServed, type ApiObject, type Cell, type Column, type Representation } from './resource.js'
+import type { ApiObject } from './meta/api-object.js'
+import { isServed, type Representation } from './resource.js'
 
 const DEFAULT_COLUMNS: ReadonlyArray<Column<ApiObject>> = [name, createdAt]
 

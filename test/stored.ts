@@ -1,6 +1,7 @@
 /** The stored representations by name, with the static types of their objects; for tests. */
 import type { Message } from '../schemas/language/declare.js'
-import type { ApiObject, Representation, ResourceType } from '../schemas/resource.js'
+import type { ApiObject } from '../schemas/meta/api-object.js'
+import type { Representation, ResourceType } from '../schemas/resource.js'
 import { ConfigMap, configMaps as configMapType } from '../schemas/api/core/configmaps.js'
 import { Namespace, namespaces as namespaceType } from '../schemas/api/core/namespaces.js'
 import { Secret, secrets as secretType } from '../schemas/api/core/secrets.js'

@@ -4,7 +4,7 @@
  * controller releases charges of objects that were not written. (Enabled by default.)
  */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError } from '../../schemas/status.js'
 import { serverContext } from '../../registry/write-context.js'
 import { change } from '../../registry/verbs/change.js'

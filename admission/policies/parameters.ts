@@ -1,5 +1,6 @@
 /** The parameters of a binding: objects of the kind that the policy names. */
-import type { ApiObject, Representation } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
+import type { Representation } from '../../schemas/resource.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'

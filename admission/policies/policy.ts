@@ -9,7 +9,7 @@ import type {
 import type {
   MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 } from '../../schemas/api/admissionregistration/v1beta1.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Type } from '../../expressions/types.js'
 
 /** A program, or why it cannot be made, which counts as an error of its evaluation. */

@@ -3,7 +3,7 @@ import { Authorizer, Check, type Answered, type Ask, type Asked } from '../../ex
 import { DeferredFields, Given } from '../../expressions/from-json.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
 import { celValueOf } from '../../schemas/language/cel-values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { pathRequest, resourceRequest } from '../../auth/request-info.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'

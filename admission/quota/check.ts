@@ -1,6 +1,6 @@
 /** Checks whether the usage of a request fits the quotas of its namespace. */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import { plus, minus, amountsText, nonZero, pick, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'

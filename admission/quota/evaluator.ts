@@ -1,6 +1,6 @@
 /** Computes what quotas count for the objects of one resource. */
 import type { AdmissionRequest } from '../../registry/admission.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Amounts } from '../amounts.js'
 import type { Scope } from './scopes.js'
 

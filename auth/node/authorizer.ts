@@ -16,7 +16,7 @@ import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.j
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { clusterRolesOf } from '../rbac/defaults/index.js'
 import { parseRule, ruleAllows, type Rule } from '../rbac/rules.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { NodeGraph } from './graph.js'
 import { ALLOW, noOpinion, ownCSINode, ownLease, ownNode, selectsNode } from './own-objects.js'
 import { keyOf, type ReferredResource } from './references.js'

@@ -2,7 +2,7 @@
  * Creates default roles and bindings at start-up and restores missing parts, except of objects annotated
  * `rbac.authorization.orch.io/autoupdate: "false"`. Several servers may do so concurrently.
  */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import { isStatusError } from '../../schemas/status.js'
 import type { Naming } from '../../schemas/naming.js'

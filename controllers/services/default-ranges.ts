@@ -4,7 +4,7 @@
  * services have addresses of it.
  */
 import type { ServiceCIDR } from '../../schemas/api/networking/v1.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { canonicalForm } from '../../schemas/rules/address-forms.js'
 import { create } from '../../registry/verbs/create.js'
 import { change, changeUnowned } from '../../registry/verbs/change.js'

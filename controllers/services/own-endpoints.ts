@@ -1,6 +1,6 @@
 /** Maintains Endpoints and EndpointSlice of the server's own service. */
 import { sameValue } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { WriteContext } from '../../registry/write-context.js'
 import { create } from '../../registry/verbs/create.js'
 import { current } from '../../registry/current.js'

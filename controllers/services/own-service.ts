@@ -4,7 +4,7 @@
  */
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
 import { sameValue } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError } from '../../schemas/status.js'
 import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { serverContext, type WriteContext } from '../../registry/write-context.js'

@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { current } from '../../registry/current.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'

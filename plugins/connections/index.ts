@@ -10,7 +10,7 @@ import {
   NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions
 } from '../../schemas/api/core/pod-options.js'
 import type { Message } from '../../schemas/language/declare.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { Facts } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceStore } from '../../registry/resource-store.js'

@@ -11,7 +11,7 @@ import type {
 } from '../../schemas/api/authorization/accessreviews.js'
 import { collect } from '../../schemas/language/validation.js'
 import { sameValue } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { badRequest, invalid, listed, type FieldError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'

@@ -9,7 +9,7 @@ import { tokenCredential } from '../../auth/credential-ids.js'
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { timestamp } from '../../schemas/meta/time.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import {
   badRequest, conflict, invalid, noName, notFound, serviceUnavailable, type FieldError
 } from '../../schemas/status.js'

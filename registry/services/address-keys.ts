@@ -4,7 +4,7 @@
  * either exists, since clients may reserve one by creating its object.
  */
 import type { IPAddress } from '../../schemas/api/networking/v1.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError } from '../../schemas/status.js'
 import type { KeyValue, Revision, WriteResult } from '../../storage/backend.js'
 import { current } from '../current.js'

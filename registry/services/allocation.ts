@@ -3,7 +3,7 @@
  * a process that ended.
  */
 import { clone } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
 import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'

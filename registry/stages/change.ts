@@ -5,7 +5,7 @@
  * proves that the cached object was current; any other outcome counts only if it was.
  */
 import { removeUnstoredEmpty } from '../../schemas/language/unset.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import { current } from '../current.js'

@@ -3,7 +3,7 @@
  * is not large, and the change is among the recent events of the cache, which have the state before it. Otherwise the
  * managers whose entries the client has not seen are named.
  */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { escapeControls, shorten } from '../../schemas/quote.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -1,5 +1,5 @@
 /** Converts what a client sent to the stored version. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Steps } from '../../schemas/steps.js'
 import { DECODE, type Given } from './given.js'
 import type { Stage } from './run.js'

@@ -1,5 +1,5 @@
 /** Names who owns the fields that a refused change would have set wrongly. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldError } from '../../schemas/status.js'
 import { at } from '../apply/field-set.js'
 import { stored } from '../apply/managers.js'

@@ -3,7 +3,7 @@
  * namespace but must not contradict the URL. Error texts as upstream.
  */
 import { randomUUID } from 'node:crypto'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
 import { now, type Target } from '../write-context.js'

@@ -1,5 +1,5 @@
 /** Size limits of objects, which hold on every back end. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'

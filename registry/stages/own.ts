@@ -2,7 +2,9 @@
  * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers,
  * because they are older or a client reset them, get some with the first apply.
  */
-import type { Subresource, Representation, ApiObject } from '../../schemas/resource.js'
+import type { Subresource } from '../../schemas/subresource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
+import type { Representation } from '../../schemas/resource.js'
 import type { FieldError } from '../../schemas/status.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../apply/elements.js'

@@ -1,5 +1,5 @@
 /** Deduplicates owner references. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Caller } from '../write-context.js'
 
 /**

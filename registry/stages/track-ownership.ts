@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import { clone } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 

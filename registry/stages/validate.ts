@@ -3,7 +3,7 @@ import { checkAddressForms, holdsAddresses } from '../../schemas/language/addres
 import {
   collect, validateSubresource, validateObject, validateUpdate, validateVersion
 } from '../../schemas/language/validation.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldError } from '../../schemas/status.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import { mayGet, refuse } from '../write-context.js'

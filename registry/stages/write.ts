@@ -5,7 +5,7 @@
  */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { clone } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { AdmissionOperation, AdmissionReader, AdmissionRequest, Precondition, TypedRequest } from '../admission.js'

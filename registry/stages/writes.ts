@@ -1,5 +1,5 @@
 /** The writes of objects: of a new one, and of a change of an existing one. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldError } from '../../schemas/status.js'
 import type { WriteOptions } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'

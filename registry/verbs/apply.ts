@@ -3,7 +3,7 @@
  * supplies the current object, so a version conflict retries the apply; only an ownership conflict reaches the client.
  */
 import { decode } from '../../schemas/language/decode.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict } from '../../schemas/status.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'

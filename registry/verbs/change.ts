@@ -1,5 +1,5 @@
 /** The order of a change, which updates, patches and applies share, and changes that the server makes itself. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { conflict, isStatusError } from '../../schemas/status.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -1,5 +1,5 @@
 /** Creates objects: POST, and PUT or an apply of a missing name. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'

@@ -1,5 +1,5 @@
 /** POST of an operation: nothing is stored but by the operation itself, which those on subresources admit too. */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { VirtualOperation } from '../resource-registry.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { DECODE, Given, type Sent } from '../stages/given.js'

@@ -1,6 +1,6 @@
 /** PATCH: applies a difference to the current object. */
 import type { Message } from '../../schemas/language/declare.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'

@@ -1,6 +1,6 @@
 /** PUT. On a conflict it runs again on the current object, unless the request named a resourceVersion. */
 import { clone } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { ResourceStore } from '../resource-store.js'
 import { DECODING } from '../stages/convert.js'
 import { Given, type Sent } from '../stages/given.js'

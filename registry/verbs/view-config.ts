@@ -1,6 +1,7 @@
 /** Translates the configuration applied to a view, such as scale, into one of the object itself. */
 import { decode } from '../../schemas/language/decode.js'
-import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
+import type { SubresourceView } from '../../schemas/subresource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { notFound, invalid, type FieldError } from '../../schemas/status.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -5,7 +5,7 @@
 import type { Message } from '../../schemas/language/declare.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
 import type { Verb, VerbRequest } from '../../answers/answer.js'
 import { operate } from '../../registry/verbs/operate.js'

@@ -1,7 +1,8 @@
 /** Subresources with another message than their object, such as scale: read from the object and written into it. */
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
-import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
+import type { SubresourceView } from '../../schemas/subresource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { invalid, isStatusError, notFound, type FieldError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ObjectAnswer, Verb, VerbRequest } from '../../answers/answer.js'

@@ -1,7 +1,7 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
 import { stringify } from '../../schemas/codec/json/exact.js'
 import type { Message } from '../../schemas/language/declare.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
 import { findingsOfJson, strictFindings } from '../../schemas/language/strict-findings.js'

@@ -1,5 +1,5 @@
 /** Response encodings beside an object's own: YAML, a Status in protobuf, the metadata of an object. */
-import type { ApiObject } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
 import { encodeProtobuf } from './protobuf/encode.js'
 import { Status as StatusMessage } from '../meta/v1.js'
 import type { Status } from '../status.js'

@@ -3,7 +3,7 @@
  * although whoever wrote it counts on it.
  */
 import { isObject } from '../language/values.js'
-import type { ApiObject } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
 import { isBuiltInGroup } from '../resources.js'
 import { namesOf, translateGroup, translateKey, translateQuota, translateUser, type Translation } from './text.js'
 

@@ -1,5 +1,5 @@
 /** What this server would take for something else than its writer means, in objects under our names. */
-import type { ApiObject } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
 import type { FieldError } from '../status.js'
 import { misnamed } from './acted.js'
 import { ambiguousNames } from './text.js'

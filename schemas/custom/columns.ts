@@ -3,10 +3,10 @@ import type { CustomResourceColumnDefinition } from '../api/apiextensions/custom
 import { isNumber } from '../api/apiextensions/plain-values.js'
 import { sortedJson } from '../codec/json/escape.js'
 import { CellBudget } from '../cell-budget.js'
-import { ageOf, name } from '../columns.js'
+import { ageOf, name, type Cell, type Column } from '../columns.js'
 import type { Ages } from '../meta/duration.js'
 import { parseTime } from '../meta/time.js'
-import type { ApiObject, Cell, Column } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
 import { finder } from './json-path.js'
 
 const AGE: CustomResourceColumnDefinition = {

@@ -16,9 +16,11 @@ import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
+import type { ApiObject } from '../meta/api-object.js'
+import type { ResourceVerb, Subresource } from '../subresource.js'
+import type { VersionRules } from '../strategy.js'
 import {
-  resource, type ApiObject, type Deprecation, type OtherRepresentation, type Representation, type ResourceType,
-  type ResourceVerb, type Subresource, type VersionRules
+  resource, type Deprecation, type OtherRepresentation, type Representation, type ResourceType
 } from '../resource.js'
 import { customColumns } from './columns.js'
 import { declareKind } from './declaration.js'

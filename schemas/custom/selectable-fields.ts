@@ -4,7 +4,8 @@
  */
 import type { SelectableField } from '../api/apiextensions/customresourcedefinitions.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
-import type { ApiObject, Representation } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
+import type { Representation } from '../resource.js'
 
 type Fields = NonNullable<Representation['selectableFields']>
 type Reader = Fields[string]

@@ -1,7 +1,8 @@
 /** Paths and operations, independent of the document format. */
 import type { Message, Plain } from '../language/types.js'
 import { APPLY_TYPE, JSON_TYPE, patchTypesOf, PROTOBUF_TYPE, YAML_TYPE } from '../media-types.js'
-import type { Representation, ResourceVerb } from '../resource.js'
+import type { ResourceVerb } from '../subresource.js'
+import type { Representation } from '../resource.js'
 import type { GroupVersion } from './naming.js'
 import { byName, type Parameter } from './parameters.js'
 

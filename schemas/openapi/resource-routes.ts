@@ -4,7 +4,8 @@ import type { Message } from '../language/types.js'
 import { DeleteOptions } from '../meta/options.js'
 import { Status, WatchEvent } from '../meta/answers.js'
 import { Patch } from '../meta/scalars.js'
-import { deprecationIn, type Representation, type ResourceVerb } from '../resource.js'
+import type { ResourceVerb } from '../subresource.js'
+import { deprecationIn, type Representation } from '../resource.js'
 import { operationId, rootOf, tagOf } from './naming.js'
 import {
   formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part

@@ -9,7 +9,8 @@ import {
   ServiceProxyOptions
 } from '../api/core/pod-options.js'
 import { Eviction } from '../api/policy/v1.js'
-import type { Representation, Subresource } from '../resource.js'
+import type { Subresource } from '../subresource.js'
+import type { Representation } from '../resource.js'
 import { capitalize, operationId, tagOf } from './naming.js'
 import { METHODS, formsOf, ANYTHING, type Operation, type Method, type Part, type Route } from './operations.js'
 import { PRETTY, REST, queryOf, byName, type Parameter } from './parameters.js'

@@ -3,7 +3,8 @@
  * escapes `\`, `,` and `=`. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
-import { NO_FIELD, type ApiObject, type Representation, type ResourceType } from '../resource.js'
+import type { ApiObject } from '../meta/api-object.js'
+import { NO_FIELD, type Representation, type ResourceType } from '../resource.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 import type { SelectorRequirement } from './requirement.js'

@@ -7,7 +7,7 @@
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { LONG_FORM_BYTES } from '../../schemas/limits.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldValues } from '../../schemas/selectors/fields.js'
 import type { Steps } from '../../schemas/steps.js'
 import type { Revision } from '../backend.js'

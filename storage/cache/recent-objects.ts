@@ -3,7 +3,7 @@
  * and parsing is a tenth of an update. Limited for the whole process. Benchmark: `npm run bench -- owners`, 'update of
  * an object with field owners': the operation alone takes 32 % more without it.
  */
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Entry } from './entry.js'
 import { shared } from './shared.js'
 

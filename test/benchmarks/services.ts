@@ -3,7 +3,7 @@
  * thousands, and the duration of a repair run. Not part of `npm run bench`, because its figures have no limits.
  */
 import { decode } from '../../schemas/language/decode.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { Service, services } from '../../schemas/api/core/services.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import { openBackend } from '../../storage/open.js'

@@ -4,7 +4,7 @@
  */
 import Fastify from '../fastify.js'
 import { server as orch, type AdmissionPlugin, type ServerOptions } from '../../app.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError } from '../../schemas/status.js'
 import { create } from '../../registry/verbs/create.js'
 import { remove } from '../../registry/verbs/delete.js'

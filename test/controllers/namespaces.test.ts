@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { remove } from '../../registry/verbs/delete.js'
 import { change } from '../../registry/verbs/change.js'
 import { current } from '../../registry/current.js'

@@ -3,7 +3,8 @@
  * update without changes writes nothing. What caches share is frozen here, so a write to it is an internal error.
  */
 import t, { type Test } from 'tap'
-import type { Representation, ResourceVerb, Subresource } from '../../schemas/resource.js'
+import type { ResourceVerb, Subresource } from '../../schemas/subresource.js'
+import type { Representation } from '../../schemas/resource.js'
 import { build, PROTOBUF, TABLE, type Answer, type Client, type Json } from '../build.js'
 import { create, eachServed, stored, title, urlOf } from '../conformance/collections.js'
 import { random } from '../random.js'

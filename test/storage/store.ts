@@ -1,6 +1,6 @@
 /** A store of ConfigMaps on any back end, for tests below HTTP. */
 import { decode } from '../../schemas/language/decode.js'
-import type { ApiObject } from '../../schemas/resource.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { parseFieldSelector } from '../../schemas/selectors/fields.js'
 import { parseLabelSelector } from '../../schemas/selectors/labels.js'
 import { configMaps } from '../stored.js'

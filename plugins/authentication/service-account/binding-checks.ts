@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { quote } from '../../../schemas/quote.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { Entry } from '../../../storage/cache/entry.js'
 import { current } from '../../../registry/current.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'

@@ -7,7 +7,7 @@ import type { Credentials } from '../../../auth/authenticator.js'
 import { change } from '../../../registry/verbs/change.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { serverContext } from '../../../registry/write-context.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { INVALID_SINCE } from './binding-checks.js'
 
 export interface KeptToken { readonly namespace: string, readonly secret: string, readonly account: string }

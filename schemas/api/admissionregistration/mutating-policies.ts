@@ -1,7 +1,7 @@
 /** The resources of mutating admission policies and their bindings. */
-import { age, integer, name, text } from '../../columns.js'
+import { age, integer, name, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { paramKindCell, paramRefCell } from './policy-columns.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'

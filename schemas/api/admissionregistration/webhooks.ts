@@ -1,9 +1,10 @@
 /** MutatingWebhookConfiguration and ValidatingWebhookConfiguration (v1). */
-import { age, integer, name } from '../../columns.js'
+import { age, integer, name, type Column } from '../../columns.js'
 import { int32, one, inline, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { LabelSelector } from '../../meta/options.js'
-import { resource, type Column, type Strategy } from '../../resource.js'
+import type { Strategy } from '../../strategy.js'
+import { resource } from '../../resource.js'
 import { MatchCondition } from './match-condition.js'
 import { validateNames, validateWebhook } from './rules/webhooks.js'
 

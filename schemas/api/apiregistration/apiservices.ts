@@ -1,10 +1,10 @@
 /** APIService (v1): which server serves a group version. */
-import { age, name, text } from '../../columns.js'
+import { age, name, text, type Column } from '../../columns.js'
 import { int32, one, bool, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { pathSegment } from '../../names.js'
 import { validateApiService, validateApiServiceStatus } from './rules/apiservices.js'
 

@@ -1,9 +1,9 @@
 /** ControllerRevision (apps/v1): a state of a DaemonSet or StatefulSet that can be rolled back to. */
-import { age, name, NONE, text } from '../../columns.js'
+import { age, name, NONE, text, type Column } from '../../columns.js'
 import { one, int64, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { RawExtension } from '../../meta/runtime.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { kind } from './package.js'
 import { notNegative, required } from '../../rules/findings.js'
 

@@ -1,5 +1,5 @@
 /** StatefulSet (apps/v1): replicas with stable names and storage. */
-import { age, containerColumns, name, text, wideOnly } from '../../columns.js'
+import { age, containerColumns, name, text, wideOnly, type Column } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PersistentVolumeClaim } from '../core/persistentvolumeclaims.js'
@@ -9,7 +9,7 @@ import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { scale } from '../autoscaling/scale-view.js'
 import { kind, message } from './package.js'
 import {

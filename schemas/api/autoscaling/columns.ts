@@ -1,6 +1,5 @@
 /** Table columns of HorizontalPodAutoscalers and Scales. */
-import { age, integer, name, NONE, since, text, until, UNSET } from '../../columns.js'
-import type { Column } from '../../resource.js'
+import { age, integer, name, NONE, since, text, until, UNSET, type Column } from '../../columns.js'
 import type { Scale } from './scale.js'
 import type * as v2 from './v2.js'
 

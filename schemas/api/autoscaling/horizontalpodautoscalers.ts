@@ -1,7 +1,9 @@
 /** HorizontalPodAutoscaler: scales pods by load. Stored as v1; conversion between versions goes through v2. */
 import type { Ages } from '../../meta/duration.js'
 import type { Gates } from '../../gates.js'
-import { resource, type ApiObject, type OtherRepresentation, type VersionRules } from '../../resource.js'
+import type { ApiObject } from '../../meta/api-object.js'
+import type { VersionRules } from '../../strategy.js'
+import { resource, type OtherRepresentation } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'

@@ -1,12 +1,12 @@
 /** CronJob: creates jobs on a schedule. */
 import type { Gates } from '../../gates.js'
 import {
-  age, ageOf, containerColumns, flag, integer, name, NONE, selector, since, text, UNSET, wideOnly
+  age, ageOf, containerColumns, flag, integer, name, NONE, selector, since, text, UNSET, wideOnly, type Column
 } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
-import { resource, NO_FIELD, type Column } from '../../resource.js'
+import { resource, NO_FIELD } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 

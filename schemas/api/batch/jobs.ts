@@ -1,5 +1,7 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
-import { age, containerColumns, milliseconds, name, selector, since, text, wideOnly } from '../../columns.js'
+import {
+  age, containerColumns, milliseconds, name, selector, since, text, wideOnly, type Column
+} from '../../columns.js'
 import { humanDuration, type Ages } from '../../meta/duration.js'
 import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -11,7 +13,7 @@ import { PodFailurePolicy, SuccessPolicy } from './job-policies.js'
 import { kind, message } from './package.js'
 import { Time } from '../../meta/scalars.js'
 import { isOn } from '../../gates.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { checkJobStatusChange } from './rules/job-status.js'
 import {
   defaultLabels, labelJob, laterJobDefaults, prepareJob, prepareJobUpdate, validateJob, validateJobSpec,

@@ -1,11 +1,12 @@
 /** CertificateSigningRequest (v1): a request for a certificate. */
-import { age, name, NONE, text } from '../../columns.js'
+import { age, name, NONE, text, type Column } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
 import { int32, map, one, bytes, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { stringList, Time } from '../../meta/scalars.js'
 import { pathSegment } from '../../names.js'
-import { resource, type Subresource, type Column } from '../../resource.js'
+import type { Subresource } from '../../subresource.js'
+import { resource } from '../../resource.js'
 import {
   prepareRequest, prepareRequestUpdate, validateRequestSpec, validateRequestStatus, validateRequestUpdate
 } from './rules/certificatesigningrequests.js'

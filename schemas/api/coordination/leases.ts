@@ -1,9 +1,9 @@
 /** Lease (v1): who holds something, and until when. */
-import { age, name, text } from '../../columns.js'
+import { age, name, text, type Column } from '../../columns.js'
 import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { MicroTime } from '../../meta/scalars.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { invalid, notNegative } from '../../rules/findings.js'
 
 const { kind, message } = apiPackage('coordination.orch.io', 'v1', 'io.orch.api.coordination.v1')

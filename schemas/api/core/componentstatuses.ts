@@ -1,8 +1,8 @@
 /** ComponentStatus (v1): health of a control plane component. */
-import { name, text } from '../../columns.js'
+import { name, text, type Column } from '../../columns.js'
 import { string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { kind, message } from './package.js'
 
 export type ComponentCondition = Static<typeof ComponentCondition>

@@ -1,9 +1,9 @@
 /** Endpoints (v1): the addresses of a service's pods. */
-import { age, firstThree, name, NONE, text } from '../../columns.js'
+import { age, firstThree, name, NONE, text, type Column } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { ObjectReference } from './references.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateEndpointAddress, validateSubset } from './rules/endpoints.js'
 import { kind, message } from './package.js'
 

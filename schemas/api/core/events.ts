@@ -3,12 +3,12 @@
  * strictly.
  */
 import type { Ages } from '../../meta/duration.js'
-import { ageOf, text, wideOnly } from '../../columns.js'
+import { ageOf, text, wideOnly, type Column } from '../../columns.js'
 import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { pathSegment } from '../../names.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import * as v1 from '../events/v1.js'
 import * as v1beta1 from '../events/v1beta1.js'
 import { eventRules, strictEventRules } from './rules/events.js'

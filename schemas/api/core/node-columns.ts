@@ -1,7 +1,6 @@
 /** Table columns of nodes. */
 import type { Ages } from '../../meta/duration.js'
-import { age, join, name, NONE, text, wideOnly } from '../../columns.js'
-import type { Column } from '../../resource.js'
+import { age, join, name, NONE, text, wideOnly, type Column } from '../../columns.js'
 import type { Node } from './nodes.js'
 
 const ROLE_PREFIX = 'node-role.orch.io/'

@@ -1,8 +1,7 @@
 /** Table columns of pods, with kubectl's status summary. */
-import { age, ageOf, milliseconds, name, NONE, text, wideOnly } from '../../columns.js'
+import { age, ageOf, milliseconds, name, NONE, text, wideOnly, type Column } from '../../columns.js'
 import type { Ages } from '../../meta/duration.js'
 import type { TableRowCondition } from '../../meta/answers.js'
-import type { Column } from '../../resource.js'
 import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
 import type { Pod } from './pods.js'
 import { isSidecar } from './rules/restarts.js'

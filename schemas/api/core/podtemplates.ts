@@ -1,11 +1,11 @@
 /** PodTemplate (v1). */
-import { containerColumns, labels, name, text } from '../../columns.js'
+import { containerColumns, labels, name, text, type Column } from '../../columns.js'
 import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
 import { dropGatedAnnotations } from './rules/gated-fields.js'
 import { podWarnings } from './rules/pod-warnings.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { kind } from './package.js'
 
 export type PodTemplate = Static<typeof PodTemplate>

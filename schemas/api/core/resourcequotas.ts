@@ -1,9 +1,9 @@
 /** ResourceQuota (v1): limits on the total usage of a namespace. */
-import { age, byFirst, name, since, text, until } from '../../columns.js'
+import { age, byFirst, name, since, text, until, type Column } from '../../columns.js'
 import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
 import { kind, message } from './package.js'
 import { quotaWarnings } from './rules/object-warnings.js'

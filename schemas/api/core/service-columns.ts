@@ -1,6 +1,5 @@
 /** Table columns of services. */
-import { age, join, labels, name, NONE, text, wideOnly } from '../../columns.js'
-import type { Column } from '../../resource.js'
+import { age, join, labels, name, NONE, text, wideOnly, type Column } from '../../columns.js'
 import { loadBalancerAddresses } from './load-balancers.js'
 import type { Service } from './services.js'
 

@@ -1,7 +1,6 @@
 /** Table columns of persistent volumes and claims. */
 import type { Ages } from '../../meta/duration.js'
-import { age, join, name, since, text, UNSET, wideOnly } from '../../columns.js'
-import type { Column } from '../../resource.js'
+import { age, join, name, since, text, UNSET, wideOnly, type Column } from '../../columns.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import type { PersistentVolumeClaim } from './persistentvolumeclaims.js'
 import type { PersistentVolume } from './persistentvolumes.js'

@@ -1,8 +1,8 @@
 /** EndpointSlice: some endpoints of a service. Stored as v1beta1; v1 has fields for parts of its topology. */
-import { age, firstThree, name, text, UNSET } from '../../columns.js'
+import { age, firstThree, name, text, UNSET, type Column } from '../../columns.js'
 import { sameValue } from '../../language/values.js'
 import { dnsSubdomain } from '../../names.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { HOSTNAME, otherTopology, ZONE } from './rules/endpointslices.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'

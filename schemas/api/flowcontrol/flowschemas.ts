@@ -1,8 +1,8 @@
 /** FlowSchema: which requests belong to which priority level. */
-import { age, name, NONE, text } from '../../columns.js'
+import { age, name, NONE, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 import * as v1beta2 from './v1beta2.js'

@@ -1,8 +1,9 @@
 /** PriorityLevelConfiguration: how many requests of a level run concurrently, and how many wait. */
-import { age, name, NONE, text } from '../../columns.js'
+import { age, name, NONE, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
-import { resource, type ApiObject, type Column } from '../../resource.js'
+import type { ApiObject } from '../../meta/api-object.js'
+import { resource } from '../../resource.js'
 import { fromStored, toStored } from './shares.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'

@@ -1,10 +1,10 @@
 /** StorageVersion (v1alpha1): the versions in which servers store and read a resource. Not served by default. */
-import { age, firstThree, name, text, UNSET } from '../../columns.js'
+import { age, firstThree, name, text, UNSET, type Column } from '../../columns.js'
 import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { storageVersionName, validateStorageVersionStatus } from './rules/storageversions.js'
 
 const { kind, message } = apiPackage('internal.apiserver.orch.io', 'v1alpha1', 'io.orch.api.apiserverinternal.v1alpha1')

@@ -1,8 +1,8 @@
 /** IngressClass (v1): which controller serves an Ingress. */
-import { age, name, NONE, text } from '../../columns.js'
+import { age, name, NONE, text, type Column } from '../../columns.js'
 import { one, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateController, validateParameters } from './rules/ingresses.js'
 import { kind, message } from './package.js'
 

@@ -1,10 +1,10 @@
 /** Ingress (v1): routes requests from outside the cluster to services. */
-import { age, join, name, NONE, text } from '../../columns.js'
+import { age, join, name, NONE, text, type Column } from '../../columns.js'
 import { int32, one, inline, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { loadBalancerAddresses, LoadBalancerStatus } from '../core/load-balancers.js'
 import { TypedLocalObjectReference } from '../core/references-to-data.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import {
   newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate
 } from './rules/ingresses.js'

@@ -1,13 +1,13 @@
 /** NetworkPolicy (v1): which traffic pods may receive and send. */
 import type { Gates } from '../../gates.js'
-import { age, name, selector, text } from '../../columns.js'
+import { age, name, selector, text, type Column } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { clone } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import {
   DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort
 } from './rules/networkpolicies.js'

@@ -1,7 +1,7 @@
 /** RuntimeClass: a container runtime that pods may select. */
-import { age, name, text } from '../../columns.js'
+import { age, name, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 import { warnedLater } from '../../rules/warned.js'

@@ -2,11 +2,11 @@
  * PodDisruptionBudget: how many pods must stay available. Stored as v1beta1. An empty selector matches no pod in
  * v1beta1 and every pod in v1, so each version expresses the empty selector of the other by a special label.
  */
-import { age, integer, name, text } from '../../columns.js'
+import { age, integer, name, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import type { LabelSelector } from '../../meta/options.js'
 import { pathSegment } from '../../names.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateBudgetConditions, validateBudgetStatus } from './rules/poddisruptionbudgets.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'

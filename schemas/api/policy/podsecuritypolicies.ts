@@ -1,9 +1,9 @@
 /** PodSecurityPolicy (policy/v1beta1): security settings that pods may have. */
-import { join, name, text } from '../../columns.js'
+import { join, name, text, type Column } from '../../columns.js'
 import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { SELinuxOptions } from '../core/security-contexts.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import {
   FS_TYPES, GROUP_RULES, PROC_MOUNTS, SELINUX_RULES, USER_RULES, validateSecurityPolicy
 } from './rules/podsecuritypolicies.js'

@@ -1,8 +1,8 @@
 /** Messages and validation of both kinds of bindings: subjects and roleRef. */
 import { string, list, type Static, type Report } from '../../language/declare.js'
 import { dnsSubdomain, pathSegment } from '../../names.js'
-import type { ApiObject, Column } from '../../resource.js'
-import { age, name } from '../../columns.js'
+import type { ApiObject } from '../../meta/api-object.js'
+import { age, name, type Column } from '../../columns.js'
 import { invalid, checkName, notSupported, required } from '../../rules/findings.js'
 import { message, RBAC_GROUP } from './package.js'
 

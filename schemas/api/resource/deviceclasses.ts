@@ -1,7 +1,8 @@
 /** DeviceClass: devices with common settings, which an administrator defines. */
 import { age, name } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
-import { resource, type VersionRules } from '../../resource.js'
+import type { VersionRules } from '../../strategy.js'
+import { resource } from '../../resource.js'
 import { deprecated } from './deprecations.js'
 import { validateClass } from './rules/classes.js'
 import * as v1 from './v1.js'

@@ -1,8 +1,8 @@
 /** PriorityClass (v1): a named scheduling priority for pods. */
-import { age, flag, integer, name, since, text } from '../../columns.js'
+import { age, flag, integer, name, since, text, type Column } from '../../columns.js'
 import { int32, bool, string, apiPackage, type Report, type Static } from '../../language/declare.js'
 import { metadata, type ObjectMeta } from '../../meta/object.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 
 const { kind } = apiPackage('scheduling.orch.io', 'v1', 'io.orch.api.scheduling.v1')

@@ -1,9 +1,9 @@
 /** CSIDriver (v1): properties of a storage driver. */
-import { age, flag, join, name, NONE, text, UNSET } from '../../columns.js'
+import { age, flag, join, name, NONE, text, UNSET, type Column } from '../../columns.js'
 import { int64, one, bool, string, list, type Static } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
 import { metadata, nextGeneration } from '../../meta/object.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateDriverSpec, validateDriverUpdate } from './rules/csi.js'
 import { kind, message } from './package.js'
 import { warnedLater } from '../../rules/warned.js'

@@ -1,8 +1,8 @@
 /** CSINode (v1): the storage drivers of a node. */
-import { age, integer, name } from '../../columns.js'
+import { age, integer, name, type Column } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateNodeDrivers, validateNodeDriversUpdate } from './rules/csi.js'
 import { kind, message } from './package.js'
 

@@ -1,9 +1,9 @@
 /** StorageClass (v1): how volumes are provisioned. */
-import { age, flag, name, text } from '../../columns.js'
+import { age, flag, name, text, type Column } from '../../columns.js'
 import { map, bool, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { TopologySelectorTerm } from '../core/topology.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { validateStorageClass, validateStorageClassUpdate } from './rules/storageclasses.js'
 import { kind } from './package.js'
 import { warnedLater } from '../../rules/warned.js'

@@ -1,11 +1,11 @@
 /** VolumeAttachment (v1): attaches a volume to a node. */
-import { age, flag, name, text } from '../../columns.js'
+import { age, flag, name, text, type Column } from '../../columns.js'
 import { int32, map, one, bool, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PersistentVolumeSpec } from '../core/persistentvolumes.js'
 import { Time } from '../../meta/scalars.js'
-import { resource, type Column } from '../../resource.js'
+import { resource } from '../../resource.js'
 import { dnsSubdomain } from '../../names.js'
 import { checkName } from '../../rules/findings.js'
 import { validateAttachmentSource, validateAttachmentStatus, validateNewAttachment } from './rules/volumeattachments.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import Fastify from '../../fastify.js'
 import { server as orch } from '../../../app.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { seenByAdmission, OtherWrite } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../../build.js'

@@ -4,7 +4,7 @@ import type { FollowedResource } from '../../../auth/follow.js'
 import { pathRequest, resourceRequest, type RequestInfo } from '../../../auth/request-info.js'
 import { RbacAuthorizer } from '../../../auth/rbac/authorizer.js'
 import { Decisions } from '../../../auth/rbac/decisions.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 
 const GROUP = 'rbac.authorization.orch.io'

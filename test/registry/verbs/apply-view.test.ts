@@ -1,7 +1,9 @@
 /** The scale subresource, updated and applied: the owner gets the field of the object behind it. */
 import t from 'tap'
 import { decode } from '../../../schemas/language/decode.js'
-import { resource, type Subresource, type ApiObject } from '../../../schemas/resource.js'
+import type { Subresource } from '../../../schemas/subresource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import { resource } from '../../../schemas/resource.js'
 import { findResource } from '../../../schemas/resources.js'
 import { Scale } from '../../../schemas/api/autoscaling/scale.js'
 import { isStatusError } from '../../../schemas/status.js'

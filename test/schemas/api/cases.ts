@@ -4,7 +4,8 @@ import { decode } from '../../../schemas/language/decode.js'
 import { applyDefaults } from '../../../schemas/language/defaults.js'
 import { validateSubresource, validateObject, validateUpdate } from '../../../schemas/language/validation.js'
 import { clone } from '../../../schemas/language/values.js'
-import type { ApiObject, ResourceType } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import type { ResourceType } from '../../../schemas/resource.js'
 import type { FieldError } from '../../../schemas/status.js'
 
 /** Values by path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots; undefined removes a value. */

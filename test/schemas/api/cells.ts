@@ -1,7 +1,9 @@
 /** The table cells of an object by their column headings. */
 import { decode } from '../../../schemas/language/decode.js'
 import { applyDefaults } from '../../../schemas/language/defaults.js'
-import type { Representation, ApiObject, Cell, ResourceType } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import type { Cell } from '../../../schemas/columns.js'
+import type { Representation, ResourceType } from '../../../schemas/resource.js'
 import { DEFAULT_GATES } from '../../../schemas/gates.js'
 import { tableRow, tabularOf } from '../../../schemas/table.js'
 

@@ -8,7 +8,8 @@ import { translateValues } from '../../../schemas/compat/objects.js'
 import { publicRenaming } from '../../../schemas/compat/renaming.js'
 import { Facts } from '../../../schemas/language/types.js'
 import { findResource, representations } from '../../../schemas/resources.js'
-import type { ApiObject, Representation } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import type { Representation } from '../../../schemas/resource.js'
 import { RandomObjects } from '../../random-object.js'
 
 const EACH = 12

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { CellBudget } from '../../../schemas/cell-budget.js'
 import { customColumns } from '../../../schemas/custom/columns.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { tableRow } from '../../../schemas/table.js'
 
 const metadata = { name: 'n' }

@@ -12,7 +12,8 @@ import type { FieldError } from '../../../schemas/status.js'
 import { fromStructural, type StructuralSchema } from '../../../schemas/custom/declaration.js'
 import { DefinitionSet } from '../../../schemas/openapi/definitions.js'
 import { SWAGGER } from '../../../schemas/openapi/swagger.js'
-import { resource, type ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import { resource } from '../../../schemas/resource.js'
 
 const GVK = { group: 'example.com', version: 'v1', kind: 'Widget' }
 const of = (spec: StructuralSchema): StructuralSchema => ({ type: 'object', properties: { spec } })

@@ -9,7 +9,8 @@ import type { FieldError } from '../../../schemas/status.js'
 import { recursive, map, one, inline, bool, list, apiPackage, string, type Static, type Message } from '../../../schemas/language/declare.js'
 import { } from '../../../schemas/api/core/package.js'
 import { metadata } from '../../../schemas/meta/object.js'
-import { resource, type ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import { resource } from '../../../schemas/resource.js'
 
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)

@@ -5,7 +5,8 @@ import type { FieldError } from '../../../schemas/status.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
 import { validatePart, validateObject, validateMessage, validateUpdate } from '../../../schemas/language/validation.js'
 import { metadata } from '../../../schemas/meta/object.js'
-import { resource, type Representation, type ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
+import { resource, type Representation } from '../../../schemas/resource.js'
 import { clusterRoleBindings, configMaps, namespaces } from '../../stored.js'
 
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')

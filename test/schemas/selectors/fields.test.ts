@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiObject } from '../../../schemas/resource.js'
+import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { parseFieldSelector, fieldValues } from '../../../schemas/selectors/fields.js'
 import { clusterRoleBindings, configMaps, namespaces, secrets } from '../../stored.js'
 

@@ -3,7 +3,7 @@ import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { validateFinalizerDomains } from '../../../meta/metadata-rules.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
-import type { VersionRules } from '../../../resource.js'
+import type { VersionRules } from '../../../strategy.js'
 import { invalid, checkName, required } from '../../../rules/findings.js'
 import type { Event } from '../events.js'
 

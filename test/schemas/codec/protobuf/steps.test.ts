@@ -6,7 +6,8 @@ import { decodeProtobuf, protobufInSteps } from '../../../../schemas/codec/proto
 import { encodeProtobuf } from '../../../../schemas/codec/protobuf/encode.js'
 import { OWN_NAMES } from '../../../../schemas/naming.js'
 import { findResource } from '../../../../schemas/resources.js'
-import type { ApiObject, Representation } from '../../../../schemas/resource.js'
+import type { ApiObject } from '../../../../schemas/meta/api-object.js'
+import type { Representation } from '../../../../schemas/resource.js'
 import type { Steps } from '../../../../schemas/steps.js'
 
 const { message } = findResource('', 'v1', 'configmaps') as Representation
