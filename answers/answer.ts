@@ -34,6 +34,8 @@ export interface ObjectAnswer extends Warning {
   readonly message: Message<object>
   readonly object: object
   readonly code: number
+  /** Whether a creation time that is not set is left out of text, rather than null. */
+  readonly omitsUnsetTimes?: boolean
   /** What clients may ask for in its place, beside the object: a Table too, or its metadata alone. Default neither. */
   readonly forms?: TabularForm | 'metadata'
 }

@@ -2,13 +2,15 @@
  * What audit and the log of requests keep of answers: objects in the version and form that is asked for, under this
  * server's names.
  */
-import { listJson, toJson } from '../schemas/codec/json/encode.js'
+import { listJson } from '../schemas/codec/json/encode.js'
 import { stringify } from '../schemas/codec/json/exact.js'
 import type { Message } from '../schemas/language/declare.js'
+import { OWN_NAMES } from '../schemas/naming.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import type { RequestContext } from './request-context.js'
 import type { ObjectList } from './answer.js'
 import type { Part } from './formats/format.js'
+import { jsonOf } from './formats/json.js'
 import type { View } from './view.js'
 import { sizeOf } from './list-bytes.js'
 import { metadataOf } from './list-metadata.js'
@@ -19,8 +21,10 @@ export function recordJson ({ recorder }: Recording, json: () => Buffer): void {
   if (recorder !== undefined) recorder.response(() => json().toString())
 }
 
-export function recordObject<T extends object> ({ recorder }: Recording, message: Message<T>, object: T): void {
-  if (recorder !== undefined) recorder.response(() => toJson(message, object))
+export function recordObject<T extends object> (
+  { recorder }: Recording, message: Message<T>, object: T, omits?: boolean
+): void {
+  if (recorder !== undefined) recorder.response(() => jsonOf(OWN_NAMES, message, object, omits))
 }
 
 export function recordValue ({ recorder }: Recording, value: () => unknown): void {

@@ -120,23 +120,26 @@ function sendMade (
 }
 
 /** Sends an object that is not stored, in a form that it has. */
-function sendObject (
-  request: ServedRequest, reply: FastifyReply, { message, object, forms }: ObjectAnswer
-): Promise<void> | undefined {
+function sendObject (request: ServedRequest, reply: FastifyReply, answer: ObjectAnswer): Promise<void> | undefined {
+  const { object, forms } = answer
   const { accept } = request.orch
-  if (accept?.as === undefined || forms === undefined) return sendMessage(request, reply, message, object)
+  if (accept?.as === undefined || forms === undefined) return sendMessage(request, reply, answer)
   if (forms !== 'metadata') return sendTransformed(request, reply, forms, object as ApiObject)
-  if (accept.as !== 'PartialObjectMetadata') return sendMessage(request, reply, message, object)
-  return sendMessage(request, reply, PartialObjectMetadata, partialMetadata(object as ApiObject, accept.asVersion))
+  if (accept.as !== 'PartialObjectMetadata') return sendMessage(request, reply, answer)
+  return sendMessage(request, reply, {
+    ...answer,
+    message: PartialObjectMetadata as Message<object>,
+    object: partialMetadata(object as ApiObject, accept.asVersion)
+  })
 }
 
-function sendMessage<T extends object> (
-  request: ServedRequest, reply: FastifyReply, message: Message<T>, object: T
+function sendMessage (
+  request: ServedRequest, reply: FastifyReply, { message, object, omitsUnsetTimes }: ObjectAnswer
 ): undefined {
   const { orch } = request
-  recordObject(orch, message, object)
+  recordObject(orch, message, object, omitsUnsetTimes)
   const format = formatOf(orch.accept)
-  sendWhole(request, reply, format.type, format.object(orch.naming, message, object))
+  sendWhole(request, reply, format.type, format.object(orch.naming, message, object, omitsUnsetTimes))
 }
 
 /** Sends a Table or metadata of an object that is not stored. */

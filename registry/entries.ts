@@ -19,7 +19,7 @@ import { StoredCodec, type StoredCodecOptions } from './stored-form.js'
 type StoredValues = ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>
 
 /** Whether objects of a type have metadata below their own. */
-const hasTemplate = ({ stored }: ResourceType): boolean => templated(planOf(stored.message))
+export const hasTemplate = ({ stored }: ResourceType): boolean => templated(planOf(stored.message))
 const templated = anywhere(({ message, fields }) => fields.some(({ name, innermost }) =>
   innermost.message === ObjectMeta[Facts] && !(name === 'metadata' && message.type !== undefined)))
 
@@ -68,15 +68,16 @@ export class Entries {
   /** JSON without a resourceVersion, which can be added later. */
   * unversioned (object: ApiObject): Steps<UnversionedJson> {
     const { head, tail } = yield * splitJson(this.#type.stored.message, object)
-    return new UnversionedJson({ head, tail: this.#trimmed(tail) })
+    return new UnversionedJson({ head, tail: this.trimmed(tail) })
   }
 
   #json (object: ApiObject, resourceVersion?: string): string {
     const json = toJson(this.#type.stored.message, object, resourceVersion)
-    return this.#trimmed(json)
+    return this.trimmed(json)
   }
 
-  #trimmed (json: string): string {
+  /** The JSON of an object in any version without what this server leaves out. */
+  trimmed (json: string): string {
     const text = this.#isTrimmed ? withoutUnsetTimes(json) : json
     return this.#hasNoStatus ? withoutEmptyStatus(text) : text
   }

@@ -160,7 +160,7 @@ export class ResourceStore {
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
       type, mediaType: options.mediaType, keys: this.keys, correctDefaults,
-      omitsUnsetTimes: this.gates.enabled('StoredFormOmitsUnsetTimes'),
+      omitsUnsetTimes: this.gates.enabled('UnsetTimesAreOmitted'),
       omitsStatus: lacksStatus(type.stored.message, this.gates)
     })
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
@@ -239,7 +239,7 @@ export class ResourceStore {
     yield
     const { key, revision, labels, fields } = entry
     const json = revision === 0 ? toJson(message, object) : toJson(message, object, String(revision))
-    return marked(new Entry(key, revision, ownBytes(json), labels, fields), object)
+    return marked(new Entry(key, revision, ownBytes(this.entries.trimmed(json)), labels, fields), object)
   }
 
   /** The stored object as decoding makes it, for a single use. Treat it as frozen. */

@@ -101,14 +101,14 @@ export const BEHAVIOURS = {
   StatefulSetIsValidatedWhole: '1.33',
   /** What does not change in a storage class is Invalid, not Forbidden. */
   StorageClassChangeIsInvalid: '1.36',
-  /** Times that are not set are left out of the stored form. */
-  StoredFormOmitsUnsetTimes: '1.36',
   /** Ports of templates on the host network stay without a host port, until pods are made of them. */
   TemplatesKeepPorts: '1.28',
   /** A refused operator of a toleration names all operators there are. */
   TolerationsNameAllOperators: '1.36',
   /** What is too long says so in bytes. */
   TooLongIsInBytes: '1.32',
+  /** Times that are not set are left out of text. */
+  UnsetTimesAreOmitted: '1.36',
   /** Node affinity of a volume may follow labels of nodes to their new names. */
   VolumeFollowsRenamedLabels: '1.27',
   /** Names of secrets of CSI volumes are as long as those of secrets. */

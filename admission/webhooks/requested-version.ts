@@ -2,7 +2,7 @@
  * Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or
  * unchanged for other kinds.
  */
-import { toJson } from '../../schemas/codec/json/encode.js'
+import { toJson, withoutUnsetTime, withoutUnsetTimes } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
@@ -11,6 +11,7 @@ import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Representation } from '../../schemas/resource.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
+import { hasTemplate } from '../../registry/entries.js'
 import type { ResourceRegistry, VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -52,8 +53,10 @@ export function requestedVersionOf (
     : ofOther(request, resources.operation(store.type, request.subresource))
 }
 
-function ofVersion ({ stored }: ResourceStore, representation: Representation): RequestedVersion {
-  const { group, version, kind, message, conversion } = representation
+function ofVersion ({ stored, type, gates }: ResourceStore, representation: Representation): RequestedVersion {
+  const { group, version, kind, message, conversion, protobuf } = representation
+  const omits = protobuf && gates.enabled('UnsetTimesAreOmitted') // custom resources have none that is written
+  const isTemplated = hasTemplate(type)
   const shown = (object: Members): ApiObject => {
     const typed = object as unknown as ApiObject // a stored object of the type
     return conversion?.fromStored(typed) ?? typed
@@ -61,7 +64,13 @@ function ofVersion ({ stored }: ResourceStore, representation: Representation): 
   return {
     kind: { group, version, kind },
     message,
-    json: object => toJson(message, shown(object)),
+    json: object => {
+      const seen = shown(object)
+      const json = toJson(message, seen)
+      if (!omits) return json
+      if (isTemplated) return withoutUnsetTimes(json)
+      return seen.metadata.creationTimestamp === undefined ? withoutUnsetTime(json) : json
+    },
     shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming)

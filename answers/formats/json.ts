@@ -1,5 +1,5 @@
 /** JSON: an object and an event are the stored bytes, a list joins them. Indented where a client asks for that. */
-import { listJson, toJson } from '../../schemas/codec/json/encode.js'
+import { listJson, toJson, withoutUnsetTimes } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
 import type { Message } from '../../schemas/language/types.js'
@@ -16,14 +16,16 @@ import {
 import { textEntry } from './text.js'
 
 /** Of an object that is not stored. */
-export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, own: T): string =>
-  toJson(naming.message(message), namedObject(naming, message, own))
+export function jsonOf<T extends object> (naming: Naming, message: Message<T>, own: T, omits = false): string {
+  const json = toJson(naming.message(message), namedObject(naming, message, own))
+  return omits ? withoutUnsetTimes(json) : json
+}
 
 export const COMPACT: TextFormat = {
   type: JSON_TYPE,
   slow: undefined,
   entry: ({ view }, stored) => view.entry(stored).json,
-  object: (naming, message, own) => Buffer.from(`${jsonOf(naming, message, own)}
+  object: (naming, message, own, omits) => Buffer.from(`${jsonOf(naming, message, own, omits)}
 `),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
@@ -39,8 +41,8 @@ export const INDENTED: TextFormat = {
   ...COMPACT,
   slow: 'indented',
   entry: (shown, stored) => textEntry(INDENTED, shown, stored),
-  object: (naming, message, own) =>
-    INDENTED.document(JSON.parse(jsonOf(naming, message, own)) as object),
+  object: (naming, message, own, omits) =>
+    INDENTED.document(JSON.parse(jsonOf(naming, message, own, omits)) as object),
   status: status => INDENTED.document(status),
   document: value => Buffer.from(stringify(value, 2) ?? ''),
   item: value => bytesOf(indentedItem(value)),

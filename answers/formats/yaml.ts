@@ -9,7 +9,8 @@ export const YAML: TextFormat = {
   type: YAML_TYPE,
   slow: 'yaml',
   entry: (shown, stored) => textEntry(YAML, shown, stored),
-  object: (naming, message, own) => YAML.document(JSON.parse(jsonOf(naming, message, own)) as object),
+  object: (naming, message, own, omits) =>
+    YAML.document(JSON.parse(jsonOf(naming, message, own, omits)) as object),
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),
   item: value => bytesOf(toYaml([value])),

@@ -27,7 +27,8 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
       applyDefaults(message, object)
       return object
     })
-    const made = { kind: 'object', object: result, code: 201, warnings } as const
+    const omitsUnsetTimes = store.gates.enabled('UnsetTimesAreOmitted')
+    const made = { kind: 'object', object: result, code: 201, warnings, omitsUnsetTimes } as const
     // A plain outcome, as of a binding, has no metadata.
     if (operation.answer !== undefined) return { ...made, message: operation.answer }
     return { ...made, message, forms: 'metadata' }

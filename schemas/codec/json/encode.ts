@@ -137,6 +137,7 @@ function scalar (value: unknown): string {
 }
 
 const UNSET_TIME = '"creationTimestamp":null'
+const FIRST_UNSET = new RegExp(`,${UNSET_TIME}|${UNSET_TIME},?`, 'u')
 
 /**
  * The text without creation times that are null, as release 1.36 writes it. No string can contain that member, because
@@ -147,6 +148,9 @@ export function withoutUnsetTimes (text: string): string {
     ? text.replaceAll(`${UNSET_TIME},`, '').replaceAll(`,${UNSET_TIME}`, '').replaceAll(UNSET_TIME, '')
     : text
 }
+
+/** The same for the first alone: that of the object's own metadata, which precedes all raw JSON, if it is not set. */
+export const withoutUnsetTime = (text: string): string => text.replace(FIRST_UNSET, '')
 
 const EMPTY_STATUS = ',"status":{}}'
 

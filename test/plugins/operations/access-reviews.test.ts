@@ -91,6 +91,18 @@ t.test('a client can request the metadata of a review alone', async t => {
   }
 })
 
+t.test('1.36 leaves out the creation time that a review has not', async t => {
+  for (const [emulatedVersion, metadata] of [['1.24', { creationTimestamp: null }], ['1.36', {}]] as const) {
+    const server = await build(t, { emulatedVersion })
+    const spec = { user: 'ann', resourceAttributes: pods }
+    t.strictSame((await server.post(ANYBODYS, { spec })).json.metadata, metadata, emulatedVersion)
+    t.strictSame((await server.post(`${ANYBODYS}?pretty=true`, { spec })).json.metadata, metadata, `${emulatedVersion}, indented`)
+    t.strictSame((await server.post(ANYBODYS, { spec }, { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' })).json.metadata, metadata, `${emulatedVersion}, metadata alone`)
+    const { body } = await server.post(ANYBODYS, { spec }, { accept: 'application/yaml' })
+    t.equal(body.includes('creationTimestamp'), emulatedVersion === '1.24', `${emulatedVersion}, YAML`)
+  }
+})
+
 t.test('a self-review is about its sender', async t => {
   const server = await build(t, {
     authentication: { tokens: 'secret,bob,1,dev\n' },
