@@ -1,11 +1,23 @@
 /** The two runs of admission. */
 import { seenByAdmission, type Write } from './write.js'
+import { restoreOwners } from './own.js'
 import { runStages, type Stage } from './run.js'
+import type { ChangeWrite, CreateWrite } from './writes.js'
 
 export const ADMIT: Stage = {
   name: 'admit',
   span: 'Mutating admission',
   run: write => write.store.admission.mutate(seenByAdmission(write))
+}
+
+/** The same of an object, whose owners stay readable. */
+export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
+  ...ADMIT,
+  run: async write => {
+    const { managedFields } = write.object.metadata
+    await write.store.admission.mutate(seenByAdmission(write))
+    restoreOwners(write, managedFields)
+  }
 }
 
 export const ADMIT_AGAIN: Stage = {

@@ -72,6 +72,7 @@ const ignoredOnCreate = (store: ResourceStore): FieldSet =>
   store.representation.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
 
 type Entries = ApiObject['metadata']['managedFields']
+type ObjectChange = CreateWrite | ChangeWrite
 
 /** Reads stored entries. Schemas of custom types may have changed since. */
 export function ownersIn (store: ResourceStore, entries: Entries): readonly Manager[] {
@@ -110,6 +111,24 @@ function * ownSent (write: CreateWrite): WaitingSteps<void> {
 export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite): void {
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
+}
+
+/**
+ * Entries that admission has made unreadable are again those that it was given, and the client is warned, as upstream.
+ */
+export function restoreOwners ({ object: { metadata }, context: { caller } }: ObjectChange, given: Entries): void {
+  const { managedFields: left } = metadata
+  if (left === undefined || left === given || isReset(left) || isIdentical(left, given)) return
+  const { managers, findings } = sentOwners(metadata)
+  const [finding] = findings
+  if (managers !== undefined && finding === undefined) return
+  if (given === undefined) delete metadata.managedFields
+  else metadata.managedFields = given
+  const why = finding === undefined
+    ? 'an entry has no apiVersion, fieldsType or operation'
+    : `${finding.field}: ${finding.detail}`
+  caller.warn?.('.metadata.managedFields was in an invalid state after admission; this could be caused by an ' +
+    `outdated mutating admission controller; please fix your requests: ${why}`)
 }
 
 /**
@@ -186,13 +205,17 @@ export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]):
 
 /** Undefined for entries that reset ownership or are incomplete. */
 function read (store: ResourceStore, object: ApiObject): Manager[] | undefined {
-  const { managedFields = [] } = object.metadata
-  if (isReset(managedFields)) return undefined
-  const findings: FieldError[] = []
-  validateManagedFields(object.metadata, finding => { findings.push(finding) })
-  const managers = submitted(managedFields, ({ index, detail }) => {
-    findings.push({ type: 'FieldValueInvalid', field: `metadata.managedFields[${index}].fieldsV1`, detail })
-  })
+  if (isReset(object.metadata.managedFields ?? [])) return undefined
+  const { managers, findings } = sentOwners(object.metadata)
   refuse(store, object, findings)
   return managers
+}
+
+function sentOwners (metadata: ApiObject['metadata']): { managers: Manager[] | undefined, findings: FieldError[] } {
+  const findings: FieldError[] = []
+  validateManagedFields(metadata, finding => { findings.push(finding) })
+  const managers = submitted(metadata.managedFields ?? [], ({ index, detail }) => {
+    findings.push({ type: 'FieldValueInvalid', field: `metadata.managedFields[${index}].fieldsV1`, detail })
+  })
+  return { managers, findings }
 }

@@ -50,6 +50,32 @@ t.test('a manager still owns values that a webhook replaces; removed fields lose
   t.match({ code, managedFields: json.metadata.managedFields }, { code: 201, managedFields: undefined }, 'nothing is left to own')
 })
 
+t.test('entries that a webhook makes unreadable are those of before, with a warning', async t => {
+  const server = await build(t)
+  const made = await create(server, CONFIGS, config())
+  const broken = ['apiVersion', 'fieldsV1', 'fieldsType'].map(member => ({ op: 'remove', path: `/metadata/managedFields/0/${member}` }))
+  const hook = await hookServer(t, patching(...broken))
+  await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] }))
+  const warnings = ({ headers: { warning } }: Answer): number => [warning].flat().filter(text => /metadata\.managedFields was in an invalid state after admission/.test(String(text))).length
+  const patched = await server.patch(`${CONFIGS}/c`, [], 'application/json-patch+json')
+  t.match(patched, { code: 200, json: { metadata: { managedFields: made.json.metadata.managedFields } } })
+  t.equal(warnings(patched), 1)
+  const put = await server.put(`${CONFIGS}/c`, patched.json)
+  t.match(put, { code: 200, json: { metadata: { managedFields: made.json.metadata.managedFields } } })
+  t.equal(warnings(put), 1)
+  const created = await create(server, CONFIGS, config({ name: 'd' }))
+  t.same(owned(created), owned(made))
+  t.equal(warnings(created), 1)
+  for (const operation of [{ op: 'replace', path: '/metadata/managedFields/0/fieldsV1', value: { 'k:{': {} } }, { op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Patch' }]) {
+    hook.answer = patching(operation)
+    const again = await server.put(`${CONFIGS}/c`, patched.json)
+    t.match(again, { code: 200, json: { metadata: { managedFields: made.json.metadata.managedFields } } }, again.body)
+    t.equal(warnings(again), 1)
+  }
+  hook.answer = allow
+  t.equal(warnings(await server.put(`${CONFIGS}/c`, patched.json)), 0)
+})
+
 t.test('with several webhooks and a reinvocation the creator owns every remaining field', async t => {
   const server = await build(t)
   const first = await hookServer(t, review => patching({ op: 'add', path: `/data/${'second' in review.request.object.data ? 'again' : 'first'}`, value: '1' })(review, undefined as never, undefined as never))
