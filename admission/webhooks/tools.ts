@@ -27,7 +27,7 @@ export interface HookTools {
 }
 
 const GROUP = 'admissionregistration.orch.io'
-const OWN: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
+const OWN = /^(?:validating|mutating)(?:webhookconfigurations|admissionpolic(?:ies|ybindings))$/
 
 /** The update of a pod that its Binding makes; admission has seen the Binding. */
 export const followsFromBinding = (
@@ -36,9 +36,9 @@ export const followsFromBinding = (
 ): boolean => operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods'
 
 /**
- * Webhooks are not called for webhook configurations, as they could prevent their own removal; nor for the update that
- * follows from a Binding, for which they were called already.
+ * Webhooks are not called for webhook configurations and policies, as they could prevent their own removal; nor for the
+ * update that follows from a Binding, for which they were called already.
  */
 export const isExempt = ({ group, resource, subresource, operation }: AdmissionRequest): boolean =>
-  (group === GROUP && OWN.has(resource)) ||
+  (group === GROUP && OWN.test(resource)) ||
     followsFromBinding({ group, resource, subresource, operation })
