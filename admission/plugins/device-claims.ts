@@ -89,8 +89,9 @@ export function deviceClaims ({ authorize, gates }: Tools): AdmissionPlugin {
         `changing status.allocation or status.reservedFor requires the verb ${verb} on ${CLAIMS}/binding`)
     }
     if (allocation === undefined) return
-    const own = user.username.startsWith(ACCOUNT) ? user.extra?.[NODE_NAME]?.[0] : undefined
-    const isAssociated = own !== undefined && own === nodeOf(allocation)
+    const [own, ...others] = user.extra?.[NODE_NAME] ?? []
+    const isAssociated = user.username.startsWith(ACCOUNT) && own !== undefined && others.length === 0 &&
+      own === nodeOf(allocation)
     for (const name of changedDrivers(status, old)) {
       if (isAssociated && await mayDo(user, `associated-node:${verb}`, 'driver', { namespace, name })) continue
       if (await mayDo(user, `arbitrary-node:${verb}`, 'driver', { namespace, name })) continue

@@ -225,6 +225,8 @@ t.test('parts of the status need permissions of their own', async t => {
   t.same(causes(await write('binder', devices(1))), ['status.devices: Forbidden'])
   t.equal((await write('driver', devices(1))).code, 200)
   t.equal((await write('local', devices(2))).code, 200, 'it runs on the node')
+  const torn = as(server, account, { 'impersonate-extra-authentication.orch.io%2fnode-name': 'n1', 'impersonate-extra-authentication%2eorch.io%2fnode-name': 'n2' })
+  t.same(causes(await torn('PATCH', `${CLAIMS}/a/status`, { status: devices(4) })), ['status.devices: Forbidden'], 'of two nodes is of none')
   t.same(causes(await as(server, 'binder')('PUT', `${CLAIMS}/a/status`, { ...(await admin('GET', `${CLAIMS}/a`)).json, status: { allocation: null } })), ['status.allocation: Forbidden'], 'another verb')
   t.equal((await write('binder', { allocation: null })).code, 200)
   t.equal((await write('binder', { allocation: allocation('n2') })).code, 200)
