@@ -3,6 +3,7 @@
  * definition, or another version of it, gets more defaults: then it is left without them, so that it can be listed,
  * watched and deleted, and only a GET of it is refused.
  */
+import type { Gates } from '../schemas/gates.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { Representation } from '../schemas/resource.js'
 import { lacksDefaults, applyDefaults } from '../schemas/language/defaults.js'
@@ -19,8 +20,10 @@ export function refuseOutgrown ({ metadata }: ApiObject, apiVersion: string): vo
 }
 
 /** @param old the replaced object, if there is one. @throws StatusError 413 */
-export function fillDefaults ({ message, apiVersion }: Representation, object: ApiObject, old = object): void {
-  if (!applyDefaults(message, object)) refuseOutgrown(old, apiVersion)
+export function fillDefaults (
+  { message, apiVersion }: Representation, gates: Gates, object: ApiObject, old = object
+): void {
+  if (!applyDefaults(message, object, gates)) refuseOutgrown(old, apiVersion)
 }
 
 const outgrown = new WeakSet<Entry>()

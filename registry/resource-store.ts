@@ -159,7 +159,7 @@ export class ResourceStore {
     const { clock, correctDefaults } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
-      type, mediaType: options.mediaType, keys: this.keys, correctDefaults,
+      type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, correctDefaults,
       omitsUnsetTimes: this.gates.enabled('UnsetTimesAreOmitted'),
       omitsStatus: lacksStatus(type.stored.message, this.gates)
     })
@@ -253,13 +253,13 @@ export class ResourceStore {
    * @throws StatusError 413 if its defaults make it too large
    */
   * fromVersion (object: ApiObject): Steps<ApiObject> {
-    fillDefaults(this.representation, object)
+    fillDefaults(this.representation, this.gates, object)
     const { conversion } = this.representation
     let stored = object
     if (conversion !== undefined) {
       yield
       stored = conversion.toStored(object)
-      fillDefaults(this.stored, stored)
+      fillDefaults(this.stored, this.gates, stored)
     }
     this.correctDefaults?.(stored)
     return stored

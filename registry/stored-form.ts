@@ -7,6 +7,7 @@ import { encodeProtobuf, MAGIC as PROTOBUF_MAGIC } from '../schemas/codec/protob
 import { toYaml } from '../schemas/codec/yaml/yaml-write.js'
 import { parseYaml } from '../schemas/codec/yaml/yaml.js'
 import { decode } from '../schemas/language/decode.js'
+import type { Gates } from '../schemas/gates.js'
 import { applyDefaults } from '../schemas/language/defaults.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
 import type { ResourceType } from '../schemas/resource.js'
@@ -43,7 +44,9 @@ function encodeStored ({ stored: { message } }: ResourceType, form: StorageMedia
  * Decodes an object of any stored form, with defaults for fields added after it was stored.
  * @throws Error for damaged bytes; its message never quotes the object, which may be secret
  */
-export function decodeStored ({ stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array): ApiObject {
+export function decodeStored (
+  { stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array, gates?: Gates
+): ApiObject {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   try {
     const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
@@ -51,7 +54,7 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
       : decode(message, anyStoredVersion
         ? { ...parsed(bytes) as object, apiVersion: '' }
         : parsed(bytes), UNBOUNDED).object
-    applyDefaults(message, object)
+    applyDefaults(message, object, gates)
     return object
   } catch (error) {
     throw withoutQuotes(error)
@@ -71,6 +74,7 @@ export interface StoredCodecOptions {
   readonly type: ResourceType
   readonly mediaType: StorageMediaType
   readonly keys: ObjectKeys
+  readonly gates: Gates
   /** See `GatedFields`. */
   readonly correctDefaults: ((object: object) => void) | undefined
   /** As release 1.36 writes objects. */
@@ -103,9 +107,9 @@ export class StoredCodec {
   }
 
   #decoded ({ key, value }: KeyValue): ApiObject {
-    const { type, correctDefaults } = this.#options
+    const { type, gates, correctDefaults } = this.#options
     try {
-      const object = decodeStored(type, value)
+      const object = decodeStored(type, value, gates)
       correctDefaults?.(object)
       return object
     } catch (cause) {

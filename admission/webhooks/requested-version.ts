@@ -6,6 +6,7 @@ import { toJson, withoutUnsetTime, withoutUnsetTimes } from '../../schemas/codec
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
+import { DEFAULT_GATES } from '../../schemas/gates.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
@@ -73,9 +74,9 @@ function ofVersion ({ stored, type, gates }: ResourceStore, representation: Repr
     },
     shown,
     put: (object, made, naming) => {
-      const { object: decoded, unknown } = read(message, made, naming)
+      const { object: decoded, unknown } = read(message, made, naming, gates)
       const whole = conversion?.toStored(decoded) ?? decoded
-      applyDefaults(stored.message, whole)
+      applyDefaults(stored.message, whole, gates)
       replace(object, whole as unknown as Members)
       return unknown
     }
@@ -83,9 +84,11 @@ function ofVersion ({ stored, type, gates }: ResourceStore, representation: Repr
 }
 
 /** With defaults. */
-function read (message: Message<ApiObject>, made: unknown, naming = OWN_NAMES): Decoded<ApiObject> {
+function read (
+  message: Message<ApiObject>, made: unknown, naming = OWN_NAMES, gates = DEFAULT_GATES
+): Decoded<ApiObject> {
   const decoded = decode(naming.message(message), naming.value(message, made))
-  applyDefaults(message, decoded.object)
+  applyDefaults(message, decoded.object, gates)
   return decoded
 }
 

@@ -16,7 +16,7 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
-  fillDefaults(store.stored, object, oldObject)
+  fillDefaults(store.stored, store.gates, object, oldObject)
   store.correctDefaults?.(object)
   mergeOwnerReferences(object, context.caller, true)
 }
@@ -34,7 +34,7 @@ export function prepareNew (write: CreateWrite): void {
   dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
-  fillDefaults(store.stored, object) // some defaults depend on the name
+  fillDefaults(store.stored, store.gates, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
 

@@ -8,10 +8,11 @@ import type { ResourceStore } from '../resource-store.js'
 
 /** @param changed receives the object before and after each change, with defaults */
 export function trackOwnership (
-  { stored: { message } }: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void
+  { stored: { message }, gates }: ResourceStore, object: ApiObject,
+  changed: (before: ApiObject, after: ApiObject) => void
 ): NonNullable<AdmissionRequest['trackOwnership']> {
   const complete = (copy: ApiObject): ApiObject => {
-    applyDefaults(message, copy)
+    applyDefaults(message, copy, gates)
     return copy
   }
   return () => {

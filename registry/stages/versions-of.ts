@@ -11,7 +11,7 @@ import type { Versions } from '../apply/versions.js'
 import type { ResourceStore, Siblings } from '../resource-store.js'
 
 /** @param raw decode objects before conversion */
-export function versionsOf ({ type, siblings }: ResourceStore, raw: boolean): Versions {
+export function versionsOf ({ type, siblings, gates }: ResourceStore, raw: boolean): Versions {
   const representations = siblings?.representations ?? type.representations
   const find = (apiVersion: string): Representation | undefined =>
     representations.find(representation => representation.apiVersion === apiVersion)
@@ -31,7 +31,7 @@ export function versionsOf ({ type, siblings }: ResourceStore, raw: boolean): Ve
       if (siblings !== undefined) return converted(siblings, typed, source, destination)
       return typed.map(object => {
         const inStore = source.conversion?.toStored(object) ?? object
-        if (raw) applyDefaults(type.stored.message, inStore)
+        if (raw) applyDefaults(type.stored.message, inStore, gates)
         return destination.conversion?.fromStored(inStore) ?? inStore
       })
     }

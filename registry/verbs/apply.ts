@@ -81,7 +81,8 @@ export function * merge (write: ApplyWrite): WaitingSteps<void> {
     const { object } = reportTooLarge(() => decode(message, made))
     yield
     view?.complete(object)
-    applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
+    // As upstream, fields are compared and owned as the client sent them.
+    applyOtherDefaults(message, object, store.gates)
     return object
   }
   const application = {

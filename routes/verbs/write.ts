@@ -91,9 +91,11 @@ export function targetOf (request: VerbRequest): Target {
   return { namespace, name, subresource }
 }
 
-const sentBy = (request: VerbRequest, { representation: { message } }: ResourceStore): Sent<ApiObject> => {
+const sentBy = (
+  request: VerbRequest, { representation: { message }, gates }: ResourceStore
+): Sent<ApiObject> => {
   const validation = fieldValidation(request)
-  return () => decodeBody(request, message, validation)
+  return () => decodeBody(request, message, validation, gates)
 }
 
 export function createVerb (store: ResourceStore): Verb {

@@ -1,4 +1,5 @@
 /** Defaulting: static defaults of fields, then computed defaults of messages, from the innermost message outwards. */
+import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { MAX_VALUES } from '../limits.js'
 import { addedTo, filledFields, lacks, mostAdded, valuesIn } from './growth.js'
 import type { Message, Plain } from './types.js'
@@ -10,16 +11,17 @@ const FEW = 1000
 
 /**
  * Sets defaults in place; idempotent. Run it again after a name was generated.
+ * @param gates those of the server, for objects that have pod templates
  * @returns false if the object would grow beyond the limit of values; nothing is set then
  */
-export function applyDefaults<T extends object> (message: Message<T>, object: T): boolean {
+export function applyDefaults<T extends object> (message: Message<T>, object: T, gates = DEFAULT_GATES): boolean {
   const plan = planOf(message)
   const said = object as Plain // decoded by the message
   if (outgrows(plan, said)) {
     lacking.add(object)
     return false
   }
-  fill(plan, said)
+  fill(plan, said, gates)
   return true
 }
 
@@ -46,12 +48,12 @@ export const mayOutgrow = (message: Message, bytes: number): boolean =>
 const LEAST_MESSAGE = 3
 
 /** The same without the computed defaults of write-only fields. In place. */
-export function applyOtherDefaults<T extends object> (message: Message<T>, object: T): void {
+export function applyOtherDefaults<T extends object> (message: Message<T>, object: T, gates = DEFAULT_GATES): void {
   const plan = planOf(message)
   const said = object as Plain
   const kept = writeOnly(plan).filter(name => said[name] !== undefined).map(name => [name, said[name]] as const)
   for (const [name] of kept) Reflect.deleteProperty(said, name)
-  if (!outgrows(plan, said)) fill(plan, said)
+  if (!outgrows(plan, said)) fill(plan, said, gates)
   for (const [name, value] of kept) said[name] = value
 }
 
@@ -60,29 +62,29 @@ const writeOnly = perPlan(({ fields }) =>
 
 const computedDefaults = perPlan(plan => plan.messages.flatMap(({ defaults }) => defaults ?? []))
 
-function fill (plan: Plan, object: Plain): void {
+function fill (plan: Plan, object: Plain, gates: Gates): void {
   for (const filled of filledFields(plan)) {
     const { field, fallback, nested } = filled
     if (lacks(object, filled)) object[field.name] = clone(fallback)
-    if (nested) fillValue(field, object[field.name])
+    if (nested) fillValue(field, object[field.name], gates)
   }
-  for (const fillComputed of computedDefaults(plan)) fillComputed(object)
+  for (const fillComputed of computedDefaults(plan)) fillComputed(object, gates)
 }
 
 /** Values were decoded by their field. */
-function fillValue (field: PlannedField, value: unknown): void {
+function fillValue (field: PlannedField, value: unknown, gates: Gates): void {
   if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return
   const { element, shape } = field
-  if (element === undefined && shape === 'one') fillMessage(field, value)
+  if (element === undefined && shape === 'one') fillMessage(field, value, gates)
   else {
     for (const item of Object.values(value)) {
-      if (element === undefined) fillMessage(field, item); else fillValue(element, item)
+      if (element === undefined) fillMessage(field, item, gates); else fillValue(element, item, gates)
     }
   }
 }
 
-function fillMessage ({ alternatives, plan }: PlannedField, value: unknown): void {
-  if (!alternatives) return fill(plan, value as Plain)
+function fillMessage ({ alternatives, plan }: PlannedField, value: unknown, gates: Gates): void {
+  if (!alternatives) return fill(plan, value as Plain, gates)
   const chosen = alternativeOf(plan, value)
-  if (chosen !== undefined) fillValue(chosen, value)
+  if (chosen !== undefined) fillValue(chosen, value, gates)
 }

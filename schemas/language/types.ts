@@ -204,7 +204,7 @@ export interface Alternatives {
 export interface MessageOptions<T> {
   readonly structType?: 'atomic' | 'granular'
   /** Computed defaults; run after static ones, and must be idempotent. */
-  readonly defaults?: (object: T) => void
+  readonly defaults?: (object: T, gates: Gates) => void
   /** Validation beyond single fields; `at` is the path of the object, '' at the root. */
   readonly validate?: (object: T, at: string, report: Report) => void
   /** Rules for creation only: existing objects may violate them. */
@@ -237,7 +237,7 @@ export interface Declaration {
   readonly protobuf: boolean
   /** Undeclared members that are kept: all, none, or these. */
   readonly preserveUnknown: boolean | ReadonlySet<string>
-  readonly defaults: ((object: Plain) => void) | undefined
+  readonly defaults: ((object: Plain, gates: Gates) => void) | undefined
   readonly validate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateCreate: ((object: Plain, at: string, report: Report) => void) | undefined
   readonly validateUpdate: ((object: Plain, old: Plain, at: string, report: Report) => void) | undefined

@@ -83,6 +83,27 @@ t.test('templates follow the release, too', async t => {
   t.same((await both(contradicted))[0], [`Forbidden spec.template.${C}.securityContext.appArmorProfile.type`])
 })
 
+t.test('ports of templates on the host network stay as they are, those of pods do not', async t => {
+  const port = { containerPort: 80, protocol: 'TCP' }
+  const sent = { replicas: 0, selector: { a: 'b' }, template: { metadata: { labels: { a: 'b' } }, spec: { hostNetwork: true, initContainers: [{ name: 'i', image: 'i', ports: [port] }], containers: [{ name: 'c', image: 'i', ports: [port] }] } } }
+  const portsOf = ({ json }: { json: Json }): unknown => {
+    const { template, containers, initContainers } = json['spec'] as Record<string, { spec: Record<string, Json[]> }> & Record<string, Json[]>
+    const [first, second] = template === undefined ? [containers, initContainers] : [template.spec['containers'], template.spec['initContainers']]
+    return [first?.[0]?.['ports'], second?.[0]?.['ports']]
+  }
+  for (const [client, given] of [[later, port], [earlier, { ...port, hostPort: 80 }]] as const) {
+    const stored = [[given], [given]]
+    t.same(portsOf(await client.post(CONTROLLERS, { metadata: { name: 'ports' }, spec: sent })), stored)
+    t.same(portsOf(await client.get(`${CONTROLLERS}/ports`)), stored)
+    t.same(portsOf(await client.patch(`${CONTROLLERS}/ports`, { metadata: { labels: { a: 'b' } } }, MERGE)), stored)
+    t.same(portsOf(await client.put(`${CONTROLLERS}/ports`, { metadata: { name: 'ports' }, spec: sent })), stored)
+    const applied = { apiVersion: 'v1', kind: 'ReplicationController', metadata: { name: 'ports' }, spec: { template: { spec: { containers: [{ name: 'c', image: 'j' }] } } } }
+    t.same(portsOf(await client.patch(`${CONTROLLERS}/ports?fieldManager=x&force=true`, applied, 'application/apply-patch+yaml')), stored)
+    const { spec } = sent.template
+    t.same(portsOf(await client.post(`${PODS}?dryRun=All`, { metadata: { name: 'ports' }, spec })), [[{ ...port, hostPort: 80 }], [{ ...port, hostPort: 80 }]])
+  }
+})
+
 t.test('pods that were stored before a rule may still be changed', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
   const first = await build(t, { storage })

@@ -169,6 +169,8 @@ t.test('requests of a pod are those of its containers, or its limits', async t =
     resources: { limits: { cpu: '4', memory: '1Gi' } }, initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always', resources: { requests: { cpu: '1' } } }, { name: 't', image: 'i', resources: { requests: { cpu: '2500m' } } }]
   }, {}, { resources: { requests: { cpu: '500m' } } }))
   t.same([json['spec'].resources, json['status'].qosClass], [{ limits: { cpu: '4', memory: '1Gi' }, requests: { cpu: '3500m', memory: '1Gi' } }, 'Burstable'])
+  const limited = await later.post(PODS, pod('l', { resources: { limits: { cpu: '4' } } }, {}, { resources: { requests: { memory: '1Mi', 'a.b/c': '1' }, limits: { 'a.b/c': '1' } } }))
+  t.same(limited.json['spec'].resources, { limits: { cpu: '4' }, requests: { cpu: '4', memory: '1Mi' } }, 'also without a limit')
 })
 
 t.test('annotations of AppArmor make fields, those of seccomp no longer do', async t => {

@@ -44,6 +44,9 @@ const OTHERS: typeof WARNED = [
       ]
     }
   }, [/volumes\[0\]\.configMap\.items\[1\]: its path .{1,2}x\S* overlaps .{1,2}x\/y/, /sources\[1\]\.configMap\.items\[0\]: its path .{1,2}t\/u\S* overlaps/]],
+  ['claims made for a pod', DEPLOYMENTS, {
+    metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: template({ volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } } } } }] }) }
+  }, [/template\.spec\.volumes\[0\]\.ephemeral\.volumeClaimTemplate\.spec\.resources\.requests\[storage\]: fractional/]],
   ['labels of nodes and values of preferences', `${MAP}/pods`, {
     metadata: { name: 'p' },
     spec: { containers: [container], nodeSelector: { 'node-role.orch.io/master': '' }, affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b c'] }] } }] } } }

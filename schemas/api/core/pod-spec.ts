@@ -61,7 +61,7 @@ export const PodResourceClaim = message('PodResourceClaim', 'A claim to devices;
 })
 
 /** With hostNetwork, host ports default to container ports. */
-function onHostNetwork ({ hostNetwork, containers = [], initContainers = [] }: {
+export function onHostNetwork ({ hostNetwork, containers = [], initContainers = [] }: {
   hostNetwork?: boolean | undefined, containers?: Container[] | undefined, initContainers?: Container[] | undefined
 }): void {
   if (hostNetwork !== true) return
@@ -164,8 +164,8 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
     pointer: true, gate: 'HostnameOverride', since: '1.34'
   })
 }, {
-  defaults: spec => {
-    onHostNetwork(spec)
+  defaults: (spec, gates) => {
+    if (!gates.enabled('TemplatesKeepPorts')) onHostNetwork(spec)
     nameAccount(spec)
     roundToMilli(spec.overhead)
   },

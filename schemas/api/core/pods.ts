@@ -3,7 +3,7 @@ import { one, type Static } from '../../language/declare.js'
 import { clone } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
-import { PodSpec } from './pod-spec.js'
+import { onHostNetwork, PodSpec } from './pod-spec.js'
 import { podColumns, podConditions } from './pod-columns.js'
 import { podAddress, PodStatus, type PodCondition } from './pod-status.js'
 import type { Gates } from '../../gates.js'
@@ -42,6 +42,7 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
 }, {
   defaults: pod => {
     dropInitAnnotations(pod.metadata)
+    onHostNetwork(pod.spec)
     defaultPod(pod.spec)
   },
   validate: (pod, _at, report) => { validatePod(pod, report) },

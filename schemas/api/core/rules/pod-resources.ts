@@ -62,7 +62,7 @@ export function podAmounts (spec: PodSpec, member: Member, taken = given(member)
 
 /**
  * Defaults of pod-level resources: limits of huge pages are those of the containers, and missing requests are what the
- * containers ask for, or the limit.
+ * containers ask for, or the limit. With a limit of anything, they are so for processors and memory without one.
  */
 export function defaultPodResources (spec: PodSpec): void {
   const { resources } = spec
@@ -79,6 +79,10 @@ export function defaultPodResources (spec: PodSpec): void {
   resources.limits = limits
   const requests = { ...resources.requests }
   const needed = aggregateRequests(spec)
+  for (const name of ['cpu', 'memory']) {
+    const amount = needed.get(name)
+    if (amount !== undefined) requests[name] ??= amount
+  }
   for (const [name, limit] of Object.entries(limits)) {
     requests[name] ??= (isHugePages(name) ? undefined : needed.get(name)) ?? limit
   }
