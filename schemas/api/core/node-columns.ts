@@ -1,6 +1,6 @@
 /** Table columns of nodes. */
 import type { Ages } from '../../meta/duration.js'
-import { age, join, name, NONE, text, wideOnly, type Column } from '../../columns.js'
+import { age, join, name, NONE, since, text, until, wideOnly, type Column } from '../../columns.js'
 import type { Node } from './nodes.js'
 
 const ROLE_PREFIX = 'node-role.orch.io/'
@@ -28,6 +28,10 @@ const addressOf = (wanted: string) =>
   ({ status }: Node): string => status.addresses?.find(({ type }) => type === wanted)?.address ?? NONE
 const UNKNOWN = '<unknown>'
 
+const kernelOf = ({ status }: Node): string => status.nodeInfo.kernelVersion || UNKNOWN
+const architectureOf = ({ status: { nodeInfo: { architecture = '' } } }: Node): string =>
+  architecture === '' ? '' : ` (${architecture})`
+
 export const nodeColumns: ReadonlyArray<Column<Node>> = [
   name,
   text('Status', 'Whether it can run pods, and takes new ones.', statusOf),
@@ -37,7 +41,9 @@ export const nodeColumns: ReadonlyArray<Column<Node>> = [
   wideOnly(text('Internal-IP', 'First address within the cluster.', addressOf('InternalIP'))),
   wideOnly(text('External-IP', 'First address for those outside.', addressOf('ExternalIP'))),
   wideOnly(text('OS-Image', 'Operating system of the node.', ({ status }) => status.nodeInfo.osImage || UNKNOWN)),
-  wideOnly(text('Kernel-Version', 'Version of its kernel.', ({ status }) => status.nodeInfo.kernelVersion || UNKNOWN)),
+  until('1.36', wideOnly(text('Kernel-Version', 'Version of its kernel.', kernelOf))),
+  since('1.36', wideOnly(text('Kernel-Version', 'Version of its kernel, and its architecture.', node =>
+    `${kernelOf(node)}${architectureOf(node)}`))),
   wideOnly(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) =>
     status.nodeInfo.containerRuntimeVersion || UNKNOWN))
 ]

@@ -4,7 +4,7 @@ import { applyDefaults } from '../../../schemas/language/defaults.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { Cell } from '../../../schemas/columns.js'
 import type { Representation, ResourceType } from '../../../schemas/resource.js'
-import { DEFAULT_GATES } from '../../../schemas/gates.js'
+import { DEFAULT_GATES, featureGates } from '../../../schemas/gates.js'
 import { tableRow, tabularOf } from '../../../schemas/table.js'
 
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
@@ -22,9 +22,12 @@ export function made (representation: Representation, more: Sent): ApiObject {
   return object
 }
 
-export function cellsOf (type: ResourceType | Representation, more: Sent): Record<string, Cell> {
+/** What a server has that emulates release 1.36. */
+export const LATER = featureGates({}, { release: '1.36' })
+
+export function cellsOf (type: ResourceType | Representation, more: Sent, gates = DEFAULT_GATES): Record<string, Cell> {
   const representation = 'stored' in type ? type.stored : type
-  const tabular = tabularOf(representation, DEFAULT_GATES)
+  const tabular = tabularOf(representation, gates)
   const { cells } = tableRow(tabular, made(representation, more), NOW)
   return Object.fromEntries((tabular.columns ?? []).map(({ name }, index) => [name, cells[index] ?? null]))
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fieldValues, parseFieldSelector } from '../../../../schemas/selectors/fields.js'
 import { nodes } from '../../../../schemas/api/core/nodes.js'
-import { made, cellsOf } from '../cells.js'
+import { made, cellsOf, LATER } from '../cells.js'
 
 const nodeInfo = { kubeletVersion: 'v1.24.0', osImage: 'Debian GNU/Linux 11 (bullseye)', kernelVersion: '5.10.0-13-amd64', containerRuntimeVersion: 'containerd://1.6.4' }
 const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' }
@@ -20,6 +20,13 @@ t.test('a node without a status', async t => {
     Name: 'node-2', Status: 'Unknown', Roles: '<none>', Age: '24h', Version: '',
     'Internal-IP': '<none>', 'External-IP': '<none>', 'OS-Image': '<unknown>', 'Kernel-Version': '<unknown>', 'Container-Runtime': '<unknown>'
   })
+})
+
+t.test('1.36 tells the architecture with the kernel', async t => {
+  const cellOf = (info: object, ...gates: [typeof LATER] | []) => cellsOf(nodes, { status: { nodeInfo: { ...nodeInfo, ...info } } }, ...gates)['Kernel-Version']
+  t.equal(cellOf({ architecture: 'arm64' }, LATER), '5.10.0-13-amd64 (arm64)')
+  t.equal(cellOf({}, LATER), '5.10.0-13-amd64')
+  t.equal(cellOf({ architecture: 'arm64' }), '5.10.0-13-amd64')
 })
 
 t.test('a node that is cordoned, one that is ill, one that has an address outside', async t => {
