@@ -4,14 +4,14 @@ import { int32, int64, one, string, list, type Static } from '../../language/dec
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
-import { templateWarnings } from '../core/rules/pod-warnings.js'
+import { podWarnings } from '../core/rules/pod-warnings.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { kind, message } from './package.js'
 import { validateDaemonSetSpec, validateDaemonSetStatus } from './rules/daemonsets.js'
-import { beginCount, countTemplate, keepCount } from './rules/template-generation.js'
+import { beginCount, countTemplate, hasSameTemplate, keepCount } from './rules/template-generation.js'
 
 export type RollingUpdateDaemonSet = Static<typeof RollingUpdateDaemonSet>
 export const RollingUpdateDaemonSet =
@@ -119,7 +119,8 @@ export const daemonSets = resource(DaemonSet, {
   generation: ({ spec }) => spec,
   strategy: {
     dropGated: dropOfTemplate, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount,
-    settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template)
+    settle: countTemplate, warnings: (set, old, gates) =>
+      old !== undefined && hasSameTemplate(set, old) ? [] : podWarnings(set.spec.template, 'spec.template', gates)
   },
   columns
 })

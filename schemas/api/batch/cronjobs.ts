@@ -7,6 +7,8 @@ import { sameFields } from '../../conversion.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { resource, NO_FIELD } from '../../resource.js'
+import { ofChanges, warnedLater } from '../../rules/warned.js'
+import { warnOfIndexes } from './jobs.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 
@@ -26,13 +28,17 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
 
 const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) =>
   spec.jobTemplate.spec.template, true)
+const ofIndexes = ofChanges(warnedLater<v1.CronJob>(({ spec }, _old, warn) => {
+  warnOfIndexes(spec.jobTemplate.spec, 'spec.jobTemplate.spec', warn)
+}))
 /** `spec.spec` is upstream's. */
 const ZONE_IN_SCHEDULE =
   'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see ' +
     'https://orch.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
 
 function cronJobWarnings (job: v1.CronJob, old: v1.CronJob | undefined, gates?: Gates): string[] {
-  return [...ofTemplate(job, old, gates), ...job.spec.schedule.includes('TZ') ? [ZONE_IN_SCHEDULE] : []]
+  const ofZone = job.spec.schedule.includes('TZ') ? [ZONE_IN_SCHEDULE] : []
+  return [...ofTemplate(job, old, gates), ...ofIndexes(job, old, gates), ...ofZone]
 }
 
 export const cronJobs = resource(v1.CronJob, {

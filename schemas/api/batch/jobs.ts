@@ -19,7 +19,7 @@ import {
   defaultLabels, labelJob, laterJobDefaults, prepareJob, prepareJobUpdate, validateJob, validateJobSpec,
   validateJobStatus, validateJobUpdate
 } from './rules/jobs.js'
-import { allWarnings, warnedLater } from '../../rules/warned.js'
+import { allWarnings, ofChanges, warnedLater, type Warn } from '../../rules/warned.js'
 
 export type JobSpec = Static<typeof JobSpec>
 export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.', {
@@ -167,12 +167,16 @@ const ORPHANED_PODS =
 const MANY_INDEXES = 100_000
 const MANY_AT_ONCE = 10_000
 
-const jobWarnings = warnedLater<Job>(({ spec: { completionMode, completions = 0, parallelism = 0 } }, _old, warn) => {
+/** @param at path of the spec */
+export function warnOfIndexes (spec: JobSpec, at: string, warn: Warn): void {
+  const { completionMode, completions = 0, parallelism = 0 } = spec
   if (completionMode === 'Indexed' && completions > MANY_INDEXES && parallelism > MANY_AT_ONCE) {
-    warn(`spec: with more than ${MANY_INDEXES} completions a parallelism of more than ${MANY_AT_ONCE} makes a status ` +
-      'that may grow too large')
+    warn(`${at}: with more than ${MANY_INDEXES} completions a parallelism of more than ${MANY_AT_ONCE} makes ` +
+      'a status that may grow too large')
   }
-})
+}
+
+const jobWarnings = ofChanges(warnedLater<Job>(({ spec }, _old, warn) => { warnOfIndexes(spec, 'spec', warn) }))
 
 export const jobs = resource(Job, {
   plural: 'jobs',

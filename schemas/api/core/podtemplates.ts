@@ -4,7 +4,7 @@ import { one, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
 import { dropGatedAnnotations } from './rules/gated-fields.js'
-import { podWarnings } from './rules/pod-warnings.js'
+import { templateWarnings } from './rules/pod-warnings.js'
 import { resource } from '../../resource.js'
 import { kind } from './package.js'
 
@@ -28,7 +28,7 @@ export const podTemplates = resource(PodTemplate, {
   generation: ({ template }) => template,
   strategy: {
     dropGated: ({ template }, old, gates) => { dropGatedAnnotations(template.metadata, old?.template.metadata, gates) },
-    warnings: ({ template }, _old, gates) => podWarnings(template, 'template', gates)
+    warnings: templateWarnings<PodTemplate>('template', ({ template }) => template)
   },
   columns
 })

@@ -26,8 +26,11 @@ export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => {
   setCount(metadata, countOf(old?.metadata ?? metadata))
 }
 
-export function countTemplate ({ metadata, spec }: DaemonSet, old: DaemonSet): void {
-  const [template, before] = [spec.template, old.spec.template]
-  const isSame = sameValue(template, before) && sameMessages(PodTemplateSpec, template, before)
-  if (!isSame) setCount(metadata, countOf(old.metadata) + 1)
+export function hasSameTemplate (set: DaemonSet, old: DaemonSet): boolean {
+  const [template, before] = [set.spec.template, old.spec.template]
+  return sameValue(template, before) && sameMessages(PodTemplateSpec, template, before)
+}
+
+export function countTemplate (set: DaemonSet, old: DaemonSet): void {
+  if (!hasSameTemplate(set, old)) setCount(set.metadata, countOf(old.metadata) + 1)
 }

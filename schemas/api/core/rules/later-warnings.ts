@@ -6,6 +6,7 @@ import { warnedLater, type Warn } from '../../../rules/warned.js'
 import type { Container } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 import type { Service } from '../services.js'
+import { warnOfClaim } from './object-warnings.js'
 import { warnOfPaths } from './path-warnings.js'
 import { containersOf } from './visit.js'
 
@@ -18,6 +19,10 @@ export function warnOfLater (spec: PodSpec, at: string, warn: Warn): void {
   warnOfSelectors(spec, at, warn)
   warnOfPreferences(spec, at, warn)
   warnOfPaths(spec, at, warn)
+  for (const [index, { ephemeral }] of (spec.volumes ?? []).entries()) {
+    const claim = ephemeral?.volumeClaimTemplate
+    if (claim !== undefined) warnOfClaim(claim.spec, `${at}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`, warn)
+  }
   const ports = new Ports(warn)
   for (const [container, path] of containersOf(spec, at)) {
     ports.check(container.ports ?? [], `${path}.ports`)

@@ -2,7 +2,7 @@
 import type { Gates } from '../../../gates.js'
 import { isWhole } from '../../../meta/quantity.js'
 import type { ObjectMeta } from '../../../meta/object.js'
-import type { Warn } from '../../../rules/warned.js'
+import { ofChanges, type Warn } from '../../../rules/warned.js'
 import type { PodSpec, PodTemplateSpec } from '../pod-spec.js'
 import { SECCOMP_OF_CONTAINER, SECCOMP_OF_POD } from './annotations.js'
 import { warnOfAppArmor } from './apparmor.js'
@@ -132,10 +132,9 @@ interface Generated { readonly metadata: ObjectMeta }
  */
 export const templateWarnings = <T extends Generated>(
   at: string, templateOf: (object: T) => PodTemplateSpec | undefined, isNamed = false
-) => (object: T, old: T | undefined, gates?: Gates): string[] => {
+) => ofChanges<T>((object, old, gates) => {
     const template = templateOf(object)
-    const isOld = old !== undefined && object.metadata.generation === old.metadata.generation
-    if (template === undefined || isOld) return []
+    if (template === undefined) return []
     const ofName = isNamed && old === undefined ? nameWarnings(object.metadata, gates) : []
     return [...ofName, ...podWarnings(template, at, gates)]
-  }
+  })
