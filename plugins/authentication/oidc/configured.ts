@@ -85,7 +85,7 @@ function made (
 ): TokenIssuer {
   const { url, discoveryURL, audiences = [], certificateAuthority = '', egressSelectorType } = authenticator.issuer
   return tokenIssuer({
-    url, audiences, algorithms: ALGORITHMS, distributedClaim: '', client,
+    url, audiences, algorithms: ALGORITHMS, distributedClaim: authenticator.claimMappings.groups?.claim ?? '', client,
     discoveryUrl: discoveryURL === '' ? undefined : discoveryURL,
     authority: certificateAuthority === '' ? undefined : { data: certificateAuthority },
     tunnel: egressSelectorType === 'cluster'

@@ -5,6 +5,7 @@
 import { decodeJwt } from 'jose'
 import { ownClaim, type Claims } from './claims.js'
 import { httpsUrl, type DocumentFetcher } from './document-fetcher.js'
+import { issuerNamed } from './issuer.js'
 
 export interface DistributedOptions {
   /** The claim that may be distributed. */
@@ -32,7 +33,7 @@ export async function resolveDistributed (
   }
   const answer = (await fetcher
     .text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
-  const { iss } = decodeJwt(answer)
+  const iss = issuerNamed(decodeJwt(answer).iss)
   if (typeof iss !== 'string') throw new Error(`what the source of the claim ${claim} answers has no issuer`)
   const value = ownClaim(await verify(iss, answer), claim)
   if (value === undefined) throw new Error(`what the source of the claim ${claim} answers does not have it`)

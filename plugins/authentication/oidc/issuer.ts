@@ -26,7 +26,13 @@ export interface IssuerOptions {
 /** Minimum milliseconds between two discovery attempts. */
 const COOLDOWN = 10_000
 /** Seconds that a token may be early. */
-const SKEW = 10
+const SKEW = 60
+/** Google's tokens may name it without a scheme. @see OpenID Connect Core, section 15.6.2 */
+const GOOGLE = 'https://accounts.google.com'
+const BARE_GOOGLE = 'accounts.google.com'
+
+/** The issuer that the `iss` claim of a token stands for. */
+export const issuerNamed = (claim: unknown): unknown => claim === BARE_GOOGLE ? GOOGLE : claim
 
 export class Issuer {
   readonly #options: IssuerOptions
@@ -67,8 +73,8 @@ export class Issuer {
     const keys = this.#keys ?? await this.#discovered()
     const { url, audiences, algorithms, wall } = this.#options
     const options: JWTVerifyOptions = {
-      issuer: url, audience: [...audiences], algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'],
-      currentDate: new Date(wall())
+      issuer: url === GOOGLE ? [GOOGLE, BARE_GOOGLE] : url, audience: [...audiences], algorithms: [...algorithms],
+      clockTolerance: SKEW, requiredClaims: ['exp'], currentDate: new Date(wall())
     }
     const header = decodeProtectedHeader(token)
     if (header.alg === undefined || !algorithms.includes(header.alg)) {

@@ -38,6 +38,9 @@ function mapped (mapping: ClaimMappings['username'] | undefined, what: string): 
   return async claims => await evaluate({ claims })
 }
 
+const isMapped = ({ claim = '', expression = '' }: NonNullable<ClaimMappings['uid']> = {}): boolean =>
+  claim !== '' || expression !== ''
+
 function textOf (value: unknown, what: string): string {
   if (typeof value !== 'string') throw new Error(`${what} is missing or no text`)
   return value
@@ -67,6 +70,7 @@ export function userOfClaims (
   const checkClaims = rules(CLAIMS, 'claims', claimValidationRules.flatMap(({ expression = '', message = '' }) =>
     expression === '' ? [] : [{ expression, message }]))
   const checkUser = rules(USER, 'user', userValidationRules)
+  const hasUid = isMapped(uid)
   const [nameOf, groupList, uidOf] = [mapped(username, 'username'), mapped(groups, 'groups'), mapped(uid, 'uid')]
   const attributes = extra.map(({ key, valueExpression }) => ({
     key, evaluate: evaluation(CLAIMS, valueExpression, `the expression of ${key}`)
@@ -82,10 +86,9 @@ export function userOfClaims (
     const name = textOf(await nameOf(claims), 'the user name')
     if (name === '') throw new Error('the user name is empty')
     if (username.claim === 'email') checkVerified(claims)
-    const id = await uidOf(claims)
     const found: UserInfo = {
       username: `${username.prefix ?? ''}${name}`,
-      uid: id === undefined ? '' : textOf(id, 'the uid'),
+      uid: hasUid ? textOf(await uidOf(claims), 'the uid') : '',
       groups: groupsOf(await groupList(claims), 'of groups').filter(group => group !== '')
         .map(group => `${groups?.prefix ?? ''}${group}`),
       extra: await extraOf(attributes, claims)

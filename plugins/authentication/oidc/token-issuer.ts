@@ -20,7 +20,7 @@ import { bearerToken } from '../token-file.js'
 import type { Claims } from './claims.js'
 import { resolveDistributed } from './distributed.js'
 import { DocumentFetcher } from './document-fetcher.js'
-import { Issuer } from './issuer.js'
+import { Issuer, issuerNamed } from './issuer.js'
 
 export interface OidcContext {
   readonly log: FastifyBaseLogger
@@ -119,11 +119,11 @@ export const byIssuer = (issuerOf: (name: unknown) => TokenIssuer | undefined): 
     return token === undefined ? undefined : issuerOf(issuedBy(token))?.find(token)
   }
 
-/** Returns the unverified `iss` claim, or undefined if the token is not a JWT. */
+/** Returns the issuer that a token claims to be of, unverified, or undefined if the token is not a JWT. */
 function issuedBy (token: string): unknown {
   if (token.length > MAX_TOKEN_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined
   try {
-    return decodeJwt(token).iss
+    return issuerNamed(decodeJwt(token).iss)
   } catch {
     return undefined
   }

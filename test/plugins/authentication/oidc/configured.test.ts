@@ -70,6 +70,7 @@ t.test('rules refuse tokens, and so do results of another type', async t => {
     'no name': { claimMappings: { username: { expression: "''" } } },
     'a number for a name': { claimMappings: { username: { expression: 'claims.exp' } } },
     'a number for groups': { claimMappings: { ...NAMED, groups: { expression: 'claims.exp' } } },
+    'a uid that is missing': { claimMappings: { ...NAMED, uid: { claim: 'oid' } } },
     'a list for a uid': { claimMappings: { ...NAMED, uid: { expression: 'claims.groups' } } }
   })) {
     const { as } = await serve(t, { jwt: [{ issuer: issuer(provider.issuer), claimMappings: NAMED, ...more }] })
