@@ -99,8 +99,9 @@ export function abacAuthorizer (content: string): Authorizer {
     name: 'ABAC',
     authorize: ({ user, info }) =>
       policies.some(policy => appliesTo(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
-    rules: user => {
-      const own = policies.filter(policy => appliesTo(policy, user))
+    rules: (user, namespace) => {
+      const own = policies
+        .filter(policy => appliesTo(policy, user) && matchesPattern(policy.namespace, namespace))
       const verbs = ({ readonly }: Policy): string[] => readonly ? [...READ_ONLY] : [ANY]
       return {
         resourceRules: own.filter(({ resource }) => resource !== '')

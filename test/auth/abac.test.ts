@@ -49,7 +49,9 @@ t.test('a bad line is named', async t => {
 })
 
 t.test('authorization modes are evaluated in their order', async t => {
-  const policies = line({ user: 'ann', namespace: '*', resource: 'configmaps', readonly: true })
+  const policies = [
+    { user: 'ann', namespace: '*', resource: 'configmaps', readonly: true }, { user: 'ann', namespace: 'other', resource: 'pods' }, { user: 'ann', namespace: 'default', resource: 'leases' }
+  ].map(line).join('\n')
   const server = await build(t, { authentication: { tokens: 'ann,ann,1\n' }, authorization: { modes: ['ABAC', 'RBAC'], policies } })
   const as = { authorization: 'Bearer ann' }
   t.equal((await server.get('/api/v1/configmaps', as)).code, 200)
@@ -57,4 +59,5 @@ t.test('authorization modes are evaluated in their order', async t => {
   t.equal((await server.get('/version')).code, 200, 'by a default role')
   const { status } = (await server.call('POST', '/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'default' } }, as)).json as { status: { resourceRules: object[] } }
   t.match(status.resourceRules[0], { resources: ['configmaps'], verbs: ['get', 'list', 'watch'] })
+  t.match(status.resourceRules[1], { resources: ['leases'], verbs: ['*'] }, 'those of other namespaces are left out')
 })
