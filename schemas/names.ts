@@ -77,6 +77,14 @@ export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDO
     [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
   )
 
+const DOMAIN_PATH = new RegExp(`^(${SUBDOMAIN_FORM.replaceAll('(', '(?:')})/[-A-Za-z0-9/._~%!$&'()*+,;=:]+$`)
+
+/** The subdomain of a subdomain with a path, such as `example.com/name`; undefined for anything else. */
+export function domainOfPath (value: string): string | undefined {
+  const [, domain] = DOMAIN_PATH.exec(value) ?? []
+  return domain === undefined || domain.length > DNS_SUBDOMAIN_MAX ? undefined : domain
+}
+
 const UNDERSCORED_LABEL_FORM = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 const UNDERSCORED_LABEL = whole(UNDERSCORED_LABEL_FORM)
 const UNDERSCORED_WORDS = formed(

@@ -43,18 +43,21 @@ const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, ke
   extra: new Map([...extra].map(([name, values]) => [key(name), values]))
 })
 
-/** From this many groups, or values of a key, on. */
+/** From this many groups, or values of extra, on. */
 const MANY = 4
 
-/** Groups those of one resource and key. */
+/** Groups those of one resource. */
 function kindsOf (permissions: readonly Permission[]): Permission[][] {
   const kinds = new Map<string, Permission[]>()
   for (const permission of permissions) {
-    const kind = `${permission.resource}/${permission.subresource ?? ''}`
-    kinds.set(kind, [...kinds.get(kind) ?? [], permission])
+    kinds.set(permission.resource, [...kinds.get(permission.resource) ?? [], permission])
   }
   return [...kinds.values()]
 }
+
+/** Stands for all names, and all keys, of a resource. */
+const wildcardOf = ({ group, resource, subresource }: Permission): Permission =>
+  ({ group, resource, name: '*', ...subresource === undefined ? {} : { subresource: '*' } })
 
 const verbOf = ({ name }: Mode): string => `impersonate:${name}`
 
@@ -74,14 +77,14 @@ export default plugin()(async fastify => {
   /** As `allow`; many of a kind may be allowed at once. */
   const allowMany = async (user: UserInfo, permissions: readonly Permission[], verb: string): Promise<void> => {
     for (const alike of kindsOf(permissions)) {
-      const [{ name: _, ...kind } = { name: '' }] = alike
-      const all = { ...kind, name: '*' } as Permission // one without names
-      const info = alike.length < MANY ? undefined : requestInfoOf(all, verb)
+      const [first] = alike
+      const info = first === undefined || alike.length < MANY ? undefined : requestInfoOf(wildcardOf(first), verb)
       if (info === undefined || !await isAllowed({ user, info })) await allow(user, alike, verb)
     }
   }
   /** @throws StatusError 403 if the mode does not allow the request */
-  const tryMode = async ({ orch }: ServedRequest, requester: UserInfo, mode: Mode): Promise<void> => {
+  const tryMode = async ({ orch }: ServedRequest, mode: Mode): Promise<void> => {
+    const { requester } = mode
     const info = { ...orch.info, verb: `impersonate-on:${mode.name}:${orch.info.verb}` }
     if (mode.problem !== undefined) throw refusal({ user: requester, info }, mode.problem)
     await authorize({ user: requester, info })
@@ -99,7 +102,7 @@ export default plugin()(async fastify => {
     let failure: unknown
     for (const mode of constrains ? modesOf(underOwnNames(sent, orch.naming), requester) : []) {
       try {
-        await tryMode(request, requester, mode)
+        await tryMode(request, mode)
         orch.impersonator = requester
         orch.user = mode.user
         orch.impersonationConstraint = verbOf(mode)

@@ -6,6 +6,7 @@ import Fastify from '../fastify.js'
 import { server as orch, type Authorizer, type ServerOptions, type UserInfo } from '../../app.js'
 import { extraKey } from '../../plugins/shared/sent-headers.js'
 import { modesOf } from '../../plugins/impersonation/constrained.js'
+import type { Impersonation } from '../../plugins/impersonation/headers.js'
 import { BINDINGS, build, client, type Client, type Json } from '../build.js'
 import { codeOver, flagged, SERVER_FILES } from '../flagged-server.js'
 import { authority } from '../serving/authority.js'
@@ -192,6 +193,8 @@ t.test('constrained impersonation is allowed for what the request does, and othe
   t.match(who(await ask({ 'impersonate-user': 'bob' }, 'impersonate||users||bob')), { username: 'bob' }, 'without a constraint')
   const groups = ['a', 'b', 'c', 'd']
   t.match(who(await ask({ 'impersonate-user': 'bob', 'impersonate-group': groups as unknown as string }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||*')), { groups: [...groups, 'system:authenticated'] })
+  const extra = Object.fromEntries(['a', 'b', 'c', 'd'].map(name => [`impersonate-extra-x.example%2f${name}`, name]))
+  t.match(who(await ask({ 'impersonate-user': 'bob', ...extra }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|userextras|*|*')), { extra: { 'x.example/d': ['d'] } })
   t.equal((await ask({ 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||system:masters')).code, 403)
   const node = await ask({ 'impersonate-user': 'system:node:n1' }, on('arbitrary-node'), 'impersonate:arbitrary-node|authentication.orch.io|nodes||n1')
   t.match(who(node), { username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] })
@@ -207,4 +210,22 @@ t.test('who runs on a node may act as that node', async t => {
   const of = (user: string) => modesOf({ users: [user], uids: [], groups: [], extra: new Map() }, requester)
   t.match(of('system:node:n1'), [{ name: 'associated-node', permissions: [{ resource: 'nodes', name: '*' }] }, { name: 'arbitrary-node', permissions: [{ resource: 'nodes', name: 'n1' }] }])
   t.same(of('system:node:n2').map(({ name }) => name), ['arbitrary-node'])
+  t.same(of('system:node:n1').map(mode => mode.requester.extra), [
+    { 'authentication.orch.io/associated-node-keys': ['authentication.orch.io/node-name'] }, requester.extra
+  ], 'a grant for one node is one for each, so no value says which')
+})
+
+t.test('nodes and accounts are impersonated by name alone, and keys of extra have a domain', t => {
+  const requester = { username: 'ann', uid: '', groups: [], extra: {} }
+  const of = (user: string, more: Partial<Impersonation> = {}) =>
+    modesOf({ users: [user], uids: [], groups: [], extra: new Map(), ...more }, requester)
+  for (const user of ['system:node:n1', 'system:serviceaccount:a:b']) {
+    t.equal(of(user).length, 1)
+    for (const more of [{ uids: ['1'] }, { groups: ['dev'] }, { extra: new Map([['a.example/b', ['c']]]) }]) t.same(of(user, more), [], `${user} ${JSON.stringify(more)}`)
+  }
+  t.match(of('system:node:Not_One', { uids: ['1'] }), [{ name: 'user-info', permissions: [{ resource: 'users', name: 'system:node:Not_One' }, { resource: 'uids' }] }])
+  for (const [key, isGood] of [['a.example/b', true], ['a.example/b/c', true], ['a/b', true], ['scopes', false], ['a.example/', false], ['a.example/B', false], ['A.example/b', false], ['/b', false], ['', false]] as const) {
+    t.equal(of('bob', { extra: new Map([[key, ['c']]]) })[0]?.problem === undefined, isGood, key)
+  }
+  t.end()
 })

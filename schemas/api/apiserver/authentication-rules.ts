@@ -1,6 +1,7 @@
 /** What a configuration of authentication must be, beyond its types. */
 import { Problem, type Environment } from '../../../expressions/program.js'
 import type { Report } from '../../language/declare.js'
+import { domainOfPath } from '../../names.js'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 import type { AuthenticationConfiguration, ClaimMappings, JwtAuthenticator } from './authentication.js'
 import { CLAIMS, USER } from './claim-expressions.js'
@@ -8,7 +9,6 @@ import { certificatesProblem } from '../../rules/pem-certificates.js'
 
 const MOST_ISSUERS = 64
 const OWN_DOMAINS = /(?:^|\.)orch\.io$/
-const EXTRA_KEY = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)\/[^/\s]+(?:\/[^/\s]+)*$/
 const EGRESS = ['controlplane', 'cluster']
 
 export function validateAuthentication (
@@ -41,7 +41,7 @@ function checkIssuer (issuer: JwtAuthenticator['issuer'], at: string, { urls, do
   urls.add(url)
   if (discoveryURL !== undefined && discoveryURL !== '') {
     checkUrl(discoveryURL, `${at}.discoveryURL`, report)
-    const plain = (text: string): string => text.replace(/\/$/, '')
+    const plain = (text: string): string => text.replace(/\/+$/, '')
     if (plain(discoveryURL) === plain(url)) invalid(report, `${at}.discoveryURL`, discoveryURL, 'must not be url')
     if (documents.has(discoveryURL)) duplicate(report, `${at}.discoveryURL`, discoveryURL)
     documents.add(discoveryURL)
@@ -150,9 +150,9 @@ function checkMappings (authenticator: JwtAuthenticator, at: string, report: Rep
   const keys = new Set<string>()
   for (const [index, { key, valueExpression }] of extra.entries()) {
     const path = `${at}.extra[${index}]`
-    const [, domain = ''] = EXTRA_KEY.exec(key) ?? []
+    const domain = domainOfPath(key)
     if (key === '') required(report, `${path}.key`)
-    else if (domain === '') invalid(report, `${path}.key`, key, 'must be a domain, a slash and a path')
+    else if (domain === undefined) invalid(report, `${path}.key`, key, 'must be a domain, a slash and a path')
     else if (key !== key.toLowerCase()) invalid(report, `${path}.key`, key, 'must be in lower case')
     else if (OWN_DOMAINS.test(domain)) invalid(report, `${path}.key`, key, 'must not be of a domain of the system')
     if (keys.has(key)) duplicate(report, `${path}.key`, key)

@@ -1,6 +1,6 @@
 /** Validation of what failed and successful pods mean for a job. */
 import type { Report } from '../../../language/declare.js'
-import { qualifiedName } from '../../../names.js'
+import { domainOfPath, qualifiedName } from '../../../names.js'
 import {
   checkName, duplicate, invalid, notNegative, notSupported, required, tooLong, tooMany
 } from '../../../rules/findings.js'
@@ -16,7 +16,6 @@ const OPERATORS = ['In', 'NotIn']
 const STATUSES = ['False', 'True', 'Unknown']
 const REPLACEMENTS = ['Failed', 'TerminatingOrFailed']
 const MAX_MANAGER = 63
-const PATH = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 export function checkJobPolicies (spec: JobSpec, at: string, report: Report): void {
   const { podFailurePolicy, podReplacementPolicy: replacement, managedBy, template } = spec
@@ -45,7 +44,7 @@ export function checkJobPolicies (spec: JobSpec, at: string, report: Report): vo
   if (managedBy !== undefined) {
     const field = `${at}.managedBy`
     if (managedBy === '') required(report, field)
-    else if (!PATH.test(managedBy)) {
+    else if (domainOfPath(managedBy) === undefined) {
       invalid(report, field, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")')
     }
     if (managedBy.length > MAX_MANAGER) tooLong(report, field, MAX_MANAGER)
