@@ -61,6 +61,8 @@ t.test('volumes note when their phase changes', async t => {
   t.match(made.json, { spec: { csi: { nodeExpandSecretRef: { name: 's' } } }, status: { phase: 'Pending', lastPhaseTransitionTime: /^20/ } })
   const bound = await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' } }, MERGE)
   t.match(bound.json['status'], { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' })
+  const kept = await later.put(`${VOLUMES}/v/status`, { ...bound.json, status: { phase: 'Bound', message: 'm' } })
+  t.match(kept.json['status'], { message: 'm', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' }, 'writers that do not know the time keep it')
   t.notMatch((await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'], { lastPhaseTransitionTime: /^2001/ })
   t.same(causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
 })

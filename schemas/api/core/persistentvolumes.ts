@@ -72,7 +72,7 @@ export const PersistentVolume = kind('PersistentVolume', 'A piece of storage in 
   }
 })
 
-/** Notes when the phase changes. @param now milliseconds; default the clock */
+/** Notes when the phase changes; writers that leave the time out keep it. @param now milliseconds; default the clock */
 function noteTransition (
   { status }: PersistentVolume, old: PersistentVolume | undefined, gates: Gates, now = Date.now()
 ): void {
@@ -80,11 +80,13 @@ function noteTransition (
   if (old === undefined) {
     status.phase ??= 'Pending'
     status.lastPhaseTransitionTime = timestamp(now)
-  } else if (old.status.phase !== status.phase) {
-    const { lastPhaseTransitionTime: told } = status
-    if (told === undefined || told === old.status.lastPhaseTransitionTime) {
-      status.lastPhaseTransitionTime = timestamp(now)
-    }
+    return
+  }
+  const { lastPhaseTransitionTime: before } = old.status
+  if (old.status.phase === status.phase) {
+    if (before !== undefined) status.lastPhaseTransitionTime ??= before
+  } else if (status.lastPhaseTransitionTime === undefined || status.lastPhaseTransitionTime === before) {
+    status.lastPhaseTransitionTime = timestamp(now)
   }
 }
 
