@@ -5,7 +5,7 @@
  */
 import { pathText } from '../codec/json/repeated-keys.js'
 import type { Gates } from '../gates.js'
-import { anywhere, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
+import { anywhere, fillRequired, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
 import type { FieldGate, Message, Plain } from './types.js'
 import { clone, sameValue } from './values.js'
 
@@ -106,11 +106,17 @@ export class GatedFields {
     }
   }
 
-  /** Drops fields that the emulated release does not have, unless `old` uses them. @returns their paths */
+  /**
+   * Drops fields that the emulated release does not have, unless `old` uses them. @returns the paths of those that a
+   * client sent: an embedded message is there, empty, without being sent
+   */
   dropUnknown (object: object, old: object | undefined): string[] {
-    return this.#added(this.#unknown, object, old).map(([holder, { field: { name } }]) => {
-      Reflect.deleteProperty(holder, name)
-      return pathText([...pathOf(object, holder) ?? [], name])
+    return this.#added(this.#unknown, object, old).flatMap(([holder, { field }]) => {
+      const value = holder[field.name]
+      Reflect.deleteProperty(holder, field.name)
+      return field.embedded && sameValue(value, fillRequired(field.plan, {}))
+        ? []
+        : [pathText([...pathOf(object, holder) ?? [], field.name])]
     })
   }
 

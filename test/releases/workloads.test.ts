@@ -206,6 +206,11 @@ t.test('network policies have no status, and what the earlier release stored of 
   const POLICIES = '/apis/networking.orch.io/v1/namespaces/default/networkpolicies'
   const made = await later.post(POLICIES, { metadata: { name: 'n' }, spec: { podSelector: {} }, status: { conditions: [{ type: 'a' }] } })
   t.match(made.headers['warning'], [/unknown field .*status/])
+  const silent = await later.post(`${POLICIES}?fieldValidation=Strict`, { metadata: { name: 's' }, spec: { podSelector: {} } })
+  t.match([silent.code, silent.headers['warning']], [201, undefined], 'who sends none is not told of one')
+  const object = { apiVersion: 'networking.orch.io/v1', kind: 'NetworkPolicy', spec: { podSelector: {} } }
+  const applied = await later.patch(`${POLICIES}/a?fieldManager=f&fieldValidation=Strict`, { ...object, metadata: { name: 'a' } }, 'application/apply-patch+yaml')
+  t.match([applied.code, applied.headers['warning']], [201, undefined], applied.body)
   for (const { body } of [made, await later.get(`${POLICIES}/n`), await later.get(POLICIES), await later.post(`${POLICIES}?dryRun=All`, { metadata: { name: 'm' }, spec: { podSelector: {} } })]) {
     t.notMatch(body, '"status"')
   }
