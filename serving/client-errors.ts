@@ -8,6 +8,14 @@ import { badRequestBody } from './refusals.js'
 
 /** Milliseconds to send the response. */
 const REFUSAL_TIMEOUT = 5000
+/**
+ * Milliseconds in which the client can read the response while it still sends: a connection that is closed with unread
+ * bytes is reset, and the response is lost.
+ */
+const LINGER = 1000
+
+/** Connections that have their response. What still arrives on them is read and dropped. */
+const refused = new WeakSet<Socket>()
 
 const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request has more than 64 KiB of headers'],
@@ -33,6 +41,7 @@ const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean })
  * before. The response contains nothing of the request. For Fastify's `clientErrorHandler`.
  */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
+  if (refused.has(socket) && error.code !== 'ECONNRESET') return
   const pending = pendingOf(socket)
   if (pending !== undefined && error.code !== 'ECONNRESET' && socket.writable) {
     pending.shouldKeepAlive = false
@@ -50,8 +59,13 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
-    `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () =>
-    socket.destroy())
+    `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => {
+    const lingering = setTimeout(() => { socket.destroy() }, LINGER)
+    lingering.unref()
+    socket.once('close', () => { clearTimeout(lingering) })
+  })
+  refused.add(socket)
+  socket.once('end', () => { socket.destroy() })
   socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
 }
 

@@ -102,6 +102,23 @@ t.test('input that is not HTTP is answered with a Status and the connection clos
   t.equal((await get(port, '/', agent)).status, 200, 'the next request is served as if nothing had happened')
 })
 
+t.test('a client that goes on sending after invalid input can still read the answer, for a moment', async t => {
+  const { port } = await build(t)
+  const socket = await raw(t, port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(70_000)}`)
+  socket.pause() // it reads nothing before it has sent everything
+  for (let piece = 0; piece < 10; piece++) {
+    await new Promise(resolve => { setTimeout(resolve, 10) })
+    socket.write('y'.repeat(20_000))
+  }
+  const since = performance.now()
+  t.match(await readAll(socket), /^HTTP\/1.1 431 /)
+  // Its own end closes the connection, and so does the server after a second.
+  const silent = await raw(t, port, 'nonsense\r\n\r\n')
+  silent.resume()
+  await once(silent, 'close')
+  t.ok(performance.now() - since < 10_000)
+})
+
 t.test('invalid input ends a response in progress, and nothing is written into it', async t => {
   const { port } = await build(t)
   for (const between of ['', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']) {
