@@ -1,12 +1,12 @@
 /** Tracing options from `--tracing-config-file`. @see interface, `--tracing-config-file` */
 import type { TracingOptions } from '../plugins/tracing/index.js'
-import { TracingConfiguration } from '../schemas/api/apiserver/tracing.js'
+import { TRACING_CONFIGURATIONS, type TracingConfiguration } from '../schemas/api/apiserver/tracing.js'
 import { readDocument, type Source } from './documents.js'
 import { FlagError } from './flag.js'
 
 /** @throws FlagError */
 export function tracingOptions (source: Source): TracingOptions {
-  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(source, [TracingConfiguration])
+  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(source, TRACING_CONFIGURATIONS)
   const address = endpoint === undefined ? undefined : addressOf(endpoint)
   if (address instanceof Error) {
     throw new FlagError(source.flag, source.path, `endpoint: ${JSON.stringify(endpoint)} ${address.message}`)

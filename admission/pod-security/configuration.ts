@@ -38,7 +38,7 @@ function declared (version: string) {
   })
 }
 
-const VERSIONS = ['v1alpha1', 'v1beta1'].map(declared)
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'].map(declared)
 
 /** @throws ConfigurationError */
 export function podSecuritySettings (given: PluginConfiguration | undefined): PodSecuritySettings {

@@ -13,6 +13,7 @@ function read (text: string) {
 }
 
 t.test('the tracing configuration sets the endpoint and the sampling rate', async t => {
+  for (const version of ['v1', 'v1beta1']) t.strictSame(read(HEAD.replace('v1alpha1', version)), read(HEAD), version)
   t.strictSame(read(HEAD), { receiver: { endpoint: undefined, samplingRatePerMillion: undefined } })
   t.strictSame(read(`${HEAD}endpoint: collector:4317\nsamplingRatePerMillion: 100\n`), { receiver: { endpoint: 'collector:4317', samplingRatePerMillion: 100 } })
   t.strictSame(read(JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1alpha1', kind: 'TracingConfiguration', samplingRatePerMillion: 1_000_000 })).receiver?.samplingRatePerMillion, 1_000_000)
@@ -37,8 +38,8 @@ t.test('an endpoint is a name of gRPC', async t => {
 t.test('an error in the tracing configuration names the flag, the file and the field', async t => {
   for (const [text, why] of [
     ['', 'it is not an object'],
-    ['kind: TracingConfiguration\n', 'it needs kind and apiVersion: TracingConfiguration of apiserver.config.orch.io/v1alpha1'],
-    [HEAD.replace('v1alpha1', 'v1beta1'), 'it is TracingConfiguration of apiserver.config.orch.io/v1beta1, not'],
+    ['kind: TracingConfiguration\n', 'it needs kind and apiVersion: TracingConfiguration of apiserver.config.orch.io/v1 or'],
+    [HEAD.replace('v1alpha1', 'v2'), 'it is TracingConfiguration of apiserver.config.orch.io/v2, not'],
     [`${HEAD}samplingRatePerMillion: -1\n`, 'samplingRatePerMillion: Invalid value: -1: sampling rate must be positive'],
     [`${HEAD}samplingRatePerMillion: 1000001\n`, 'samplingRatePerMillion: Invalid value: 1000001: sampling rate per million must be less than or equal to one million'],
     [`${HEAD}samplingRatePerMillion: some\n`, 'samplingRatePerMillion'],

@@ -4,22 +4,28 @@
  *
  * @see interface, `--tracing-config-file`
  */
-import { int32, string, apiPackage, type Report, type Static } from '../../language/declare.js'
+import { int32, string, apiPackage, type Message, type Report, type Static } from '../../language/declare.js'
 import { invalid } from '../../rules/findings.js'
-
-const { kind } = apiPackage('apiserver.config.orch.io', 'v1alpha1', 'io.orch.apiserver.v1alpha1')
 
 const MILLION = 1_000_000
 const SCHEMES = ['dns:', 'unix:', 'unix-abstract:']
 
-export type TracingConfiguration = Static<typeof TracingConfiguration>
-export const TracingConfiguration = kind('TracingConfiguration', 'Where spans are sent, and of how many requests.', {
-  endpoint: string(
-    1, 'Name of a receiver of OTLP over gRPC: HOST:PORT, dns:///HOST:PORT or unix:///PATH. Default localhost:4317.',
-    { pointer: true }
-  ),
-  samplingRatePerMillion: int32(2, 'Of a million requests whose callers do not decide. Default 0.', { pointer: true })
-}, { validate: (configuration, at, report) => { validateTracing(configuration, at, report) } })
+function declare (version: string) {
+  const { kind } = apiPackage('apiserver.config.orch.io', version, `io.orch.apiserver.${version}`)
+  return kind('TracingConfiguration', 'Where spans are sent, and of how many requests.', {
+    endpoint: string(
+      1, 'Name of a receiver of OTLP over gRPC: HOST:PORT, dns:///HOST:PORT or unix:///PATH. Default localhost:4317.',
+      { pointer: true }
+    ),
+    samplingRatePerMillion: int32(2, 'Of a million requests whose callers do not decide. Default 0.', { pointer: true })
+  }, { validate: (configuration, at, report) => { validateTracing(configuration, at, report) } })
+}
+
+export type TracingConfiguration = Static<ReturnType<typeof declare>>
+
+/** One for each version. */
+export const TRACING_CONFIGURATIONS: ReadonlyArray<Message<TracingConfiguration>> =
+  ['v1', 'v1beta1', 'v1alpha1'].map(declare)
 
 function validateTracing (
   { endpoint, samplingRatePerMillion: rate = 0 }: TracingConfiguration, at: string, report: Report

@@ -13,7 +13,7 @@ import { serve, MERGE, pod, container, type Served } from '../served.js'
 
 const OPTIONS = { disabled: ['ServiceAccount'] }
 const LABEL = 'pod-security.orch.io/'
-const GROUP = 'pod-security.admission.config.orch.io/v1beta1'
+const GROUP = 'pod-security.admission.config.orch.io/v1'
 
 const secure = (context: Json = {}, more: Json = {}): Json => container({ securityContext: context, ...more })
 const HARDENED = { allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } }
@@ -163,7 +163,7 @@ t.test('the configuration sets the levels of unlabelled namespaces and the exemp
     [{ ...value, exemptions: { namespaces: ['a', 'a'] } }, /exemptions\.namespaces\[1\]: Invalid value: "a": it is there already/],
     [{ ...value, exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
     [{ ...value, exemption: {} }, /unknown field "exemption"/],
-    [{ ...value, apiVersion: 'v1' }, /it is PodSecurityConfiguration of v1, not PodSecurityConfiguration of pod-security\.admission\.config\.orch\.io\/v1alpha1 or/]
+    [{ ...value, apiVersion: 'v1' }, /it is PodSecurityConfiguration of v1, not PodSecurityConfiguration of pod-security\.admission\.config\.orch\.io\/v1 or/]
   ]
   for (const [bad, message] of wrong) await t.rejects(serve(t, { configuration: { PodSecurity: { value: bad } } }), { message }, String(message))
 })
