@@ -3,11 +3,11 @@
  * data takes precedence over paths; among entries with the same name, the first counts. Unsupported fields are errors:
  * a call without its credential would act as another user.
  */
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseYaml } from '../schemas/codec/yaml/yaml.js'
 import { isDecodeError, saidOf } from '../schemas/language/decode-error.js'
 import { ClientError, reasonOf } from './errors.js'
+import { ordinaryBytes } from './watched-files.js'
 
 /** PEM text, or a file with it. */
 export type Material = { readonly data: string } | { readonly path: string }
@@ -64,8 +64,8 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 
 /** @throws ClientError 'Config' */
 export async function readKubeconfig (path: string): Promise<Kubeconfig> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new ClientError('Config', `kubeconfig ${path} cannot be read: ${reasonOf(cause)}`, { cause })
+  const bytes = await ordinaryBytes(path).catch((cause: unknown) => {
+    throw new ClientError('Config', `kubeconfig ${reasonOf(cause)}`, { cause })
   })
   return parseKubeconfig(bytes, path)
 }

@@ -35,6 +35,7 @@ export interface WatchedFilesOptions {
 }
 
 const MAX_LINKS = 40
+const MAX_BYTES = 16 * 1024 * 1024
 const MAX_SETTLES = 20
 
 export class WatchedFiles {
@@ -124,13 +125,8 @@ export class WatchedFiles {
 
   /** Reads all files or none. @returns a digest */
   async #read (): Promise<string> {
-    const { paths, maxBytes = 16 * 1024 * 1024 } = this.#options
-    const read = await Promise.all(paths.map(async path => {
-      const file = await stat(path).catch((cause: unknown) => { throw unreadable(path, cause) })
-      if (!file.isFile()) throw new ClientError('Config', `${path} cannot be read: it is not an ordinary file`)
-      if (file.size > maxBytes) throw new ClientError('TooLarge', `${path} is larger than ${maxBytes} bytes`)
-      return await readFile(path).catch((cause: unknown) => { throw unreadable(path, cause) })
-    }))
+    const { paths, maxBytes } = this.#options
+    const read = await Promise.all(paths.map(path => ordinaryBytes(path, maxBytes)))
     const hash = createHash('sha256')
     read.forEach((bytes, at) => {
       hash.update(`${bytes.length},`).update(bytes)
@@ -201,6 +197,17 @@ const later: NonNullable<WatchedFilesOptions['after']> = (milliseconds, then) =>
   const timer = setTimeout(then, milliseconds)
   timer.unref()
   return () => { clearTimeout(timer) }
+}
+
+/**
+ * Reads a file. A pipe would keep the caller waiting until somebody writes.
+ * @throws ClientError 'Config', 'TooLarge'
+ */
+export async function ordinaryBytes (path: string, maxBytes = MAX_BYTES): Promise<Buffer> {
+  const file = await stat(path).catch((cause: unknown) => { throw unreadable(path, cause) })
+  if (!file.isFile()) throw new ClientError('Config', `${path} cannot be read: it is not an ordinary file`)
+  if (file.size > maxBytes) throw new ClientError('TooLarge', `${path} is larger than ${maxBytes} bytes`)
+  return await readFile(path).catch((cause: unknown) => { throw unreadable(path, cause) })
 }
 
 const unreadable = (path: string, cause: unknown): ClientError =>

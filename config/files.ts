@@ -1,4 +1,5 @@
 /** Reads files that flags name; errors name the flag. */
+import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync, type Stats } from 'node:fs'
 import { readFile as readLater, stat as statLater } from 'node:fs/promises'
 import { FlagError } from './flag.js'
@@ -26,9 +27,11 @@ export function reasonOf (error: unknown): string {
 }
 
 /** Rejects pipes, which would block the process until written. @throws Error */
-export function ordinaryText (path: string): string {
+export const ordinaryText = (path: string): string => ordinaryBytes(path).toString()
+
+function ordinaryBytes (path: string): Buffer {
   checkOrdinary(statSync(path))
-  return readFileSync(path, 'utf8')
+  return readFileSync(path)
 }
 
 function checkOrdinary (stat: Stats): void {
@@ -51,10 +54,20 @@ export async function currentText (path: string): Promise<string> {
  * @param what describes `path` in errors
  * @throws FlagError
  */
-export function readFile (flag: FlagName, path: string, flagged = path, what = ''): string {
+export function readBytes (flag: FlagName, path: string, flagged = path, what = ''): Buffer {
   try {
-    return ordinaryText(path)
+    return ordinaryBytes(path)
   } catch (error) {
     throw new FlagError(flag, flagged, `${what}cannot be read: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/** As `readBytes`. What is not UTF-8 is replaced: comments of certificates may be in any encoding. */
+export const readFile = (flag: FlagName, path: string): string => readBytes(flag, path).toString()
+
+/** As `readBytes`, of text whose every character counts. @throws FlagError for text in another encoding too */
+export function readText (flag: FlagName, path: string): string {
+  const bytes = readBytes(flag, path)
+  if (!isUtf8(bytes)) throw new FlagError(flag, path, 'is not valid UTF-8')
+  return bytes.toString()
 }

@@ -20,7 +20,7 @@ import { checkCombinations, hasLimits, idleFlags } from './combinations.js'
 import { ownLines, sourceOf } from './documents.js'
 import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
-import { readFile } from './files.js'
+import { readText } from './files.js'
 import { withReleaseDefaults } from './flags-of-release.js'
 import { FlagError } from './flag.js'
 import { gatesOf, isOn } from './gates-of.js'
@@ -320,7 +320,7 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
 
 /** Reads and validates the static token file. Errors never quote its lines. */
 async function tokens (path: string): Promise<string> {
-  const content = readFile('token-auth-file', path)
+  const content = readText('token-auth-file', path)
   const { parseTokenFile } = await import('../plugins/authentication/token-file.js')
   try {
     parseTokenFile(content)
@@ -341,7 +341,7 @@ function collectsGarbage (values: Values): boolean {
 async function policies (values: Values): Promise<string> {
   const source = sourceOf(values, 'authorization-policy-file')
   const { flag, path } = source
-  const content = ownLines(source, readFile(flag, path))
+  const content = ownLines(source, readText(flag, path))
   const { parsePolicies } = await import('../auth/abac.js')
   try {
     parsePolicies(content)

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { shownFlags } from '../../config/shown-flags.js'
 import { hostPort } from '../../config/addresses.js'
 import { checkedFlags, configuration } from '../../config/options.js'
@@ -90,7 +92,7 @@ t.test('flags and the files they name become options', async t => {
 })
 
 t.test('unusable files and folders are named with their flag', async t => {
-  const folder = t.testdir({ file: '', junk: 'a,b', quote: '"a,b,c', secret: 'sesame,\n' })
+  const folder = t.testdir({ file: '', junk: 'a,b', quote: '"a,b,c' })
   for (const [args, message] of [
     [[`--token-auth-file=${folder}/none`], /^--token-auth-file=.*none: cannot be read: there is no such file/],
     [[`--token-auth-file=${folder}/junk`], /^--token-auth-file=.*line 1/],
@@ -110,6 +112,23 @@ t.test('unusable files and folders are named with their flag', async t => {
     [['--cors-allowed-origins=('], /^--cors-allowed-origins=\(: "\(" is not a regular expression/],
     [['--runtime-config=nope/v1'], /^--runtime-config=nope\/v1: nope\/v1 is no API version/]
   ] as const) await t.rejects(load(...(args[0].startsWith('--etcd') ? [] : [`--data-dir=${folder}`]), ...args), { message }, args.join(' '))
+})
+
+t.test('files in another encoding, pipes and YAML that would take minutes are refused', async t => {
+  const unreadable = t.testdir({ latin: Buffer.from('sesame,jos\xe9,1\n', 'latin1'), lines: 'a: b\n'.repeat(200_000) })
+  const pipe = join(unreadable, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  for (const [args, message] of [
+    [[`--token-auth-file=${unreadable}/latin`], /^--token-auth-file=.*: is not valid UTF-8$/],
+    [['--authorization-mode=ABAC', `--authorization-policy-file=${unreadable}/latin`], /^--authorization-policy-file=.*: is not valid UTF-8$/],
+    [[`--authentication-config=${unreadable}/latin`], /^--authentication-config=.*: it is not valid UTF-8$/],
+    [[`--authentication-config=${unreadable}/lines`], /^--authentication-config=.*: it is a YAML document of more than 600000 tokens/],
+    [[`--authentication-token-webhook-config-file=${pipe}`], /^--authentication-token-webhook-config-file=.*pipe cannot be read: it is not an ordinary file$/]
+  ] as const) await t.rejects(load(`--data-dir=${unreadable}`, ...args), { message }, args.join(' '))
+})
+
+t.test('an error never quotes a token', async t => {
+  const folder = t.testdir({ secret: 'sesame,\n' })
   try {
     await load(`--data-dir=${folder}`, `--token-auth-file=${folder}/secret`)
     t.fail('a token without a user was accepted')

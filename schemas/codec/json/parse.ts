@@ -22,6 +22,8 @@ export interface ValueBounds {
   readonly members: number
   /** Map entries and items of keyed lists in total, when the type is known. */
   readonly entries: number
+  /** Tokens of YAML, comments and white space included. Default by the number of values. */
+  readonly tokens?: number
 }
 export const OF_BODIES: ValueBounds = { values: MAX_VALUES, members: MAX_MEMBERS, entries: MAX_ENTRIES }
 /** For stored objects. */

@@ -46,7 +46,7 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
     }
   }
   refuseDepth(text)
-  const document = documentOf(text, TOKENS * most.values)
+  const document = documentOf(text, most.tokens ?? TOKENS * most.values)
   const [first] = document.errors
   if (first !== undefined) {
     const fault = first.code.toLowerCase().replaceAll('_', ' ')
@@ -72,7 +72,7 @@ function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
   for (const lexeme of new Lexer().lex(text)) {
     if (lexemes.push(lexeme) <= maxTokens) continue
     const limit = `${maxTokens} tokens, comments and blank lines included`
-    throw new DocumentError(`is a YAML document of more than ${limit}; send JSON`)
+    throw new DocumentError(`is a YAML document of more than ${limit}; use JSON`)
   }
   const tokens = function * (): Generator<Yaml.CST.Token> {
     const parser = new Parser()
