@@ -64,8 +64,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('TaintNodesByCondition', async () =>
     (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
   off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),
-  off('ImagePolicyWebhook', async ({ callers, clock }, given) =>
-    await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', callers, given, clock), {
+  off('ImagePolicyWebhook', async (tools, given) =>
+    await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', tools, given), {
     check: async given =>
       (await import('./plugins/image-policy-configuration.js')).imagePolicyIn('ImagePolicyWebhook', given)
   }),

@@ -1,6 +1,6 @@
 /** Between objects of a type, their stored values and their entries in memory. */
-import { splitJson, toJson, withoutEmptyStatus, withoutUnsetTimes } from '../schemas/codec/json/encode.js'
-import { Facts } from '../schemas/language/types.js'
+import { splitJson, toJson, withoutEmptyStatus } from '../schemas/codec/json/encode.js'
+import { Facts, type Message } from '../schemas/language/types.js'
 import { anywhere, planOf } from '../schemas/language/plan.js'
 import { ObjectMeta } from '../schemas/meta/object.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
@@ -19,7 +19,7 @@ import { StoredCodec, type StoredCodecOptions } from './stored-form.js'
 type StoredValues = ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>
 
 /** Whether objects of a type have metadata below their own. */
-export const hasTemplate = ({ stored }: ResourceType): boolean => templated(planOf(stored.message))
+const hasTemplate = ({ stored }: ResourceType): boolean => templated(planOf(stored.message))
 const templated = anywhere(({ message, fields }) => fields.some(({ name, innermost }) =>
   innermost.message === ObjectMeta[Facts] && !(name === 'metadata' && message.type !== undefined)))
 
@@ -28,16 +28,16 @@ export class Entries {
   readonly #codec: StoredCodec
   /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
   readonly #isShared: boolean
-  /** Metadata of templates has no creation time, rather than null. */
-  readonly #isTrimmed: boolean
+  readonly #omits: boolean
   readonly #hasNoStatus: boolean
 
   constructor (options: StoredCodecOptions) {
     this.#type = options.type
     this.#codec = new StoredCodec(options)
-    this.#isTrimmed = options.omitsUnsetTimes && hasTemplate(options.type)
+    this.#omits = options.omitsUnsetTimes
     this.#hasNoStatus = options.omitsStatus === true
-    this.#isShared = options.correctDefaults === undefined && !this.#isTrimmed && !this.#hasNoStatus
+    this.#isShared = options.correctDefaults === undefined && !this.#hasNoStatus &&
+      !(options.omitsUnsetTimes && hasTemplate(options.type))
   }
 
   /** Encodes an object without its resourceVersion, which the store sets. */
@@ -52,12 +52,12 @@ export class Entries {
   }
 
   of (key: string, object: ApiObject, revision: Revision): Entry {
-    return this.#entry(key, object, ownBytes(this.#json(object, String(revision))), revision)
+    return this.#entry(key, object, ownBytes(this.json(this.#type.stored.message, object, String(revision))), revision)
   }
 
   /** Of an object that is not stored and has no resourceVersion. */
   unstored (key: string, object: ApiObject): Entry {
-    return this.#entry(key, object, ownBytes(this.#json(object)), 0)
+    return this.#entry(key, object, ownBytes(this.json(this.#type.stored.message, object)), 0)
   }
 
   /** Of an object at any revision, sharing its JSON. */
@@ -67,20 +67,16 @@ export class Entries {
 
   /** JSON without a resourceVersion, which can be added later. */
   * unversioned (object: ApiObject): Steps<UnversionedJson> {
-    const { head, tail } = yield * splitJson(this.#type.stored.message, object)
-    return new UnversionedJson({ head, tail: this.trimmed(tail) })
+    const { head, tail } = yield * splitJson(this.#type.stored.message, object, this.#omits)
+    return new UnversionedJson({ head, tail: this.#trimmed(tail) })
   }
 
-  #json (object: ApiObject, resourceVersion?: string): string {
-    const json = toJson(this.#type.stored.message, object, resourceVersion)
-    return this.trimmed(json)
+  /** The JSON of an object in any version of the type. */
+  json<T extends ApiObject> (message: Message<T>, object: T, resourceVersion?: string): string {
+    return this.#trimmed(toJson(message, object, resourceVersion, this.#omits))
   }
 
-  /** The JSON of an object in any version without what this server leaves out. */
-  trimmed (json: string): string {
-    const text = this.#isTrimmed ? withoutUnsetTimes(json) : json
-    return this.#hasNoStatus ? withoutEmptyStatus(text) : text
-  }
+  #trimmed (json: string): string { return this.#hasNoStatus ? withoutEmptyStatus(json) : json }
 
   /** Shares entries with servers of this process that continue from these values. */
   share (map: OrderedMap<Entry>, { start, end }: { start: string, end: string }, values: StoredValues): void {

@@ -3,7 +3,6 @@
  * work on the stored version; `forVersion` returns the same store for another representation, whose objects are
  * converted.
  */
-import { toJson } from '../schemas/codec/json/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import type { Strategy } from '../schemas/strategy.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
@@ -238,8 +237,8 @@ export class ResourceStore {
     const object = conversion.fromStored(stored)
     yield
     const { key, revision, labels, fields } = entry
-    const json = revision === 0 ? toJson(message, object) : toJson(message, object, String(revision))
-    return marked(new Entry(key, revision, ownBytes(this.entries.trimmed(json)), labels, fields), object)
+    const json = this.entries.json(message, object, revision === 0 ? undefined : String(revision))
+    return marked(new Entry(key, revision, ownBytes(json), labels, fields), object)
   }
 
   /** The stored object as decoding makes it, for a single use. Treat it as frozen. */

@@ -10,7 +10,6 @@ import { protobufInSteps } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody } from '../schemas/codec/text-thread.js'
 import type { Message } from '../schemas/language/declare.js'
 import { decode, type Decoded } from '../schemas/language/decode.js'
-import type { Gates } from '../schemas/gates.js'
 import { applyDefaults } from '../schemas/language/defaults.js'
 import { findingsOfYaml, warningsOf, findingsOfJson, strictFindings } from '../schemas/language/strict-findings.js'
 import { Facts } from '../schemas/language/types.js'
@@ -54,11 +53,11 @@ export const parseText = (type: string, body: RequestBody, request: VerbRequest)
   type === YAML_TYPE && body instanceof Uint8Array ? parseYamlBody(body, askerOf(request.orch)) : parseBody(body)
 
 /**
- * Decodes the object of a body; `validation` decides about unknown fields, `gates` about defaults in the audit event.
+ * Decodes the object of a body; `validation` decides about unknown fields.
  * @throws StatusError 400 for an empty body or a Strict violation, 415; DecodeError
  */
 export function * decodeBody<T> (
-  request: VerbRequest, message: Message<T>, validation: FieldValidation, gates?: Gates
+  request: VerbRequest, message: Message<T>, validation: FieldValidation
 ): WaitingSteps<T> {
   const type = contentType(request)
   const body = bodyOf(request)
@@ -77,15 +76,16 @@ export function * decodeBody<T> (
     applyFieldValidation(request, validation, findingsOf(type, body, message, decoded), why =>
       badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
   }
-  recordSent(request, message as Message<object>, decoded.object as object, gates)
+  recordSent(request, message as Message<object>, decoded.object as object)
   return decoded.object
 }
 
 /** Records the request object in the audit event, in the request's version with its defaults. */
-function recordSent (request: VerbRequest, message: Message<object>, object: object, gates?: Gates): void {
-  request.orch.recorder?.request(object, () => {
+function recordSent ({ orch, server }: VerbRequest, message: Message<object>, object: object): void {
+  orch.recorder?.request(object, () => {
+    const { featureGates: gates } = server.orchSettings
     applyDefaults(message, object, gates)
-    return toJson(message, object)
+    return toJson(message, object, undefined, gates.enabled('UnsetTimesAreOmitted'))
   })
 }
 

@@ -6,10 +6,9 @@ import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { withSpan } from '../../registry/trace.js'
-import type { Clock } from '../../event-loop/clock.js'
 import type { PluginConfiguration } from '../configuration.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
-import type { AdmissionCallers } from '../options.js'
+import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 import { imagePolicyIn } from './image-policy-configuration.js'
 
@@ -25,10 +24,11 @@ interface Status {
 }
 
 export async function imagePolicy (
-  name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Clock
+  name: string, { callers, clock, gates }: AdmissionTools, given: PluginConfiguration | undefined
 ): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
+  const metadata = gates.enabled('UnsetTimesAreOmitted') ? {} : { creationTimestamp: null }
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
   const statusOf = async (
@@ -38,10 +38,7 @@ export async function imagePolicy (
     const cached = cache.get(key)
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
-    const body = {
-      kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec,
-      status: { allowed: false }
-    }
+    const body = { kind: 'ImageReview', apiVersion: API_VERSION, metadata, spec, status: { allowed: false } }
     const status = readStatus(
       await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent))
     )

@@ -2,7 +2,7 @@
  * Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or
  * unchanged for other kinds.
  */
-import { toJson, withoutUnsetTime, withoutUnsetTimes } from '../../schemas/codec/json/encode.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
@@ -12,7 +12,6 @@ import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Representation } from '../../schemas/resource.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
-import { hasTemplate } from '../../registry/entries.js'
 import type { ResourceRegistry, VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -54,10 +53,9 @@ export function requestedVersionOf (
     : ofOther(request, resources.operation(store.type, request.subresource))
 }
 
-function ofVersion ({ stored, type, gates }: ResourceStore, representation: Representation): RequestedVersion {
-  const { group, version, kind, message, conversion, protobuf } = representation
-  const omits = protobuf && gates.enabled('UnsetTimesAreOmitted') // custom resources have none that is written
-  const isTemplated = hasTemplate(type)
+function ofVersion ({ stored, gates }: ResourceStore, representation: Representation): RequestedVersion {
+  const { group, version, kind, message, conversion } = representation
+  const omits = gates.enabled('UnsetTimesAreOmitted')
   const shown = (object: Members): ApiObject => {
     const typed = object as unknown as ApiObject // a stored object of the type
     return conversion?.fromStored(typed) ?? typed
@@ -65,13 +63,7 @@ function ofVersion ({ stored, type, gates }: ResourceStore, representation: Repr
   return {
     kind: { group, version, kind },
     message,
-    json: object => {
-      const seen = shown(object)
-      const json = toJson(message, seen)
-      if (!omits) return json
-      if (isTemplated) return withoutUnsetTimes(json)
-      return seen.metadata.creationTimestamp === undefined ? withoutUnsetTime(json) : json
-    },
+    json: object => toJson(message, shown(object), undefined, omits),
     shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming, gates)

@@ -1,5 +1,5 @@
 /** JSON: an object and an event are the stored bytes, a list joins them. Indented where a client asks for that. */
-import { listJson, toJson, withoutUnsetTimes } from '../../schemas/codec/json/encode.js'
+import { listJson, toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
 import type { Message } from '../../schemas/language/types.js'
@@ -16,10 +16,8 @@ import {
 import { textEntry } from './text.js'
 
 /** Of an object that is not stored. */
-export function jsonOf<T extends object> (naming: Naming, message: Message<T>, own: T, omits = false): string {
-  const json = toJson(naming.message(message), namedObject(naming, message, own))
-  return omits ? withoutUnsetTimes(json) : json
-}
+export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, own: T, omits = false): string =>
+  toJson(naming.message(message), namedObject(naming, message, own), undefined, omits)
 
 export const COMPACT: TextFormat = {
   type: JSON_TYPE,

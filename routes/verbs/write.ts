@@ -91,11 +91,9 @@ export function targetOf (request: VerbRequest): Target {
   return { namespace, name, subresource }
 }
 
-const sentBy = (
-  request: VerbRequest, { representation: { message }, gates }: ResourceStore
-): Sent<ApiObject> => {
+const sentBy = (request: VerbRequest, { representation: { message } }: ResourceStore): Sent<ApiObject> => {
   const validation = fieldValidation(request)
-  return () => decodeBody(request, message, validation, gates)
+  return () => decodeBody(request, message, validation)
 }
 
 export function createVerb (store: ResourceStore): Verb {

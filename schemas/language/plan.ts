@@ -26,6 +26,8 @@ export class PlannedField {
   readonly pointer: boolean
   /** Written in JSON even when unset. */
   readonly written: boolean
+  /** Not written in JSON when unset, although its type would be. */
+  readonly omitted: boolean
   /** A sent empty list or map gets an owner, although it is never stored. */
   readonly keepsEmpty: boolean
   readonly required: boolean
@@ -36,8 +38,9 @@ export class PlannedField {
   /** A map, or a list whose items are owned one by one. */
   readonly keyed: boolean
   #plan: Plan | undefined
+  readonly #omits: boolean
 
-  constructor (name: string, field: FieldFacts) {
+  constructor (name: string, field: FieldFacts, omits: boolean) {
     const { of } = field
     this.name = name
     this.jsonName = field.jsonName ?? name
@@ -51,7 +54,7 @@ export class PlannedField {
     this.scalar = typeof of === 'string' ? of : undefined
     const facts = typeof of === 'string' ? undefined : (typeof of === 'function' ? of() : of)[Facts]
     this.message = facts === undefined || 'shape' in facts ? undefined : facts
-    this.element = facts !== undefined && 'shape' in facts ? new PlannedField(name, facts) : undefined
+    this.element = facts !== undefined && 'shape' in facts ? new PlannedField(name, facts, omits) : undefined
     this.nullable = field.nullable === true
     this.anyType = field.anyType === true
     this.special = this.message?.special
@@ -59,6 +62,8 @@ export class PlannedField {
     this.pointer = field.pointer === true
     this.required = field.required === true
     this.written = this.required || field.written === true
+    this.omitted = omits && field.mayBeOmitted === true
+    this.#omits = omits
     this.keepsEmpty = field.keepsEmpty === true ||
       (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
     this.number = field.number ?? 0
@@ -70,7 +75,7 @@ export class PlannedField {
   get plan (): Plan {
     if (this.#plan === undefined) {
       if (this.message === undefined) throw new TypeError(`${this.name} holds no message`)
-      this.#plan = planFor(this.message)
+      this.#plan = planFor(this.message, this.#omits)
     }
     return this.#plan
   }
@@ -109,14 +114,17 @@ export interface Plan {
   readonly byNumber: ReadonlyMap<number, PlannedField>
 }
 
-const plans = new WeakMap<Declaration, Plan>()
+const WRITING = new WeakMap<Declaration, Plan>()
+const OMITTING = new WeakMap<Declaration, Plan>()
 
-export const planOf = (message: Message): Plan => planFor(message[Facts])
+/** @param omits whether JSON leaves out the fields that may be, at any depth */
+export const planOf = (message: Message, omits = false): Plan => planFor(message[Facts], omits)
 
-export function planFor (message: Declaration): Plan {
+export function planFor (message: Declaration, omits = false): Plan {
+  const plans = omits ? OMITTING : WRITING
   let plan = plans.get(message)
   if (plan === undefined) {
-    const own = Object.entries(message.fields).map(([name, field]) => new PlannedField(name, field[Facts]))
+    const own = Object.entries(message.fields).map(([name, field]) => new PlannedField(name, field[Facts], omits))
     const fields = own.flatMap(field => field.shape === 'inline' ? field.plan.fields : [field])
     plan = {
       message,

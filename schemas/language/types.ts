@@ -48,6 +48,8 @@ export interface FieldOptions {
   readonly mayBeEmpty?: true
   /** Optional, but written when unset: an unset list as null. */
   readonly written?: true
+  /** Left out of JSON when unset, rather than null, where `planOf` is asked for that. */
+  readonly mayBeOmitted?: true
   /** Distinguishes unset from zero, and from empty for a list or map. */
   readonly pointer?: true
   /** A sent empty list or map gets an owner, although it is never stored. Implied by `written`. */

@@ -55,7 +55,7 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
     6, 'The version of the last change; opaque. Sent with an update, it must be the current one.'
   ),
   generation: int64(7, 'Counts changes of the desired state, where the type does so.'),
-  creationTimestamp: one(8, 'When the server created the object.', Time, { immutable: 'ruled' }),
+  creationTimestamp: one(8, 'When the server created the object.', Time, { immutable: 'ruled', mayBeOmitted: true }),
   deletionTimestamp: one(9, 'When deletion was requested; the object goes when its finalizers have.', Time, {
     pointer: true, immutable: 'ruled'
   }),

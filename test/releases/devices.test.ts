@@ -30,6 +30,16 @@ t.test('a claim asks for devices by class, and what it asks for stays', async t 
   t.match((await server.delete(`${CLAIMS}/a`)).json, { kind: 'ResourceClaim' })
 })
 
+t.test('parameters of a template keep a time that is null, and its metadata has none', async t => {
+  const server = await later()
+  const parameters = { apiVersion: 'v1', metadata: { creationTimestamp: null } }
+  const spec = { devices: { config: [{ opaque: { driver: 'gpu.example.com', parameters } }] } }
+  const made = await server.post(TEMPLATES, { metadata: { name: 'a' }, spec: { metadata: { labels: { a: 'b' } }, spec } })
+  for (const { json } of [made, await server.get(`${TEMPLATES}/a`), { json: (await server.get(TEMPLATES)).json['items'][0] as Json }]) {
+    t.strictSame([json['spec'].metadata, json['spec'].spec.devices.config[0].opaque.parameters], [{ labels: { a: 'b' } }, parameters])
+  }
+})
+
 t.test('what a claim may not ask for is refused by its field', async t => {
   const server = await later()
   const at = 'spec.devices.requests[0]'

@@ -14,22 +14,25 @@ import { quote, rawJson, sortedKeys } from './escape.js'
 
 const NOTHING: Plain = Object.freeze({})
 
-/** Compact JSON. `resourceVersion`, if given, replaces the one in the metadata ('' omits it). */
-export const toJson = <T>(message: Message<T>, object: T & object, resourceVersion?: string): string =>
-  resourceVersion === undefined ? jsonOf(message, object) : finish(versionedInSteps(message, object, resourceVersion))
+/**
+ * Compact JSON.
+ * @param resourceVersion if given, replaces the one in the metadata ('' omits it)
+ * @param omits whether creation times that are not set are left out, as release 1.36 does, rather than null
+ */
+export const toJson = <T>(message: Message<T>, object: T & object, resourceVersion?: string, omits = false): string =>
+  resourceVersion === undefined
+    ? jsonOf(message, object, omits)
+    : finish(versionedInSteps(planOf(message, omits), object as Plain, resourceVersion))
 
-function jsonOf<T> (message: Message<T>, object: T & object): string {
+function jsonOf<T> (message: Message<T>, object: T & object, omits: boolean): string {
   const { special, alternatives } = message[Facts]
   if (special !== undefined) return special.json(object)
-  return alternatives !== undefined ? alternative(planOf(message), object) : write(planOf(message), object as Plain)
+  const plan = planOf(message, omits)
+  return alternatives !== undefined ? alternative(plan, object) : write(plan, object as Plain)
 }
 
 /** In steps: a member each, for a large object. */
-export function * versionedInSteps<T> (message: Message<T>, object: T & object, version: string): Steps<string> {
-  const { special, alternatives } = message[Facts]
-  if (special !== undefined || alternatives !== undefined) return jsonOf(message, object)
-  const plan = planOf(message)
-  const members = object as Plain
+function * versionedInSteps (plan: Plan, members: Plain, version: string): Steps<string> {
   let out = typeJson(plan, members)
   for (const field of plan.fields) {
     const value = members[field.name]
@@ -110,7 +113,9 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
         }
         return value === field.zero && !field.pointer && !field.written ? undefined : scalar(value)
       }
-      if (unset && (field.pointer || field.special?.nullable)) return field.written ? 'null' : undefined
+      if (unset && (field.pointer || field.omitted || field.special?.nullable)) {
+        return field.written ? 'null' : undefined
+      }
       return nested(field, value ?? undefined)
   }
 }
@@ -136,22 +141,6 @@ function scalar (value: unknown): string {
   return typeof value === 'string' ? quote(value) : String(value)
 }
 
-const UNSET_TIME = '"creationTimestamp":null'
-const FIRST_UNSET = new RegExp(`,${UNSET_TIME}|${UNSET_TIME},?`, 'u')
-
-/**
- * The text without creation times that are null, as release 1.36 writes it. No string can contain that member, because
- * its quotes would be escaped; not for types with raw JSON of clients, which may.
- */
-export function withoutUnsetTimes (text: string): string {
-  return text.includes(UNSET_TIME)
-    ? text.replaceAll(`${UNSET_TIME},`, '').replaceAll(`,${UNSET_TIME}`, '').replaceAll(UNSET_TIME, '')
-    : text
-}
-
-/** The same for the first alone: that of the object's own metadata, which precedes all raw JSON, if it is not set. */
-export const withoutUnsetTime = (text: string): string => text.replace(FIRST_UNSET, '')
-
 const EMPTY_STATUS = ',"status":{}}'
 
 /** The text of an object, or its end, without a status in which nothing is. */
@@ -164,18 +153,17 @@ export interface SplitJson {
   readonly tail: string
 }
 
-export function * splitJson<T extends ApiObject> (message: Message<T>, object: T): Steps<SplitJson> {
-  const text = yield * versionedInSteps(message, object, '')
-  // In metadata, resourceVersion precedes generation (if any) and creationTimestamp (always there). No earlier string
-  // can contain either key, because its quotes would be escaped.
-  const created = text.indexOf('"creationTimestamp":')
-  const generation = text.indexOf('"generation":')
-  const at = generation !== -1 && generation < created ? generation : created
-  return { head: text.slice(0, at), tail: text.slice(at) }
+/** Any version. No earlier string can contain the member, because its quotes would be escaped. */
+const VERSION = '"resourceVersion":"0"'
+
+export function * splitJson<T extends ApiObject> (message: Message<T>, object: T, omits = false): Steps<SplitJson> {
+  const text = yield * versionedInSteps(planOf(message, omits), object as unknown as Plain, '0')
+  const at = text.indexOf(VERSION)
+  return { head: text.slice(0, at), tail: text.slice(at + VERSION.length) }
 }
 
 export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): string {
-  return `${head}"resourceVersion":${quote(resourceVersion)},${tail}`
+  return `${head}"resourceVersion":${quote(resourceVersion)}${tail}`
 }
 
 /** The JSON of a list before and after its comma-separated items. */

@@ -40,6 +40,15 @@ t.test('the review has a pod\'s images and its image-policy annotations, and the
   t.equal(images.asked.length, asked + 1)
 })
 
+t.test('1.36 sends no creation time of the review', async t => {
+  for (const [emulatedVersion, metadata] of [['1.24', { creationTimestamp: null }], ['1.36', {}]] as const) {
+    const images = await reviewer(t, judged)
+    const server = await serving(t, images.port, {}, { emulatedVersion })
+    t.equal((await server.post(PODS, pod('a', 'good'))).code, 201)
+    t.strictSame(images.asked[0]?.['metadata'], metadata, emulatedVersion)
+  }
+})
+
 t.test('the image webhook receives the trace context of the request', async t => {
   const sent: unknown[] = []
   const images = await reviewer(t, (review, reply, request) => {

@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Authorizer } from '../../../auth/authorizer.js'
 import type { AuditPolicy } from '../../../schemas/api/audit/policy.js'
+import type { ServerOptions } from '../../../app.js'
 import { build, listen, Watch, type Client, type Json, type Test } from '../../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 type Rules = NonNullable<AuditPolicy['rules']>
 
-async function start (t: Test & { testdir: () => string }, rules: Rules, more: Partial<AuditPolicy> = {}): Promise<{ server: Client, events: () => Promise<Json[]> }> {
+async function start (t: Test & { testdir: () => string }, rules: Rules, more: Partial<AuditPolicy> = {}, options: ServerOptions = {}): Promise<{ server: Client, events: () => Promise<Json[]> }> {
   const path = join(t.testdir(), 'audit.log')
-  const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules, ...more } } })
+  const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules, ...more } }, ...options })
   return {
     server,
     events: async () => {
@@ -47,8 +48,16 @@ t.test('at level RequestResponse an event has what was sent, with its defaults, 
   t.match(listed?.['responseObject'], { kind: 'ConfigMapList', items: [{ metadata: { name } }] })
   t.match(tabled?.['responseObject'], { kind: 'Table', rows: [{ cells: [name, 1] }] })
   t.match(missing, { responseStatus: { status: 'Failure', reason: 'NotFound', code: 404 }, responseObject: { kind: 'Status', reason: 'NotFound' } })
-  t.match(secret?.['requestObject'], { type: 'Opaque' }, 'with its defaults')
+  t.match(secret?.['requestObject'], { type: 'Opaque', metadata: { creationTimestamp: null } }, 'with its defaults')
   t.match(deleted, { requestObject: { kind: 'DeleteOptions', gracePeriodSeconds: 0 }, responseStatus: { status: 'Success', details: { name, kind: 'configmaps' }, code: 200 }, responseObject: { status: 'Success' } })
+})
+
+t.test('1.36 records no creation time that is not set', async t => {
+  for (const [emulatedVersion, metadata] of [['1.24', { name: 'c', creationTimestamp: null }], ['1.36', { name: 'c' }]] as const) {
+    const { server, events } = await start(t, [{ level: 'Request', verbs: ['create'] }], { omitStages: ['RequestReceived'] }, { emulatedVersion })
+    await server.post(CONFIGS, { metadata: { name: 'c' } })
+    t.strictSame((await events()).map(({ requestObject }) => requestObject.metadata), [metadata], emulatedVersion)
+  }
 })
 
 t.test('at level Metadata there is no object, but the names that it alone has', async t => {
