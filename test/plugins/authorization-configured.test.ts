@@ -21,7 +21,8 @@ const webhook = (name: string, kubeConfigFile: string, more: Json = {}): Json =>
   type: 'Webhook',
   name,
   webhook: {
-    timeout: '3s', subjectAccessReviewVersion: 'v1', matchConditionSubjectAccessReviewVersion: 'v1', failurePolicy: 'NoOpinion',
+    timeout: '3s', subjectAccessReviewVersion: 'v1', failurePolicy: 'NoOpinion',
+    ...'matchConditions' in more ? { matchConditionSubjectAccessReviewVersion: 'v1' } : {}, // needed by conditions alone
     unauthorizedTTL: '1ms', connectionInfo: { type: 'KubeConfigFile', kubeConfigFile }, ...more
   }
 })

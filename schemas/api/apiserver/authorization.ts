@@ -23,7 +23,9 @@ function declare (version: 'v1' | 'v1beta1' | 'v1alpha1') {
     cacheUnauthorizedRequests: bool(null, 'Whether to keep any other answer.', { pointer: true, default: true }),
     timeout: one(null, 'Of a call, at most 30 s.', Duration, { required: true }),
     subjectAccessReviewVersion: string(null, 'Version of the reviews: v1 or v1beta1.', { required: true }),
-    matchConditionSubjectAccessReviewVersion: string(null, 'Version that conditions read: v1.', { required: true }),
+    matchConditionSubjectAccessReviewVersion: string(null, 'Version that conditions read: v1; required with them.', {
+      required: true, mayBeEmpty: true
+    }),
     failurePolicy: string(null, 'What a failing webhook means: NoOpinion or Deny.', { required: true }),
     connectionInfo: one(null, 'Where the webhook is.', ConnectionInfo, { required: true }),
     matchConditions: list(
