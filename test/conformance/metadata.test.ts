@@ -21,6 +21,15 @@ t.test('name is unique; a generated one is random and keeps its prefix', async t
   t.equal((await server.post(BINDINGS, { ...binding(''), metadata: {} })).code, 422, 'one of the two is needed')
 })
 
+t.test('a limit range may do without a name, and gets one', async t => {
+  const server = await build(t)
+  const LIMITS = '/api/v1/namespaces/default/limitranges'
+  const { code, json } = await server.post(LIMITS, { spec: { limits: [] } })
+  t.match([code, json['metadata'].name], [201, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/])
+  t.equal((await server.get(`${LIMITS}/${String(json['metadata'].name)}`)).code, 200)
+  t.match((await server.post(LIMITS, { metadata: { generateName: 'a-' }, spec: { limits: [] } })).json['metadata'], { name: /^a-/ })
+})
+
 t.test('a name is unique by kind and namespace, and free again after its object is deleted', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'other' } })

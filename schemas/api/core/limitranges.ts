@@ -50,5 +50,7 @@ export const limitRanges = resource(LimitRange, {
   plural: 'limitranges',
   shortNames: ['limits'],
   namespaced: true,
-  createOnUpdate: true
+  createOnUpdate: true,
+  // Who names a LimitRange in no way gets one named by an identifier, as upstream.
+  strategy: { prepareForCreate: ({ metadata }) => { metadata.name ||= metadata.uid } }
 })
