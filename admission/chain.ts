@@ -1,5 +1,5 @@
 /** Runs admission plugins in order: first all mutating ones, after validation all validating ones. */
-import { badRequest } from '../schemas/status.js'
+import { badRequest, type FieldError } from '../schemas/status.js'
 import { stringify } from '../schemas/codec/json/exact.js'
 import type {
   Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass, Precondition
@@ -73,6 +73,13 @@ export class AdmissionChain implements Admission {
   /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
   async validate (request: AdmissionRequest): Promise<Precondition | undefined> {
     return await this.#observed({ plugin: '', phase: 'validate', request }, () => this.#validate(request))
+  }
+
+  findings (request: AdmissionRequest): readonly FieldError[] | Promise<readonly FieldError[]> {
+    const asked = this.#pluginsFor(request).filter(plugin => plugin.findings !== undefined &&
+      matchesPredicate(plugin, request))
+    if (asked.length === 0) return []
+    return Promise.all(asked.map(async ({ findings }) => await findings?.(request) ?? [])).then(all => all.flat())
   }
 
   /** The plugins for a request, in order. */

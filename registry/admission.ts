@@ -5,6 +5,7 @@
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
+import type { FieldError } from '../schemas/status.js'
 import type { Span } from './trace.js'
 import type { Backend, Revision } from '../storage/backend.js'
 
@@ -103,6 +104,8 @@ export interface Pass {
 export interface Admission {
   /** @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects */
   mutate: (request: AdmissionRequest) => Promise<void>
+  /** @returns what plugins add to the findings of validation */
+  findings?: (request: AdmissionRequest) => readonly FieldError[] | Promise<readonly FieldError[]>
   /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
   validate: (request: AdmissionRequest) => Promise<Precondition | undefined>
 }
@@ -120,6 +123,8 @@ export interface AdmissionPlugin {
    * idempotent: it runs again when a webhook changed the object.
    */
   mutate?: (request: AdmissionRequest, pass: Pass) => void | Promise<void>
+  /** Of rules of a type that need to know more than the object. Runs with validation; must not change anything. */
+  findings?: (request: AdmissionRequest) => readonly FieldError[] | Promise<readonly FieldError[]>
   /**
    * Runs after validation; must not change anything. Throws a StatusError to refuse.
    * @returns on CREATE, what the decision depends on: the object is created only while that holds, and is validated

@@ -9,13 +9,14 @@ import { NODE_NAME } from '../../auth/credential-ids.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import { idOf } from '../../schemas/api/resource/rules/claim-status.js'
+import { MOST } from '../../schemas/api/resource/rules/selection.js'
 import type {
   AllocationResult, DeviceClaim, ResourceClaim, ResourceClaimStatus, ResourceClaimTemplate
 } from '../../schemas/api/resource/v1.js'
 import type { Gates } from '../../schemas/gates.js'
 import { sameValue } from '../../schemas/language/values.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { invalid } from '../../schemas/status.js'
+import type { FieldError } from '../../schemas/status.js'
 import { typed, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 
 const GROUP = 'resource.orch.io'
@@ -28,12 +29,7 @@ interface Tools {
   readonly gates: Pick<Gates, 'enabled'>
 }
 
-function refuse ({ kind, name, object }: AdmissionRequest, field: string, detail: string): never {
-  const { metadata } = object as unknown as ResourceClaim // all that this plugin handles has metadata
-  throw invalid({ group: GROUP, kind }, name || (metadata.name ?? ''), [
-    { type: 'FieldValueForbidden', field, detail }
-  ])
-}
+const forbidden = (field: string, detail: string): FieldError => ({ type: 'FieldValueForbidden', field, detail })
 
 /** Index of the first request, or result, that has `adminAccess`; -1 if none has. */
 const administers = (devices: DeviceClaim): number =>
@@ -41,13 +37,15 @@ const administers = (devices: DeviceClaim): number =>
 const administersResult = ({ allocation }: ResourceClaimStatus): number =>
   (allocation?.devices.results ?? []).findIndex(({ adminAccess }) => adminAccess === true)
 
-async function requireLabel (request: AdmissionRequest, path: string, index: number): Promise<void> {
-  if (index < 0) return
-  const { reader, namespace } = request
+/** That the namespace lacks the label which access for administration needs. */
+async function labelFindings (
+  { reader, namespace }: AdmissionRequest, path: string, index: number
+): Promise<FieldError[]> {
+  if (index < 0) return []
   const found = await reader.get('', 'namespaces', '', namespace) as Namespace | undefined // of that type
-  if (found?.metadata.labels?.[ADMIN_LABEL] === 'true') return
-  refuse(request, `${path}[${index}].adminAccess`,
-    `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`)
+  if (found?.metadata.labels?.[ADMIN_LABEL] === 'true') return []
+  return [forbidden(`${path}[${index}].adminAccess`,
+    `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`)]
 }
 
 /** The node that an allocation is for, if it is for one alone. */
@@ -78,26 +76,30 @@ export function deviceClaims ({ authorize, gates }: Tools): AdmissionPlugin {
     user, info: resourceRequest({ verb, group: GROUP, version: 'v1', resource: CLAIMS, subresource, ...at })
   }))
 
-  const validateStatus = async (
-    request: AdmissionRequest, user: UserInfo, { status }: ResourceClaim, { status: old }: ResourceClaim
-  ): Promise<void> => {
-    const { verb = 'update', namespace } = request
+  const statusFindings = async (
+    { verb = 'update', namespace }: AdmissionRequest, user: UserInfo, status: ResourceClaimStatus,
+    old: ResourceClaimStatus
+  ): Promise<FieldError[]> => {
     const { allocation } = status
+    const found: FieldError[] = []
     if ((!sameValue(allocation, old.allocation) || !sameValue(status.reservedFor, old.reservedFor)) &&
       !await mayDo(user, verb, 'binding', { namespace: '', name: '' })) {
-      refuse(request, 'status.allocation',
-        `changing status.allocation or status.reservedFor requires the verb ${verb} on ${CLAIMS}/binding`)
+      found.push(forbidden('status.allocation',
+        `changing status.allocation or status.reservedFor requires the verb ${verb} on ${CLAIMS}/binding`))
     }
-    if (allocation === undefined) return
+    // Nobody is asked about more drivers than validation lets pass.
+    if (allocation === undefined || (status.devices?.length ?? 0) > MOST) return found
     const [own, ...others] = user.extra?.[NODE_NAME] ?? []
     const isAssociated = user.username.startsWith(ACCOUNT) && own !== undefined && others.length === 0 &&
       own === nodeOf(allocation)
     for (const name of changedDrivers(status, old)) {
       if (isAssociated && await mayDo(user, `associated-node:${verb}`, 'driver', { namespace, name })) continue
       if (await mayDo(user, `arbitrary-node:${verb}`, 'driver', { namespace, name })) continue
-      refuse(request, 'status.devices',
-        `changing the state of devices of ${name} requires the verb arbitrary-node:${verb} on ${CLAIMS}/driver`)
+      found.push(forbidden('status.devices',
+        `changing the state of devices of ${name} requires the verb arbitrary-node:${verb} on ${CLAIMS}/driver`))
+      break
     }
+    return found
   }
 
   return {
@@ -106,25 +108,24 @@ export function deviceClaims ({ authorize, gates }: Tools): AdmissionPlugin {
       { operations: ['CREATE'], groups: [GROUP], resources: [CLAIMS, 'resourceclaimtemplates'] },
       { operations: ['UPDATE'], groups: [GROUP], resources: [`${CLAIMS}/status`] }
     ],
-    async validate (request) {
+    async findings (request) {
       const { user, operation, resource } = request
-      if (user === undefined) return
+      if (user === undefined) return []
       if (operation === 'CREATE') {
         const devices = resource === CLAIMS
           ? typed<ResourceClaim>(request).object?.spec.devices
           : typed<ResourceClaimTemplate>(request).object?.spec.spec.devices
-        if (devices !== undefined) await requireLabel(request, 'spec.devices.requests', administers(devices))
-        return
+        return devices === undefined ? [] : await labelFindings(request, 'spec.devices.requests', administers(devices))
       }
       const { object: claim, oldObject: old } = typed<ResourceClaim>(request)
-      if (claim === undefined || old === undefined) return
+      if (claim === undefined || old === undefined) return []
       // What was granted before stays.
-      if (administersResult(old.status) < 0) {
-        await requireLabel(request, 'status.allocation.devices.results', administersResult(claim.status))
-      }
-      if (gates.enabled('DRAResourceClaimGranularStatusAuthorization')) {
-        await validateStatus(request, user, claim, old)
-      }
+      const labels = administersResult(old.status) < 0
+        ? await labelFindings(request, 'status.allocation.devices.results', administersResult(claim.status))
+        : []
+      return gates.enabled('DRAResourceClaimGranularStatusAuthorization')
+        ? [...labels, ...await statusFindings(request, user, claim.status, old.status)]
+        : labels
     }
   }
 }

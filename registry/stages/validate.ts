@@ -5,16 +5,18 @@ import {
 } from '../../schemas/language/validation.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldError } from '../../schemas/status.js'
-import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
+import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import { mayGet, refuse } from '../write-context.js'
 import { withOwners } from './field-owners.js'
 import { subresourceOf } from './prepare.js'
+import { seenByAdmission } from './write.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
 /** @throws StatusError 422 */
-export function * validateNew (write: CreateWrite): Steps<void> {
+export function * validateNew (write: CreateWrite): WaitingSteps<void> {
   const { store, object, findings } = write
-  const own = [...validateObject(store.stored, object, store.gates), ...findings]
+  const admitted = yield * admissionFindings(write)
+  const own = [...admitted, ...validateObject(store.stored, object, store.gates), ...findings]
   const ofVersion = yield * validateVersion(store.representation, object, undefined, '', store.gates)
   refuse(store, object, [...own, ...ofVersion, ...addressForms(write, undefined)])
   accept(write, undefined)
@@ -24,6 +26,7 @@ export function * validateNew (write: CreateWrite): Steps<void> {
 export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const { store, object, oldObject: old, subresource, context: { caller, validate, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
+  const admitted = yield * admissionFindings(write)
   const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
   const own = isWhole
     ? validateUpdate(store.stored, object, old, store.gates)
@@ -32,7 +35,7 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const { representation, gates } = store
   const warn = (text: string): void => { caller.warn?.(text) }
   const all = [
-    ...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn),
+    ...admitted, ...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn),
     ...addressForms(write, old)
   ]
   if (all.length > 0) {
@@ -40,6 +43,11 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
     refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)
   }
   accept(write, old)
+}
+
+function * admissionFindings (write: CreateWrite | ChangeWrite): WaitingSteps<readonly FieldError[]> {
+  const { admission } = write.store
+  return admission.findings === undefined ? [] : yield * waitFor(admission.findings(seenByAdmission(write)))
 }
 
 /** In releases that are strict about them. */

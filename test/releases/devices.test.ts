@@ -231,6 +231,7 @@ t.test('parts of the status need permissions of their own', async t => {
   t.same(causes(await write('writer', { allocation: allocation('n1') })), ['status.allocation: Forbidden'])
   t.equal((await write('binder', { allocation: allocation('n1') })).code, 200)
   t.equal((await write('writer', {})).code, 200, 'what changes nothing needs nothing')
+  t.same(causes(await write('writer', { allocation: allocation('n2') })), ['status.allocation: Forbidden', 'status.allocation: Invalid'], 'with what the type refuses')
   const devices = (a: number): Json => ({ devices: [{ ...named, data: { a } }] })
   t.same(causes(await write('binder', devices(1))), ['status.devices: Forbidden'])
   t.equal((await write('driver', devices(1))).code, 200)
