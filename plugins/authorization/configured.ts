@@ -9,6 +9,7 @@ import type { Authorizer, Ruling } from '../../auth/authorizer.js'
 import { followConfiguration } from '../shared/followed-configuration.js'
 import type { Metrics } from '../shared/metric-series.js'
 import { conditional } from './conditions.js'
+import { SUPERUSERS } from './superusers.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
 
 export interface ConfiguredAuthorizer {
@@ -32,13 +33,7 @@ export interface ConfiguredAuthorizersOptions {
   }
 }
 
-const ALLOW: Ruling = { decision: 'Allow' }
 const NO_OPINION: Ruling = { decision: 'NoOpinion', reason: '' }
-const SUPERUSERS: Authorizer = {
-  name: 'system:masters',
-  authorize: ({ user }) => user.groups.includes('system:masters') ? ALLOW : NO_OPINION,
-  rules: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false })
-}
 
 interface Configured {
   readonly all: readonly Authorizer[]

@@ -1,6 +1,7 @@
 /** Explains a decision in words for access reviews: what each mode decides, up to the deciding one. */
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { reasonOf } from '../../storage/errors.js'
+import { SUPERUSERS } from './superusers.js'
 
 const DECISION_TEXTS: Readonly<Record<Ruling['decision'], string>> = {
   Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion'
@@ -11,7 +12,7 @@ export function explanation (authorizers: readonly Authorizer[]): (attributes: A
     const said: string[] = []
     for (const authorizer of authorizers) {
       const { decision, text } = await decisionOf(authorizer, attributes)
-      said.push(`${authorizer.name}: ${text}`)
+      if (authorizer !== SUPERUSERS || decision === 'Allow') said.push(`${authorizer.name}: ${text}`)
       if (decision !== 'NoOpinion') break
     }
     return said.join(' | ')

@@ -16,6 +16,7 @@ import { chain, rulesOf } from './chain.js'
 import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
+import { SUPERUSERS } from './superusers.js'
 import { plugin } from '../../answers/server.js'
 
 export type { AuthorizationOptions } from './modes.js'
@@ -51,7 +52,7 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
       : await authorizerOf(mode, fastify, { ...options, ...(webhook === undefined ? {} : { webhook }) })
   let current: ReturnType<typeof asked>
   if (configured === undefined) {
-    const all = [...authorizers]
+    const all = [...authorizers, SUPERUSERS]
     for (const mode of modes) all.push(await make(mode))
     current = asked(all)
     runParts(fastify, 'authorizer', all)
