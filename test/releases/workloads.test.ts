@@ -158,6 +158,20 @@ t.test('stateful sets check their templates whole, and may keep more revisions',
   t.same(causes(await later.post(SETS, set('a', { serviceName: 'a.b' }))), ['Invalid spec.serviceName'])
   t.same(causes(await later.post(SETS, set('a.b', { volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: { resources: { requests: { storage: '1' } } } }], ordinals: { start: -1 } }, { containers: [{ name: 'c' }] }))).toSorted(),
     ['Invalid metadata.name', 'Invalid spec.ordinals.start', 'Required spec.template.spec.containers[0].image', 'Required spec.volumeClaimTemplates[0].spec.accessModes'])
+  const claim = (name: string, volumeMode: string): Json => ({
+    metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], volumeMode, resources: { requests: { storage: '1Gi' } } }
+  })
+  const claims = { volumeClaimTemplates: [claim('data', 'Filesystem'), claim('disk', 'Block')] }
+  const mounting = (...names: string[]): Json => ({
+    containers: [{
+      ...container, volumeMounts: names.map(name => ({ name, mountPath: `/${name}` })),
+      volumeDevices: [{ name: 'disk', devicePath: '/dev/disk' }]
+    }],
+    volumes: [{ name: 'data', emptyDir: {} }, { name: 'tmp', emptyDir: {} }]
+  })
+  t.equal((await later.post(SETS, set('claiming', claims, mounting('data', 'tmp')))).code, 201)
+  t.same(causes(await later.post(SETS, set('unclaimed', claims, mounting('data', 'www')))),
+    ['NotFound spec.template.spec.containers[0].volumeMounts[1].name'])
   const made = await later.post(SETS, set('a', { ordinals: { start: 2 } }))
   t.match(made.json['spec'], { ordinals: { start: 2 }, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } })
   t.equal((await later.patch(`${SETS}/a`, { spec: { revisionHistoryLimit: 3, ordinals: { start: 1 } } }, MERGE)).code, 200)

@@ -1,4 +1,4 @@
-/** Validation of StatefulSets. As upstream, pod specs are validated only when pods are created. */
+/** Validation of StatefulSets. Pod specs are validated with them under 1.36, and before only when pods are created. */
 import { isOn } from '../../../gates.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
@@ -47,7 +47,7 @@ export function validateTemplates (
 ): void {
   if (!isOn(report, 'StatefulSetIsValidatedWhole')) return
   if (old === undefined || !sameValue(spec.template, old.spec.template)) {
-    const { template } = spec
+    const template = withClaims(spec)
     if (template.spec.restartPolicy === 'Always') validatePart(PodTemplateSpec, template, 'spec.template', report)
   }
   if (old !== undefined) return
@@ -56,6 +56,15 @@ export function validateTemplates (
   spec.volumeClaimTemplates?.forEach((claim, index) => {
     validatePart(PersistentVolumeClaimSpec, claim.spec, `spec.volumeClaimTemplates[${index}].spec`, report)
   })
+}
+
+/** The template as pods have it: what is claimed for each of them is among its volumes, and may be mounted. */
+function withClaims ({ template, volumeClaimTemplates = [] }: StatefulSetSpec): StatefulSetSpec['template'] {
+  const { volumes = [] } = template.spec
+  const claimed = volumeClaimTemplates.map(({ metadata }) => metadata.name ?? '')
+    .filter(name => volumes.every(volume => volume.name !== name))
+    .map(name => ({ name, persistentVolumeClaim: { claimName: name } }))
+  return { ...template, spec: { ...template.spec, volumes: [...volumes, ...claimed] } }
 }
 
 function checkStrategy (strategy: StatefulSetUpdateStrategy, at: string, report: Report): void {
