@@ -1,28 +1,30 @@
 /**
- * `--allow-privileged=false`: refuses privileged and hostProcess containers in pods and pod templates, in the form of
- * validation errors. A plugin because the flag holds for one server, while validation is shared by all servers in a
- * process.
+ * `--allow-privileged=false`: refuses privileged and hostProcess containers in pods and pod templates, with the other
+ * findings of validation. A plugin because the flag holds for one server, while validation is shared by all servers in
+ * a process.
  */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
-import { invalid, type FieldError } from '../schemas/status.js'
+import type { Gates } from '../schemas/gates.js'
+import type { FieldError } from '../schemas/status.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
 import { podIn, podSpecPath } from './pod-templates.js'
 
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
 
-export const privilegedContainers: AdmissionPlugin = {
+export const privilegedContainers = (gates: Pick<Gates, 'enabled'>): AdmissionPlugin => ({
   name: 'PrivilegedContainers',
   handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') &&
     SUBRESOURCES.has(subresource) && podSpecPath(group, resource) !== undefined,
-  validate: ({ group, kind, name, resource, object }) => {
-    const findings = findingsIn(podIn(group, resource, object)?.spec, podSpecPath(group, resource) ?? '')
-    if (findings.length > 0) throw invalid({ group, kind }, name, findings)
-  }
-}
+  findings: ({ group, resource, object }) =>
+    findingsIn(podIn(group, resource, object)?.spec, podSpecPath(group, resource) ?? '', gates)
+})
 
-function findingsIn (spec: PodSpec | undefined, path: string): FieldError[] {
+function findingsIn (spec: PodSpec | undefined, path: string, gates: Pick<Gates, 'enabled'>): FieldError[] {
   const findings: FieldError[] = []
-  for (const [list, suffix] of [['initContainers', ''], ['containers', ''], ['ephemeralContainers', '[0]']] as const) {
+  const inList = gates.enabled('PodFaultsNamePlaces') ? '' : '[0]' // as all findings in ephemeral containers
+  for (const [list, suffix] of [
+    ['initContainers', ''], ['containers', ''], ['ephemeralContainers', inList]
+  ] as const) {
     for (const [index, { securityContext }] of (spec?.[list] ?? []).entries()) {
       if (securityContext?.privileged !== true) continue
       findings.push({

@@ -35,8 +35,9 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     observePolicies: observePolicies(metrics),
     note
   })
-  // First: objects that violate this rule are invalid whatever the other plugins decide.
-  if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
+  if (!allowPrivileged) {
+    plugins.push((await import('../../admission/privileged-containers.js')).privilegedContainers(gates))
+  }
   if (rbac !== undefined) {
     const { escalationCheck } = await import('../../admission/plugins/rbac-escalation.js')
     plugins.push(escalationCheck({ rbac, authorize }))

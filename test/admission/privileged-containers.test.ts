@@ -33,7 +33,7 @@ t.test('without the option privileged containers are refused in every kind, by f
   t.equal(changed.code, 422, 'nor after an update')
 })
 
-t.test('validation errors are reported before privileged containers', async t => {
+t.test('privileged containers are a finding of validation, before other plugins refuse', async t => {
   const server = await build(t, { allowPrivileged: false })
   await server.post('/api/v1/namespaces', { metadata: { name: 'held', labels: { 'pod-security.orch.io/enforce': 'restricted' } } })
   t.match(await server.post('/api/v1/namespaces/held/pods', { metadata: { name: 'p' }, spec: spec(true) }), { code: 422, json: { reason: 'Invalid' } })
@@ -46,6 +46,10 @@ t.test('init and ephemeral containers count too', async t => {
   await server.post(pods, { metadata: { name: 'p' }, spec: spec(false) })
   const debug = await server.patch(`${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ ...container(true), name: 'd' }] } })
   t.match([debug.code, debug.json.details.causes], [422, [{ field: 'spec.ephemeralContainers[0][0].securityContext.privileged' }]])
+  const later = await build(t, { allowPrivileged: false, emulatedVersion: '1.36' })
+  await later.post(pods, { metadata: { name: 'p' }, spec: spec(false) })
+  const refused = await later.patch(`${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ ...container(true), name: 'd', image: '' }] } })
+  t.strictSame(refused.json.details.causes.map(({ field }: Json) => field), ['spec.ephemeralContainers[0].securityContext.privileged', 'spec.ephemeralContainers[0].image'], 'with what else is wrong')
 })
 
 t.test('host process containers are refused too', async t => {
