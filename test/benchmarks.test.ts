@@ -30,7 +30,8 @@ import { owners } from './benchmarks/owners.js'
 import { pods } from './benchmarks/pods.js'
 import { production } from './benchmarks/production.js'
 import { reads, readsHttp2 } from './benchmarks/reads.js'
-import { lines, out } from './benchmarks/report.js'
+import { readmeTables } from './benchmarks/readme.js'
+import { lines, out, type Line } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
 import { start } from './benchmarks/start.js'
 import { tenants } from './benchmarks/tenants.js'
@@ -90,4 +91,21 @@ t.test('check names figures that are more than a tenth slower or no longer measu
   t.same(smaller({ get: 1.6, list: 1 }, { get: 1.5 }), { get: 1.5, list: 1 })
   const line = { work: 'get', ours: '3 µs of CPU a request', limit: '2', ratio: '1.50', goal: '', kept: '' }
   t.same(ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }, { ...line, work: 'time', ours: '3 ms' }]), { get: 1.5 })
+})
+
+t.test('README gets a table of pods, and one of ratios to a bare server', async t => {
+  const measured = (work: string, ours: string, ratio = ''): Line => ({ work, ours, limit: '', ratio, goal: '', kept: '' })
+  const pods = ['LIST 4,000 pods, protobuf, public names', 'LIST 4,000 pods, JSON, public names', 'LIST 1,500 pods, Table, public names', 'LIST 1,500 pods, metadata, public names']
+  const printed = readmeTables([
+    ...pods.flatMap(work => [measured(`first ${work}`, '1,234 ms of CPU'), measured(`${work}; kube-apiserver 251 ms`, '22.0 ms of CPU', '1.10')]),
+    ...['GET a pod among 4,000 pods, protobuf, public names', 'pods of one node among 4,000 pods, protobuf, public names'].map(work => measured(`${work}; kube-apiserver 5,195 µs`, '98.0 µs of CPU')),
+    ...['GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1', 'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1'].map(work => measured(work, '1 µs of CPU', '1.50')),
+    ...['create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server', 'update, warm, ClusterRoleBindings, etcd, beside a bare server'].map(work => measured(work, '1 µs at the server', '4.00')),
+    measured('start to /readyz, empty', '580 ms'), measured('memory, idle for half a minute', '84.0 MB resident')
+  ])
+  t.match(printed, '| LIST of 4,000 pods, protobuf | 22.0 ms; the first 1,234 ms | 251 ms |')
+  t.match(printed, '| the 80 pods of a node, protobuf | 0.0980 ms | 5.20 ms |')
+  t.match(printed, '| GET of an object over etcd | 1.50 × | 7.52 × |')
+  t.match(printed, '| memory, idle for half a minute | 84.0 MB | 277 MB |')
+  t.throws(() => readmeTables([]), /nothing measured/)
 })

@@ -19,7 +19,6 @@ import { UNBOUNDED } from './reads.js'
 import { median, report } from './report.js'
 import { FULL, type Scale } from './scale.js'
 
-const SIZES = [300, 1_000, 1_500, 2_000, 4_000, 20_000]
 const NODES = 50
 const WIDTH = 32
 const WARM_ROUNDS = 3
@@ -145,7 +144,7 @@ export async function forms (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const folder = mkdtempSync(join(tmpdir(), 'orch-forms-'))
   let filled = 0
-  for (const count of scale.objects < FULL.objects ? [scale.objects] : SIZES) {
+  for (const count of scale.pods) {
     const filling = ends.add(await launch(['--compat-names', ...UNBOUNDED], folder))
     if (filled === 0) await grant(filling)
     await fill(filling, filled, filled = count)

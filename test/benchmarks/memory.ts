@@ -22,7 +22,7 @@ const V8_IDLE = 30
 /** The same after loading many objects, because for that long V8 includes the load in its rate of allocation. */
 const V8_IDLE_AFTER_LOAD = 240
 
-async function idle (scale: Scale): Promise<void> {
+export async function idle (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const server = ends.add(await launch())
   await settle(server, scale.pause)

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check` finds what has become slower
- * (check.ts). Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
+ * (check.ts), and `npm run bench -- readme` prints the tables of README. Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,8 @@ import { cpus, loadavg, release, totalmem } from 'node:os'
 import { nodeFlags } from './process.js'
 import { table, lines, type Line } from './report.js'
 import { CHECKED, keepRatios, keptRatios, ratiosOf, smaller, worse } from './check.js'
-import { CHECK, FULL, type Scale } from './scale.js'
+import { readerTable, readmeTables, SOURCES } from './readme.js'
+import { CHECK, FULL, README, type Scale } from './scale.js'
 
 const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> = {
   start: async () => (await import('./start.js')).start,
@@ -37,6 +38,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   owners: async () => (await import('./owners.js')).owners,
   informers: async () => (await import('./informers.js')).informers,
   memory: async () => (await import('./memory.js')).memoryUse,
+  idle: async () => (await import('./memory.js')).idle,
   backup: async () => (await import('./backup.js')).backup,
   growth: async () => (await import('./growth.js')).growth,
   crowd: async () => (await import('./crowd.js')).crowd,
@@ -44,6 +46,10 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   cores: async () => (await import('./cores.js')).cores,
   nodes: async () => (await import('./nodes.js')).versions
 }
+
+const SCALES = { full: FULL, check: CHECK, readme: README } as const
+/** Parts of others. */
+const PARTIAL = new Set(['writes-embedded', 'nodes', 'idle'])
 
 async function runHere (name: string, scale: Scale): Promise<void> {
   const part = parts[name]
@@ -53,7 +59,7 @@ async function runHere (name: string, scale: Scale): Promise<void> {
 }
 
 /** @returns the lines of each part */
-async function runAll (chosen: readonly string[], scale: 'full' | 'check'): Promise<ReadonlyArray<readonly [string, Line[]]>> {
+async function runAll (chosen: readonly string[], scale: keyof typeof SCALES): Promise<ReadonlyArray<readonly [string, Line[]]>> {
   const found: Array<readonly [string, Line[]]> = []
   const failed: string[] = []
   const began = performance.now()
@@ -93,12 +99,17 @@ async function check (keep: boolean): Promise<void> {
   if (slower.length > 0) process.exitCode = 1
 }
 
-const [first, ...rest] = process.argv.slice(2)
-if (first === '--full' || first === '--check') {
-  for (const name of rest) await runHere(name, first === '--full' ? FULL : CHECK)
+const [first = '', ...rest] = process.argv.slice(2)
+const here = Object.entries(SCALES).find(([name]) => first === `--${name}`)
+if (here !== undefined) {
+  for (const name of rest) await runHere(name, here[1])
   process.exit()
 } else if (first === 'check') {
   await check(rest.includes('keep'))
+} else if (first === 'readme') {
+  const found = await runAll(SOURCES, 'readme')
+  const measured = found.flatMap(([, shown]) => shown)
+  console.log(`\n${readmeTables(measured)}\n\n${readerTable(measured)}`)
 } else {
-  await runAll(first === undefined ? Object.keys(parts).filter(name => name !== 'writes-embedded' && name !== 'nodes') : [first, ...rest], 'full')
+  await runAll(first === '' ? Object.keys(parts).filter(name => !PARTIAL.has(name)) : [first, ...rest], 'full')
 }

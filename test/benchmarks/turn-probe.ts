@@ -25,6 +25,7 @@ function turn (): void {
 }
 turn()
 
+process.once('disconnect', () => { process.exit() }) // it would turn for ever
 process.on('message', () => {
   process.send?.(longest / 1e6)
   longest = 0
