@@ -9,7 +9,6 @@ import { warnOfAppArmor } from './apparmor.js'
 import { nameWarnings, warnOfLater } from './later-warnings.js'
 import { warnOfPodVolumes } from './gone-volumes.js'
 import { goneLabel } from './node-labels.js'
-import { warnOfClaim } from './object-warnings.js'
 import { containersOf } from './visit.js'
 
 const ANNOTATIONS: ReadonlyArray<readonly [key: string, text: string]> = [
@@ -48,14 +47,7 @@ export function podWarnings (
     fractional(resources.requests, `${path}.resources.requests`, warn)
     if (!isLater) repeated(env, 'name', `${path}.env`, warn)
   }
-  if (isLater) {
-    warnOfLater(spec, specPath, warn)
-    for (const [index, { ephemeral }] of (spec.volumes ?? []).entries()) {
-      const claim = ephemeral?.volumeClaimTemplate?.spec
-      const path = `${specPath}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`
-      if (claim !== undefined) warnOfClaim(claim, path, warn)
-    }
-  }
+  if (isLater) warnOfLater(spec, specPath, warn)
   if (isLater && at !== '') warnOfAppArmor(metadata.annotations, spec, annotationsPath, warn)
   return warnings
 }
