@@ -58,16 +58,19 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
     [400, 'Bad Request', 'the request is not valid HTTP']
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
+  let end = destroyAfter(REFUSAL_TIMEOUT, socket) // whatever it sends: it may never read the response
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
     `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => {
-    const lingering = setTimeout(() => { socket.destroy() }, LINGER)
-    lingering.unref()
-    socket.once('close', () => { clearTimeout(lingering) })
+    clearTimeout(end)
+    end = destroyAfter(LINGER, socket)
   })
   refused.add(socket)
   socket.once('end', () => { socket.destroy() })
-  socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
+  socket.once('close', () => { clearTimeout(end) })
 }
+
+const destroyAfter = (milliseconds: number, socket: Socket): NodeJS.Timeout =>
+  setTimeout(() => { socket.destroy() }, milliseconds).unref()
 
 /**
  * Ends a connection whose TLS handshake failed. A client that speaks HTTP without TLS gets the answer of the
