@@ -4,18 +4,16 @@ import { restoreOwners } from './own.js'
 import { runStages, type Stage } from './run.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
-export const ADMIT: Stage = {
-  name: 'admit',
-  span: 'Mutating admission',
-  run: write => write.store.admission.mutate(seenByAdmission(write))
-}
+const mutate = (write: Write): Promise<void> => write.store.admission.mutate(seenByAdmission(write))
+
+export const ADMIT: Stage = { name: 'admit', span: 'Mutating admission', run: mutate }
 
 /** The same of an object, whose owners stay readable. */
 export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
   ...ADMIT,
   run: async write => {
     const { managedFields } = write.object.metadata
-    await write.store.admission.mutate(seenByAdmission(write))
+    await mutate(write)
     restoreOwners(write, managedFields)
   }
 }
