@@ -46,6 +46,8 @@ export class AdmissionChain implements Admission {
   readonly #plugins: readonly AdmissionPlugin[]
   readonly #ofHost: ReadonlySet<AdmissionPlugin>
   readonly #reinvokes: boolean
+  /** Whether any plugin has findings; if none has, a write does not look for them. */
+  readonly #finds: boolean
 
   readonly #observe: ObserveAdmission | undefined
   /** By operation and resource: plugins whose rules match, and those with a predicate. */
@@ -58,6 +60,7 @@ export class AdmissionChain implements Admission {
     this.#plugins = [...plugins]
     this.#ofHost = new Set(ofHost)
     this.#observe = observe
+    this.#finds = plugins.some(({ findings }) => findings !== undefined)
     this.#reinvokes = plugins.some(({ reinvocation, mutate }) => reinvocation === true && mutate !== undefined)
   }
 
@@ -76,6 +79,7 @@ export class AdmissionChain implements Admission {
   }
 
   findings (request: AdmissionRequest): readonly FieldError[] | Promise<readonly FieldError[]> {
+    if (!this.#finds) return []
     const asked = this.#pluginsFor(request).filter(plugin => plugin.findings !== undefined &&
       matchesPredicate(plugin, request))
     if (asked.length === 0) return []
