@@ -24,7 +24,7 @@ export interface EntryAnswer extends Warning {
   readonly store: ResourceStore
   readonly entry: Entry
   readonly code: number
-  /** A delete has marked the object, and something holds it. */
+  /** The object is marked as deleted, and its finalizers or its grace period keep it. */
   readonly held?: true
 }
 
@@ -124,7 +124,7 @@ export class GivenBody {
 
 /** What verbs read of a request: Fastify's has it, and so have those that are made in this process (`host/`). */
 export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'orch'> {
-  /** What was sent: bytes of a request, or what a host gave (`host/given-body.ts`). */
+  /** The body: bytes that a client sent, or a GivenBody with the object that a host passed (`host/given-body.ts`). */
   readonly body: unknown
   /** The server itself asks, which may do everything. Default a user does. */
   readonly isOwn?: true

@@ -5,7 +5,7 @@ export const CREDENTIAL_ID = 'authentication.orch.io/credential-id'
 /** Keys of a user's extra: the node that its token is bound to, or that of its pod. */
 export const NODE_NAME = 'authentication.orch.io/node-name'
 export const NODE_UID = 'authentication.orch.io/node-uid'
-/** The keys that an account had which acts as the node it runs on, as the authorizer sees it. */
+/** Of a requester who impersonates the node it runs on: the keys of its `extra`, in place of their values. */
 export const ASSOCIATED_KEYS = 'authentication.orch.io/associated-node-keys'
 
 /** Of a token of a service account. @param id its claim `jti` */

@@ -123,7 +123,10 @@ export interface AdmissionPlugin {
    * idempotent: it runs again when a webhook changed the object.
    */
   mutate?: (request: AdmissionRequest, pass: Pass) => void | Promise<void>
-  /** Of rules of a type that need to know more than the object. Runs with validation; must not change anything. */
+  /**
+   * Findings of rules that need more than the object, such as permissions; answered with those of validation. Must not
+   * change anything.
+   */
   findings?: (request: AdmissionRequest) => readonly FieldError[] | Promise<readonly FieldError[]>
   /**
    * Runs after validation; must not change anything. Throws a StatusError to refuse.

@@ -3,7 +3,7 @@
  * declaration (`since`) says so. A behaviour is asked for by its name, like a gate. Its first word is what it concerns.
  */
 export const BEHAVIOURS = {
-  /** Of addresses that repeat each other only the list is told, not each of them too. */
+  /** Duplicate addresses are one cause about their list; before, each duplicate was another one. */
   AddressFaultsAreToldOnce: '1.33',
   /** `--audit-log-maxsize=0` is no rotation, rather than 100 MiB. */
   AuditLogIsKeptWithoutSize: '1.36',
@@ -11,7 +11,7 @@ export const BEHAVIOURS = {
   AutoscalerKeepsSentMetrics: '1.36',
   /** `scaleTargetRef` needs a group where its kind has one. */
   AutoscalerNamesGroupOfTarget: '1.36',
-  /** The cause of two decisions about a certificate is the list of conditions, rather than one of them. */
+  /** Approved together with Denied is a cause about `status.conditions`, rather than about one condition's type. */
   CertificateDecisionsAreOneFinding: '1.34',
   /** A user carries the hash of the client certificate as a credential. */
   CertificateIdentifiesUser: '1.32',
@@ -31,13 +31,13 @@ export const BEHAVIOURS = {
   DeleteOfHeldIsOk: '1.36',
   /** Discovery has a singular name for every resource. */
   DiscoveryFillsSingularNames: '1.27',
-  /** Pods' data and the groups of files may change in a storage driver. */
+  /** `podInfoOnMount` and `fsGroupPolicy` of a CSIDriver may change. */
   DriverChangesMounts: '1.29',
   /** An empty name of a storage driver is Required alone, not Invalid too. */
   DriverNameIsRequired: '1.36',
   /** Every exception of a block of addresses is validated, not only those up to the first that is no range. */
   ExceptionsAreAllValidated: '1.33',
-  /** Ephemeral containers aim at no others of their kind, and static pods have none. */
+  /** `targetContainerName` cannot name an ephemeral container, and static pods can have none. */
   EphemeralContainersAimAtOthers: '1.25',
   /** Priority levels lend and borrow seats. */
   FairnessLendsSeats: '1.29',
@@ -81,7 +81,7 @@ export const BEHAVIOURS = {
   PodGracePeriodIsPositive: '1.27',
   /** Changes of a pod's status are validated. */
   PodStatusFollowsRules: '1.36',
-  /** Kernel parameters of a namespace go only to pods with a namespace of their own. */
+  /** Sysctls of a namespace that the pod shares with its host are refused. */
   PodSysctlsStayInPod: '1.29',
   /** The file of a projected token is within its volume. */
   PodTokenPathsStayInVolume: '1.30',
@@ -101,15 +101,15 @@ export const BEHAVIOURS = {
   StatefulSetIsValidatedWhole: '1.33',
   /** What does not change in a storage class is Invalid, not Forbidden. */
   StorageClassChangeIsInvalid: '1.36',
-  /** Ports of templates on the host network stay without a host port, until pods are made of them. */
+  /** With `hostNetwork`, `hostPort` defaults to `containerPort` in pods alone, not in pod templates. */
   TemplatesKeepPorts: '1.28',
   /** A refused operator of a toleration names all operators there are. */
   TolerationsNameAllOperators: '1.36',
-  /** What is too long says so in bytes. */
+  /** Causes of type FieldValueTooLong give the limit in bytes. */
   TooLongIsInBytes: '1.32',
   /** Times that are not set are left out of text. */
   UnsetTimesAreOmitted: '1.36',
-  /** Node affinity of a volume may follow labels of nodes to their new names. */
+  /** The node affinity of a volume may replace deprecated node labels by their new names. */
   VolumeFollowsRenamedLabels: '1.27',
   /** Names of secrets of CSI volumes are as long as those of secrets. */
   VolumeSecretsHaveLongNames: '1.25',

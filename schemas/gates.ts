@@ -155,7 +155,7 @@ export function featureGates (
 }
 
 /**
- * Where nothing is set. Kept, because a process may start many servers.
+ * The values where no gate is set. They are kept because a process may start many servers.
  * Benchmark: `npm run bench -- start`, 'a further server in memory in a process'.
  */
 const USUAL = new Map<Release, ReadonlyMap<string, boolean>>()

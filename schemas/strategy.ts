@@ -54,7 +54,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly dependents?: 'orphaned' | 'none'
   /** Grace period in seconds of a delete; `requested` is the request's own. 0 deletes at once, and is the default. */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
-  /** Why this object cannot be deleted by name. A deletecollection still deletes it. */
+  /** The reason why DELETE of this name is refused, if it is; deletecollection deletes the object all the same. */
   readonly undeletable?: (name: string) => string | undefined
   /** Marks an object as terminating, besides its deletionTimestamp, which is set. */
   readonly beginDelete?: (object: T) => void
@@ -62,7 +62,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly blocksRemoval?: (object: T) => boolean
 }
 
-/** Preparation and validation of objects sent in one particular version. */
+/** Prepares and validates objects that clients send in one version of a type. */
 export interface VersionRules<T extends ApiObject = ApiObject> {
   /** Runs before the strategy prepares the object; `old` is undefined on create. */
   readonly prepare?: (object: T, old: T | undefined) => void

@@ -37,7 +37,7 @@ const administers = (devices: DeviceClaim): number =>
 const administersResult = ({ allocation }: ResourceClaimStatus): number =>
   (allocation?.devices.results ?? []).findIndex(({ adminAccess }) => adminAccess === true)
 
-/** That the namespace lacks the label which access for administration needs. */
+/** A finding if `adminAccess` is set and the namespace lacks the label that it requires. */
 async function labelFindings (
   { reader, namespace }: AdmissionRequest, path: string, index: number
 ): Promise<FieldError[]> {
@@ -87,7 +87,7 @@ export function deviceClaims ({ authorize, gates }: Tools): AdmissionPlugin {
       found.push(forbidden('status.allocation',
         `changing status.allocation or status.reservedFor requires the verb ${verb} on ${CLAIMS}/binding`))
     }
-    // Nobody is asked about more drivers than validation lets pass.
+    // Validation refuses longer lists, so their drivers need no permissions.
     if (allocation === undefined || (status.devices?.length ?? 0) > MOST) return found
     const [own, ...others] = user.extra?.[NODE_NAME] ?? []
     const isAssociated = user.username.startsWith(ACCOUNT) && own !== undefined && others.length === 0 &&

@@ -21,7 +21,7 @@ const ALL = '*'
 
 interface Read { readonly verb: string, readonly namespace: string, readonly name: string }
 
-/** A finding about the object, as if its rules had made it. */
+/** A 422 with one cause, as validation answers. */
 const unreadable = ({ group, kind, name, user }: AdmissionRequest, field: string, why: string): StatusError =>
   invalid({ group, kind }, name, [{
     type: 'FieldValueForbidden', field, detail: `user ${user?.username ?? ''} ${why}`

@@ -15,7 +15,7 @@ export interface Format {
   readonly type: string
   /** A promise if a worker thread writes it. */
   readonly entry: (shown: ShownEntry, stored: Entry) => Buffer | Promise<Buffer>
-  /** An object that is not stored. @param omits times that are not set, of which text tells otherwise */
+  /** An object that is not stored. @param omits whether text leaves out unset times */
   readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T, omits?: boolean) => Buffer
   readonly status: (status: Omit<Status, 'code'>) => Buffer
 }

@@ -1,4 +1,4 @@
-/** The page that a browser shows when a request for the front page gets 401 or 403: it says how to get in. */
+/** The HTML page that a browser gets for 401 or 403 at `/`: it explains how to authenticate. */
 import type { Status } from '../../schemas/status.js'
 import { clipped, html, Html } from './html.js'
 import { ICON, STYLE } from './style.js'

@@ -60,7 +60,7 @@ function nodeOf (username: string): string | undefined {
   return dnsSubdomain(name).length === 0 ? name : undefined
 }
 
-/** What is allowed on one node is on each, so the authorizer sees no values that say which. */
+/** The permission holds for every node, so the authorizer does not see on which one the requester runs. */
 const ofAnyNode = (requester: UserInfo): UserInfo =>
   ({ ...requester, extra: { [ASSOCIATED_KEYS]: Object.keys(requester.extra).sort() } })
 

@@ -63,7 +63,7 @@ export interface Available {
   readonly discovery?: boolean
   /** `metadata` allows all transforms except Table. */
   readonly transforms: boolean | 'metadata'
-  /** The form of metadata that does not fit: that of a list for one object, that of one object for a list. */
+  /** The kind of metadata that this answer cannot be: that of a list for an object, that of an object for a list. */
   readonly unfit?: 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 }
 

@@ -114,7 +114,7 @@ export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite
 }
 
 /**
- * Entries that admission has made unreadable are again those that it was given, and the client is warned, as upstream.
+ * Puts back the managedFields that admission was given if it has made them unreadable, and warns, as upstream.
  */
 export function restoreOwners ({ object: { metadata }, context: { caller } }: ObjectChange, given: Entries): void {
   const { managedFields: left } = metadata

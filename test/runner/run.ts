@@ -46,7 +46,7 @@ const GRACE = 30
 
 /**
  * Most code of a test runs a few times: compiling it quickly, and seldom optimizing it, takes a third less CPU. A young
- * generation of the size of the launcher's takes a tenth less.
+ * generation as large as that of the launcher saves another tenth.
  */
 const FLAGS =
   ['--always-sparkplug', '--interrupt-budget=600000', '--min-semi-space-size=16', '--max-semi-space-size=32']

@@ -64,11 +64,11 @@ function rangeFault (range: string, { least, most, words = [] }: Bounds): string
   return begin > end ? `beginning of range (${begin}) beyond end of range (${end})` : undefined
 }
 
-/** Programs that run the job find names in files, where case matters. */
+/** Other programs look time zones up as file names, so their case matters. */
 const ZONE = /^[A-Z][\w+-]{0,13}(?:\/[A-Z][\w+-]{0,13}){0,3}$/
 
 let spelled: ReadonlyMap<string, string> | undefined
-/** Names by their lower case, for ECMAScript ignores it; without other names of the same zone. */
+/** The spelling of each zone by its name in lower case, because ECMAScript ignores case. Aliases are missing. */
 const zones = (): ReadonlyMap<string, string> =>
   spelled ??= new Map(Intl.supportedValuesOf('timeZone').map(name => [name.toLowerCase(), name]))
 

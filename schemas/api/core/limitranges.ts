@@ -51,6 +51,6 @@ export const limitRanges = resource(LimitRange, {
   shortNames: ['limits'],
   namespaced: true,
   createOnUpdate: true,
-  // Who names a LimitRange in no way gets one named by an identifier, as upstream.
+  // As upstream, a LimitRange without `name` and `generateName` is named by its UID.
   strategy: { prepareForCreate: ({ metadata }) => { metadata.name ||= metadata.uid } }
 })

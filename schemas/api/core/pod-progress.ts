@@ -49,7 +49,7 @@ const runs = (container: ContainerStatus): boolean =>
 const sumOf = (containers: readonly ContainerStatus[]): number =>
   containers.reduce((sum, { restartCount }) => sum + restartCount, 0)
 
-/** Before there were sidecars. */
+/** As releases before 1.35 show it: sidecars count as init containers. */
 export function early (pod: Pod): Progress {
   const { status: { phase = '', reason = '', initContainerStatuses = [], containerStatuses = [] } } = pod
   const starting = initializing(pod, sidecarsOf(pod))
@@ -67,7 +67,10 @@ export function early (pod: Pod): Progress {
   }
 }
 
-/** Since there are sidecars: a pod whose sidecar starts again goes on, and failures are not hidden by completions. */
+/**
+ * As releases from 1.35 on show it: a sidecar that restarts does not hide the other containers, and a completed
+ * container does not hide one that failed.
+ */
 export function later (pod: Pod): Progress {
   const { phase = '', reason = '', conditions = [], initContainerStatuses = [], containerStatuses = [] } = pod.status
   const sidecars = sidecarsOf(pod)
@@ -88,7 +91,7 @@ export function later (pod: Pod): Progress {
   }
 }
 
-/** What a pod shows one of whose containers has completed. */
+/** The status of a pod in which a container has completed; any other status stays. */
 function completed (pod: Pod, status: string, running: number): string {
   if (status !== 'Completed') return status
   if (running > 0 && isTrue(pod, 'Ready')) return 'Running'

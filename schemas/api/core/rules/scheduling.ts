@@ -80,8 +80,8 @@ function checkLabelKeys (
 }
 
 /**
- * A selector that names a key itself got it a second time from the pod's labels. As upstream, the path is that of the
- * selector's holder.
+ * A key of matchLabelKeys is merged into the selector, so a selector that names it too has it twice. As upstream, the
+ * path is that of the object with the selector.
  */
 function checkNamedOnce (
   keys: readonly string[] = [], { matchLabels = {}, matchExpressions = [] }: LabelSelector = {}, at: string,

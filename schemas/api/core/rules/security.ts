@@ -69,7 +69,7 @@ function checkSysctls (sysctls: readonly Sysctl[], at: string, report: Report): 
   })
 }
 
-/** Kernel parameters that each namespace has its own of. */
+/** Kernel parameters that belong to a namespace of the kernel. */
 const OF_IPC = /^(?:kernel\.(?:sem|shm.*|msg.*)|fs\.mqueue\..*)$/
 const OF_NETWORK = /^net\..*$/
 
@@ -87,7 +87,7 @@ export function checkHostSysctls (spec: PodSpec, at: string, report: Report): vo
   })
 }
 
-/** Of names whose first separator is a slash, slashes are dots, and dots slashes. */
+/** Sysctls may be written with slashes: if the first separator is one, slashes and dots change places. */
 function withDots (name: string): string {
   if (!/^[^.]*\//.test(name)) return name
   return name.replaceAll(/[./]/g, separator => separator === '/' ? '.' : '/')

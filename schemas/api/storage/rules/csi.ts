@@ -98,7 +98,10 @@ function validateNodeDriver (
   }
 }
 
-/** Drivers may be added and removed, but not changed, except for the number of volumes where a gate allows it. */
+/**
+ * Drivers of a CSINode may be added and removed but not changed; with the gate MutableCSINodeAllocatableCount their
+ * `allocatable` may.
+ */
 export function validateNodeDriversUpdate (
   { drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report
 ): void {
