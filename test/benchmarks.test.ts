@@ -94,13 +94,28 @@ t.test('check names figures that are more than a tenth slower or no longer measu
 })
 
 t.test('README gets a table of pods, and one of ratios to a bare server', async t => {
-  const measured = (work: string, ours: string, ratio = ''): Line => ({ work, ours, limit: '', ratio, goal: '', kept: '' })
-  const pods = ['LIST 4,000 pods, protobuf, public names', 'LIST 4,000 pods, JSON, public names', 'LIST 1,500 pods, Table, public names', 'LIST 1,500 pods, metadata, public names']
+  const measured = (work: string, ours: string, ratio = ''): Line => ({
+    work, ours, limit: '', ratio, goal: '', kept: ''
+  })
+  const pods = [
+    'LIST 4,000 pods, protobuf, public names', 'LIST 4,000 pods, JSON, public names',
+    'LIST 1,500 pods, Table, public names', 'LIST 1,500 pods, metadata, public names'
+  ]
   const printed = readmeTables([
-    ...pods.flatMap(work => [measured(`first ${work}`, '1,234 ms of CPU'), measured(`${work}; kube-apiserver 251 ms`, '22.0 ms of CPU', '1.10')]),
-    ...['GET a pod among 4,000 pods, protobuf, public names', 'pods of one node among 4,000 pods, protobuf, public names'].map(work => measured(`${work}; kube-apiserver 5,195 µs`, '98.0 µs of CPU')),
-    ...['GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1', 'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1'].map(work => measured(work, '1 µs of CPU', '1.50')),
-    ...['create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server', 'update, warm, ClusterRoleBindings, etcd, beside a bare server'].map(work => measured(work, '1 µs at the server', '4.00')),
+    ...pods.flatMap(work => [
+      measured(`first ${work}`, '1,234 ms of CPU'), measured(`${work}; kube-apiserver 251 ms`, '22.0 ms of CPU', '1.10')
+    ]),
+    ...[
+      'GET a pod among 4,000 pods, protobuf, public names', 'pods of one node among 4,000 pods, protobuf, public names'
+    ].map(work => measured(`${work}; kube-apiserver 5,195 µs`, '98.0 µs of CPU')),
+    ...[
+      'GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1',
+      'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1'
+    ].map(work => measured(work, '1 µs of CPU', '1.50')),
+    ...[
+      'create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server',
+      'update, warm, ClusterRoleBindings, etcd, beside a bare server'
+    ].map(work => measured(work, '1 µs at the server', '4.00')),
     measured('start to /readyz, empty', '580 ms'), measured('memory, idle for half a minute', '84.0 MB resident')
   ])
   t.match(printed, '| LIST of 4,000 pods, protobuf | 22.0 ms; the first 1,234 ms | 251 ms |')

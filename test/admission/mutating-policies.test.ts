@@ -409,8 +409,20 @@ t.test('whoever names parameters has to be allowed to read them', async t => {
     subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }]
   })
   const withParams = policy('p', [apply('Object{}')], { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } })
-  t.match(await bob(POLICIES, withParams), { code: 422, message: /spec.paramKind: Forbidden: .* must have "get" permission on all objects of the referenced paramKind/ })
+  t.match(
+    await bob(POLICIES, withParams),
+    {
+      code: 422,
+      message: /spec.paramKind: Forbidden: .* must have "get" permission on all objects of the referenced paramKind/
+    }
+  )
   t.match(await root(POLICIES, withParams), { kind: 'MutatingAdmissionPolicy' })
   const bound = { metadata: { name: 'p' }, spec: { policyName: 'p', paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } } }
-  t.match(await bob(BINDINGS, bound), { code: 422, message: /spec.paramRef: Forbidden: .* does not have "list" permission on the object referenced by paramRef/ })
+  t.match(
+    await bob(BINDINGS, bound),
+    {
+      code: 422,
+      message: /spec.paramRef: Forbidden: .* does not have "list" permission on the object referenced by paramRef/
+    }
+  )
 })

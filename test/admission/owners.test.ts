@@ -53,7 +53,9 @@ t.test('a manager still owns values that a webhook replaces; removed fields lose
 t.test('entries that a webhook makes unreadable are those of before, with a warning', async t => {
   const server = await build(t)
   const made = await create(server, CONFIGS, config())
-  const broken = ['apiVersion', 'fieldsV1', 'fieldsType'].map(member => ({ op: 'remove', path: `/metadata/managedFields/0/${member}` }))
+  const broken = ['apiVersion', 'fieldsV1', 'fieldsType'].map(member => ({
+    op: 'remove', path: `/metadata/managedFields/0/${member}`
+  }))
   const hook = await hookServer(t, patching(...broken))
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] }))
   const warnings = ({ headers: { warning } }: Answer): number => [warning].flat().filter(text => /metadata\.managedFields was in an invalid state after admission/.test(String(text))).length
@@ -66,7 +68,10 @@ t.test('entries that a webhook makes unreadable are those of before, with a warn
   const created = await create(server, CONFIGS, config({ name: 'd' }))
   t.same(owned(created), owned(made))
   t.equal(warnings(created), 1)
-  for (const operation of [{ op: 'replace', path: '/metadata/managedFields/0/fieldsV1', value: { 'k:{': {} } }, { op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Patch' }]) {
+  for (const operation of [
+    { op: 'replace', path: '/metadata/managedFields/0/fieldsV1', value: { 'k:{': {} } },
+    { op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Patch' }
+  ]) {
     hook.answer = patching(operation)
     const again = await server.put(`${CONFIGS}/c`, patched.json)
     t.match(again, { code: 200, json: { metadata: { managedFields: made.json.metadata.managedFields } } }, again.body)

@@ -48,8 +48,14 @@ t.test('init and ephemeral containers count too', async t => {
   t.match([debug.code, debug.json.details.causes], [422, [{ field: 'spec.ephemeralContainers[0][0].securityContext.privileged' }]])
   const later = await build(t, { allowPrivileged: false, emulatedVersion: '1.36' })
   await later.post(pods, { metadata: { name: 'p' }, spec: spec(false) })
-  const refused = await later.patch(`${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ ...container(true), name: 'd', image: '' }] } })
-  t.strictSame(refused.json.details.causes.map(({ field }: Json) => field), ['spec.ephemeralContainers[0].securityContext.privileged', 'spec.ephemeralContainers[0].image'], 'with what else is wrong')
+  const refused = await later.patch(
+    `${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ ...container(true), name: 'd', image: '' }] } }
+  )
+  t.strictSame(
+    refused.json.details.causes.map(({ field }: Json) => field),
+    ['spec.ephemeralContainers[0].securityContext.privileged', 'spec.ephemeralContainers[0].image'],
+    'with what else is wrong'
+  )
 })
 
 t.test('host process containers are refused too', async t => {

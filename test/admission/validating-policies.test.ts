@@ -222,11 +222,27 @@ t.test('who names parameters may read them', async t => {
   const named = binding({ paramRef: { name: 'one', namespace: 'default', parameterNotFoundAction: 'Allow' } })
   t.equal((await admin.call('POST', POLICIES, policy(rule('true'), 'without'), bob)).code, 201)
   t.match(await admin.call('POST', POLICIES, withParams, bob), {
-    code: 422, json: { details: { kind: 'ValidatingAdmissionPolicy', causes: [{ reason: 'FieldValueForbidden', field: 'spec.paramKind', message: /must have "get" permission on all objects of the referenced paramKind/ }] } }
+    code: 422, json: {
+      details: {
+        kind: 'ValidatingAdmissionPolicy',
+        causes: [{
+          reason: 'FieldValueForbidden', field: 'spec.paramKind',
+          message: /must have "get" permission on all objects of the referenced paramKind/
+        }]
+      }
+    }
   })
   t.equal((await admin.call('POST', POLICIES, withParams, root)).code, 201)
   t.match(await admin.call('POST', BINDINGS, named, bob), {
-    code: 422, json: { details: { kind: 'ValidatingAdmissionPolicyBinding', causes: [{ reason: 'FieldValueForbidden', field: 'spec.paramRef', message: /does not have "get" permission on the object referenced by paramRef/ }] } }
+    code: 422, json: {
+      details: {
+        kind: 'ValidatingAdmissionPolicyBinding',
+        causes: [{
+          reason: 'FieldValueForbidden', field: 'spec.paramRef',
+          message: /does not have "get" permission on the object referenced by paramRef/
+        }]
+      }
+    }
   })
   await allow('reads', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }])
   t.equal((await admin.call('POST', BINDINGS, named, bob)).code, 201)
@@ -441,6 +457,14 @@ t.test('conditions of a policy are those that all objects have', async t => {
     const { json } = await server.patch(`${POLICIES}/p/status`, { status: { conditions: [condition] } })
     return (json['details'] as Json | undefined)?.['causes']?.map(({ field }: Json) => field as string).toSorted()
   }
-  t.same(await status({ type: 'Ready', status: 'Perhaps', reason: '' }), ['lastTransitionTime', 'reason', 'status'].map(field => `status.conditions[0].${field}`))
-  t.equal(await status({ type: 'Ready', status: 'True', reason: 'Checked', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }), undefined)
+  t.same(
+    await status({ type: 'Ready', status: 'Perhaps', reason: '' }),
+    ['lastTransitionTime', 'reason', 'status'].map(field => `status.conditions[0].${field}`)
+  )
+  t.equal(
+    await status({
+      type: 'Ready', status: 'True', reason: 'Checked', message: '', lastTransitionTime: '2026-01-01T00:00:00Z'
+    }),
+    undefined
+  )
 })

@@ -50,7 +50,9 @@ t.test('a bad line is named', async t => {
 
 t.test('authorization modes are evaluated in their order', async t => {
   const policies = [
-    { user: 'ann', namespace: '*', resource: 'configmaps', readonly: true }, { user: 'ann', namespace: 'other', resource: 'pods' }, { user: 'ann', namespace: 'default', resource: 'leases' }
+    {
+      user: 'ann', namespace: '*', resource: 'configmaps', readonly: true
+    }, { user: 'ann', namespace: 'other', resource: 'pods' }, { user: 'ann', namespace: 'default', resource: 'leases' }
   ].map(line).join('\n')
   const server = await build(t, { authentication: { tokens: 'ann,ann,1\n' }, authorization: { modes: ['ABAC', 'RBAC'], policies } })
   const as = { authorization: 'Bearer ann' }

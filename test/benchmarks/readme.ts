@@ -29,9 +29,15 @@ interface Multiple {
 const MULTIPLES: readonly Multiple[] = [
   { what: 'GET of an object over etcd', work: 'GET, 64 connections, HTTP/1.1, etcd', peer: 436, bare: 58 },
   { what: 'LIST of 5,000 objects', work: 'LIST 5,000 objects', peer: 106, bare: 10.9 },
-  { what: 'an event to one of 1,000 watches', work: 'one event at a time to 1,000 watchers, HTTP/1.1', peer: 36, bare: 31 },
+  {
+    what: 'an event to one of 1,000 watches', work: 'one event at a time to 1,000 watchers, HTTP/1.1', peer: 36,
+    bare: 31
+  },
   { what: 'the same, of a burst of 200', work: 'burst of 200 events to 1,000 watchers, HTTP/1.1', peer: 17, bare: 10 },
-  { what: 'create over etcd, the first 5,000 of a process', work: 'create, the first 5,000 of a process, ClusterRoleBindings, etcd', peer: 946, bare: 170 },
+  {
+    what: 'create over etcd, the first 5,000 of a process',
+    work: 'create, the first 5,000 of a process, ClusterRoleBindings, etcd', peer: 946, bare: 170
+  },
   { what: 'update over etcd, warm', work: 'update, warm, ClusterRoleBindings, etcd', peer: 1670, bare: 120 }
 ]
 
@@ -81,7 +87,9 @@ export function readmeTables (lines: readonly Line[]): string {
     return [what, `${milliseconds(line)}${first}`, peerOf(line)]
   })
   const others = [
-    ...MULTIPLES.map(({ what, work, peer, bare }) => [what, `${lineOf(lines, work).ratio} ×`, `${(peer / bare).toFixed(2)} ×`]),
+    ...MULTIPLES.map(({ what, work, peer, bare }) => [
+      what, `${lineOf(lines, work).ratio} ×`, `${(peer / bare).toFixed(2)} ×`
+    ]),
     ...SINGLE.map(([what, work, peer]) => [what, lineOf(lines, work).ours.replace(/^(\S+ \S+).*$/, '$1'), peer])
   ]
   const head = ['', 'orch-apiserver', 'kube-apiserver 1.36']

@@ -120,10 +120,19 @@ t.test('files in another encoding, pipes and YAML that would take minutes are re
   execFileSync('mkfifo', [pipe])
   for (const [args, message] of [
     [[`--token-auth-file=${unreadable}/latin`], /^--token-auth-file=.*: is not valid UTF-8$/],
-    [['--authorization-mode=ABAC', `--authorization-policy-file=${unreadable}/latin`], /^--authorization-policy-file=.*: is not valid UTF-8$/],
+    [
+      ['--authorization-mode=ABAC', `--authorization-policy-file=${unreadable}/latin`],
+      /^--authorization-policy-file=.*: is not valid UTF-8$/
+    ],
     [[`--authentication-config=${unreadable}/latin`], /^--authentication-config=.*: it is not valid UTF-8$/],
-    [[`--authentication-config=${unreadable}/lines`], /^--authentication-config=.*: it is a YAML document of more than 600000 tokens/],
-    [[`--authentication-token-webhook-config-file=${pipe}`], /^--authentication-token-webhook-config-file=.*pipe cannot be read: it is not an ordinary file$/]
+    [
+      [`--authentication-config=${unreadable}/lines`],
+      /^--authentication-config=.*: it is a YAML document of more than 600000 tokens/
+    ],
+    [
+      [`--authentication-token-webhook-config-file=${pipe}`],
+      /^--authentication-token-webhook-config-file=.*pipe cannot be read: it is not an ordinary file$/
+    ]
   ] as const) await t.rejects(load(`--data-dir=${unreadable}`, ...args), { message }, args.join(' '))
 })
 

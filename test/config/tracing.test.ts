@@ -38,7 +38,10 @@ t.test('an endpoint is a name of gRPC', async t => {
 t.test('an error in the tracing configuration names the flag, the file and the field', async t => {
   for (const [text, why] of [
     ['', 'it is not an object'],
-    ['kind: TracingConfiguration\n', 'it needs kind and apiVersion: TracingConfiguration of apiserver.config.orch.io/v1 or'],
+    [
+      'kind: TracingConfiguration\n',
+      'it needs kind and apiVersion: TracingConfiguration of apiserver.config.orch.io/v1 or'
+    ],
     [HEAD.replace('v1alpha1', 'v2'), 'it is TracingConfiguration of apiserver.config.orch.io/v2, not'],
     [`${HEAD}samplingRatePerMillion: -1\n`, 'samplingRatePerMillion: Invalid value: -1: sampling rate must be positive'],
     [`${HEAD}samplingRatePerMillion: 1000001\n`, 'samplingRatePerMillion: Invalid value: 1000001: sampling rate per million must be less than or equal to one million'],

@@ -37,11 +37,22 @@ t.test('live → terminating: the first delete sets deletionTimestamp to now and
 t.test('under 1.36 a delete of what something holds is 200, unless the client says that dependents go too', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
   const pods = '/api/v1/namespaces/default/pods'
-  for (const [index, [options, code]] of ([[undefined, 200], [{ propagationPolicy: 'Foreground' }, 200], [{ propagationPolicy: 'Orphan' }, 200], [{ orphanDependents: false }, 202]] as const).entries()) {
+  for (const [index, [options, code]] of ([
+    [undefined, 200], [{ propagationPolicy: 'Foreground' }, 200], [{ propagationPolicy: 'Orphan' }, 200],
+    [{ orphanDependents: false }, 202]
+  ] as const).entries()) {
     await server.post(BINDINGS, binding(`b${index}`, { metadata: { finalizers: [ONE] } }))
-    t.match(await server.delete(`${BINDINGS}/b${index}`, options), { code, json: { kind: 'ClusterRoleBinding', metadata: { deletionTimestamp: /Z$/ } } }, JSON.stringify(options))
-    await server.post(pods, { metadata: { name: `p${index}` }, spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } })
-    t.match(await server.delete(`${pods}/p${index}`, options), { code, json: { kind: 'Pod', metadata: { deletionGracePeriodSeconds: 30 } } }, JSON.stringify(options))
+    t.match(
+      await server.delete(`${BINDINGS}/b${index}`, options),
+      { code, json: { kind: 'ClusterRoleBinding', metadata: { deletionTimestamp: /Z$/ } } }, JSON.stringify(options)
+    )
+    await server.post(
+      pods, { metadata: { name: `p${index}` }, spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] } }
+    )
+    t.match(
+      await server.delete(`${pods}/p${index}`, options),
+      { code, json: { kind: 'Pod', metadata: { deletionGracePeriodSeconds: 30 } } }, JSON.stringify(options)
+    )
   }
 })
 

@@ -27,7 +27,10 @@ t.test('a limit range may do without a name, and gets one', async t => {
   const { code, json } = await server.post(LIMITS, { spec: { limits: [] } })
   t.match([code, json['metadata'].name], [201, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/])
   t.equal((await server.get(`${LIMITS}/${String(json['metadata'].name)}`)).code, 200)
-  t.match((await server.post(LIMITS, { metadata: { generateName: 'a-' }, spec: { limits: [] } })).json['metadata'], { name: /^a-/ })
+  t.match(
+    (await server.post(LIMITS, { metadata: { generateName: 'a-' }, spec: { limits: [] } })).json['metadata'],
+    { name: /^a-/ }
+  )
 })
 
 t.test('a name is unique by kind and namespace, and free again after its object is deleted', async t => {

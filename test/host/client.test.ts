@@ -59,7 +59,9 @@ t.test('what a delete could not remove yet is returned, whatever the release ans
   for (const emulatedVersion of ['1.24', '1.36'] as const) {
     const maps = (await hosted(t, { emulatedVersion })).of(coreV1.ConfigMap)
     await maps.create({ ...map('a'), metadata: { ...map('a').metadata, finalizers: ['example.com/hold'] } })
-    t.match(await maps.delete('a', { namespace: 'default' }), { metadata: { deletionTimestamp: String } }, emulatedVersion)
+    t.match(
+      await maps.delete('a', { namespace: 'default' }), { metadata: { deletionTimestamp: String } }, emulatedVersion
+    )
     await maps.patch('a', { metadata: { finalizers: null } }, { namespace: 'default' })
     await t.rejects(maps.delete('a', { namespace: 'default' }), refused(404, 'NotFound'))
   }

@@ -22,7 +22,11 @@ const webhook = (name: string, kubeConfigFile: string, more: Json = {}): Json =>
   name,
   webhook: {
     timeout: '3s', subjectAccessReviewVersion: 'v1', failurePolicy: 'NoOpinion',
-    ...'matchConditions' in more ? { matchConditionSubjectAccessReviewVersion: 'v1' } : {}, // needed by conditions alone
+    ...'matchConditions' in more
+      ? {
+          matchConditionSubjectAccessReviewVersion: 'v1'
+        }
+      : {}, // needed by conditions alone
     unauthorizedTTL: '1ms', connectionInfo: { type: 'KubeConfigFile', kubeConfigFile }, ...more
   }
 })

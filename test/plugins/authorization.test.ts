@@ -37,8 +37,17 @@ t.test('AlwaysDeny refuses everything, a failing authorizer is an internal error
   t.match(await denied.get(BINDINGS), { code: 403, json: { kind: 'Status', reason: 'Forbidden' } })
   t.equal((await denied.get('/version')).code, 403)
   t.equal((await denied.get('/nothing')).code, 403, 'a missing path is refused before it is looked up')
-  const superusers = await build(t, { authentication: { tokens: 'root,root,1,system:masters\n' }, authorization: { modes: ['AlwaysDeny'], authorizers: [health] } })
-  t.equal((await superusers.get(BINDINGS, { authorization: 'Bearer root' })).code, 200, 'system:masters may do everything, whatever the modes say')
+  const superusers = await build(
+    t,
+    {
+      authentication: { tokens: 'root,root,1,system:masters\n' },
+      authorization: { modes: ['AlwaysDeny'], authorizers: [health] }
+    }
+  )
+  t.equal(
+    (await superusers.get(BINDINGS, { authorization: 'Bearer root' })).code, 200,
+    'system:masters may do everything, whatever the modes say'
+  )
   const order = await build(t, { authorization: { modes: ['AlwaysDeny', 'AlwaysAllow'] } })
   t.equal((await order.get(BINDINGS)).code, 200, 'the one after it may still allow')
   const broken = await build(t, { authorization: { authorizers: [health, { name: 'broken', authorize: () => { throw new Error('secret detail') } }] } })

@@ -194,7 +194,14 @@ t.test('constrained impersonation is allowed for what the request does, and othe
   const groups = ['a', 'b', 'c', 'd']
   t.match(who(await ask({ 'impersonate-user': 'bob', 'impersonate-group': groups as unknown as string }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||*')), { groups: [...groups, 'system:authenticated'] })
   const extra = Object.fromEntries(['a', 'b', 'c', 'd'].map(name => [`impersonate-extra-x.example%2f${name}`, name]))
-  t.match(who(await ask({ 'impersonate-user': 'bob', ...extra }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|userextras|*|*')), { extra: { 'x.example/d': ['d'] } })
+  t.match(
+    who(await ask(
+      { 'impersonate-user': 'bob', ...extra }, on('user-info'),
+      'impersonate:user-info|authentication.orch.io|users||bob',
+      'impersonate:user-info|authentication.orch.io|userextras|*|*'
+    )),
+    { extra: { 'x.example/d': ['d'] } }
+  )
   t.equal((await ask({ 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' }, on('user-info'), 'impersonate:user-info|authentication.orch.io|users||bob', 'impersonate:user-info|authentication.orch.io|groups||system:masters')).code, 403)
   const node = await ask({ 'impersonate-user': 'system:node:n1' }, on('arbitrary-node'), 'impersonate:arbitrary-node|authentication.orch.io|nodes||n1')
   t.match(who(node), { username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] })
@@ -221,10 +228,18 @@ t.test('nodes and accounts are impersonated by name alone, and keys of extra hav
     modesOf({ users: [user], uids: [], groups: [], extra: new Map(), ...more }, requester)
   for (const user of ['system:node:n1', 'system:serviceaccount:a:b']) {
     t.equal(of(user).length, 1)
-    for (const more of [{ uids: ['1'] }, { groups: ['dev'] }, { extra: new Map([['a.example/b', ['c']]]) }]) t.same(of(user, more), [], `${user} ${JSON.stringify(more)}`)
+    for (const more of [
+      { uids: ['1'] }, { groups: ['dev'] }, { extra: new Map([['a.example/b', ['c']]]) }
+    ]) t.same(of(user, more), [], `${user} ${JSON.stringify(more)}`)
   }
-  t.match(of('system:node:Not_One', { uids: ['1'] }), [{ name: 'user-info', permissions: [{ resource: 'users', name: 'system:node:Not_One' }, { resource: 'uids' }] }])
-  for (const [key, isGood] of [['a.example/b', true], ['a.example/b/c', true], ['a/b', true], ['scopes', false], ['a.example/', false], ['a.example/B', false], ['A.example/b', false], ['/b', false], ['', false]] as const) {
+  t.match(
+    of('system:node:Not_One', { uids: ['1'] }),
+    [{ name: 'user-info', permissions: [{ resource: 'users', name: 'system:node:Not_One' }, { resource: 'uids' }] }]
+  )
+  for (const [key, isGood] of [
+    ['a.example/b', true], ['a.example/b/c', true], ['a/b', true], ['scopes', false], ['a.example/', false],
+    ['a.example/B', false], ['A.example/b', false], ['/b', false], ['', false]
+  ] as const) {
     t.equal(of('bob', { extra: new Map([[key, ['c']]]) })[0]?.problem === undefined, isGood, key)
   }
   t.end()

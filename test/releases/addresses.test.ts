@@ -46,19 +46,38 @@ t.test('new ones are refused, unusual ones warned of, and what stands is forgive
 t.test('exceptions after one that is no range are validated too', async t => {
   const answer = async (release: '1.24' | '1.36') => {
     const { post } = await build(t, { emulatedVersion: release })
-    return causes(await post('/apis/networking.orch.io/v1/namespaces/default/networkpolicies', { metadata: { name: 'a' }, spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['x', '11.0.0.0/16'] } }] }] } }))
+    return causes(await post(
+      '/apis/networking.orch.io/v1/namespaces/default/networkpolicies',
+      {
+        metadata: { name: 'a' },
+        spec: {
+          podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['x', '11.0.0.0/16'] } }] }]
+        }
+      }
+    ))
   }
   t.same(await answer('1.24'), ['Invalid spec.ingress[0].from[0].ipBlock.except[0]'])
-  t.same(await answer('1.36'), ['Invalid spec.ingress[0].from[0].ipBlock.except[0]', 'Invalid spec.ingress[0].from[0].ipBlock.except[1]'])
+  t.same(
+    await answer('1.36'),
+    ['Invalid spec.ingress[0].from[0].ipBlock.except[0]', 'Invalid spec.ingress[0].from[0].ipBlock.except[1]']
+  )
 })
 
 t.test('an ingress names services that begin with a digit, and its class twice', async t => {
   const url = '/apis/networking.orch.io/v1/namespaces/default/ingresses'
   const ingress = (service: string, annotated: string): Json => ({
-    metadata: { name: 'i', annotations: { 'orch.io/ingress.class': annotated } }, spec: { ingressClassName: 'a', defaultBackend: { service: { name: service, port: { number: 80 } } } }
+    metadata: {
+      name: 'i', annotations: { 'orch.io/ingress.class': annotated }
+    }, spec: { ingressClassName: 'a', defaultBackend: { service: { name: service, port: { number: 80 } } } }
   })
   const [later, earlier] = [await build(t, { emulatedVersion: '1.36' }), await build(t)]
-  t.same(causes(await later.post(url, ingress('A', 'b'))).toSorted(), ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name'])
-  t.same(causes(await earlier.post(url, ingress('1a', 'a'))).toSorted(), ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name'])
+  t.same(
+    causes(await later.post(url, ingress('A', 'b'))).toSorted(),
+    ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name']
+  )
+  t.same(
+    causes(await earlier.post(url, ingress('1a', 'a'))).toSorted(),
+    ['Invalid annotations.orch.io/ingress.class', 'Invalid spec.defaultBackend.service.name']
+  )
   t.equal((await later.post(url, ingress('1a', 'a'))).code, 201)
 })

@@ -34,9 +34,16 @@ t.test('parameters of a template keep a time that is null, and its metadata has 
   const server = await later()
   const parameters = { apiVersion: 'v1', metadata: { creationTimestamp: null } }
   const spec = { devices: { config: [{ opaque: { driver: 'gpu.example.com', parameters } }] } }
-  const made = await server.post(TEMPLATES, { metadata: { name: 'a' }, spec: { metadata: { labels: { a: 'b' } }, spec } })
-  for (const { json } of [made, await server.get(`${TEMPLATES}/a`), { json: (await server.get(TEMPLATES)).json['items'][0] as Json }]) {
-    t.strictSame([json['spec'].metadata, json['spec'].spec.devices.config[0].opaque.parameters], [{ labels: { a: 'b' } }, parameters])
+  const made = await server.post(
+    TEMPLATES, { metadata: { name: 'a' }, spec: { metadata: { labels: { a: 'b' } }, spec } }
+  )
+  for (const { json } of [
+    made, await server.get(`${TEMPLATES}/a`), { json: (await server.get(TEMPLATES)).json['items'][0] as Json }
+  ]) {
+    t.strictSame(
+      [json['spec'].metadata, json['spec'].spec.devices.config[0].opaque.parameters],
+      [{ labels: { a: 'b' } }, parameters]
+    )
   }
 })
 
@@ -89,8 +96,16 @@ t.test('the status of a claim names devices of its requests, and their state goe
   t.same(causes(await status({ allocation: { devices: { results: [{ ...result, device: 'd2' }] } } })), ['status.allocation: Invalid'])
   const { request: _, ...named } = result
   t.same(causes(await status({ devices: [{ ...named, device: 'other' }] })), ['status.devices[0]: Invalid'])
-  t.same(causes(await status({ devices: [{ ...named, data: [], networkData: { ips: ['10.0.0.1', '010.0.0.2/24', '2001:DB8::1/64'], interfaceName: 'x'.repeat(300) } }] })),
-    ['status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong', ...[0, 1, 2].map(index => `status.devices[0].networkData.ips[${index}]: Invalid`)])
+  t.same(causes(await status({
+    devices: [{
+      ...named, data: [],
+      networkData: { ips: ['10.0.0.1', '010.0.0.2/24', '2001:DB8::1/64'], interfaceName: 'x'.repeat(300) }
+    }]
+  })),
+  [
+    'status.devices[0].data: Invalid', 'status.devices[0].networkData.interfaceName: TooLong',
+    ...[0, 1, 2].map(index => `status.devices[0].networkData.ips[${index}]: Invalid`)
+  ])
   t.same(causes(await status({ devices: many(5000, index => ({ ...named, device: `d${index}` })) })), ['status.devices: TooMany'])
   t.equal((await status({ devices: [{ ...named, data: { a: 1 }, networkData: { ips: ['10.0.0.1/24'] } }] })).code, 200)
   t.same(causes(await status({ allocation: null })), ['status.reservedFor: Forbidden'])
@@ -123,7 +138,10 @@ t.test('a slice offers devices of one driver on nodes', async t => {
       'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a-b]: Invalid', 'spec.devices[0].attributes: Invalid', 'spec.devices[0].attributes[a/b/c]: Invalid',
       'spec.devices[0].attributes[v].version: Invalid'
     ]],
-    [{ devices: [device({ attributes: { v: { version: `v${'1'.repeat(64)}` } } })] }, ['spec.devices[0].attributes[v].version: TooLong', 'spec.devices[0].attributes[v].version: Invalid']],
+    [
+      { devices: [device({ attributes: { v: { version: `v${'1'.repeat(64)}` } } })] },
+      ['spec.devices[0].attributes[v].version: TooLong', 'spec.devices[0].attributes[v].version: Invalid']
+    ],
     [{ devices: [device({ taints: [{ key: '!', value: '!', effect: 'Some' }] })] }, ['spec.devices[0].taints[0].key: Invalid', 'spec.devices[0].taints[0].value: Invalid', 'spec.devices[0].taints[0].effect: NotSupported']],
     [{ devices: [device({ nodeName: 'n1' })] }, ['spec.devices[0]: Invalid']],
     [{ nodeName: undefined, perDeviceNodeSelection: true, devices: [device({}), device({ nodeName: 'a', allNodes: true }, 'e')] }, ['spec.devices[0]: Required', 'spec.devices[1]: Invalid']],
@@ -231,13 +249,25 @@ t.test('parts of the status need permissions of their own', async t => {
   t.same(causes(await write('writer', { allocation: allocation('n1') })), ['status.allocation: Forbidden'])
   t.equal((await write('binder', { allocation: allocation('n1') })).code, 200)
   t.equal((await write('writer', {})).code, 200, 'what changes nothing needs nothing')
-  t.same(causes(await write('writer', { allocation: allocation('n2') })), ['status.allocation: Forbidden', 'status.allocation: Invalid'], 'with what the type refuses')
+  t.same(
+    causes(await write('writer', { allocation: allocation('n2') })),
+    ['status.allocation: Forbidden', 'status.allocation: Invalid'], 'with what the type refuses'
+  )
   const devices = (a: number): Json => ({ devices: [{ ...named, data: { a } }] })
   t.same(causes(await write('binder', devices(1))), ['status.devices: Forbidden'])
   t.equal((await write('driver', devices(1))).code, 200)
   t.equal((await write('local', devices(2))).code, 200, 'it runs on the node')
-  const torn = as(server, account, { 'impersonate-extra-authentication.orch.io%2fnode-name': 'n1', 'impersonate-extra-authentication%2eorch.io%2fnode-name': 'n2' })
-  t.same(causes(await torn('PATCH', `${CLAIMS}/a/status`, { status: devices(4) })), ['status.devices: Forbidden'], 'of two nodes is of none')
+  const torn = as(
+    server, account,
+    {
+      'impersonate-extra-authentication.orch.io%2fnode-name': 'n1',
+      'impersonate-extra-authentication%2eorch.io%2fnode-name': 'n2'
+    }
+  )
+  t.same(
+    causes(await torn('PATCH', `${CLAIMS}/a/status`, { status: devices(4) })), ['status.devices: Forbidden'],
+    'of two nodes is of none'
+  )
   t.same(causes(await as(server, 'binder')('PUT', `${CLAIMS}/a/status`, { ...(await admin('GET', `${CLAIMS}/a`)).json, status: { allocation: null } })), ['status.allocation: Forbidden'], 'another verb')
   t.equal((await write('binder', { allocation: null })).code, 200)
   t.equal((await write('binder', { allocation: allocation('n2') })).code, 200)

@@ -115,12 +115,29 @@ t.test('nodes declare sorted features, have swap or none, and ranges that are to
   const causes = (answer: { json: Json }): string[] => ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? [])
     .map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`).toSorted()
   const node = (more: Json): Json => ({ metadata: { name: 'n' }, ...more })
-  t.same(causes(await later.post('/api/v1/nodes', node({ status: { declaredFeatures: ['A', 'A', 'b', 'C/d', 'B/1'] } }))),
-    ['Duplicate status.declaredFeatures[1]', 'Invalid status.declaredFeatures[2]', 'Invalid status.declaredFeatures[3]', 'Invalid status.declaredFeatures[4]', 'Invalid status.declaredFeatures[4]'])
-  const info = Object.fromEntries(['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion', 'kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture'].map(name => [name, '']))
-  t.same(causes(await later.post('/api/v1/nodes', node({ status: { nodeInfo: { ...info, swap: { capacity: 0 } } } }))), ['Invalid metadata.nodeSwapStatus.capacity'])
+  t.same(causes(await later.post(
+    '/api/v1/nodes', node({ status: { declaredFeatures: ['A', 'A', 'b', 'C/d', 'B/1'] } })
+  )),
+  [
+    'Duplicate status.declaredFeatures[1]', 'Invalid status.declaredFeatures[2]',
+    'Invalid status.declaredFeatures[3]', 'Invalid status.declaredFeatures[4]', 'Invalid status.declaredFeatures[4]'
+  ])
+  const info = Object.fromEntries([
+    'machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion', 'kubeletVersion',
+    'kubeProxyVersion', 'operatingSystem', 'architecture'
+  ].map(name => [name, '']))
+  t.same(
+    causes(await later.post('/api/v1/nodes', node({ status: { nodeInfo: { ...info, swap: { capacity: 0 } } } }))),
+    ['Invalid metadata.nodeSwapStatus.capacity']
+  )
   const ranges = node({ spec: { podCIDRs: ['10.0.0.0/16', '10.0.0.0/16'] } })
-  t.same([causes(await later.post('/api/v1/nodes', ranges)), causes(await earlier.post('/api/v1/nodes', ranges))], [['Invalid spec.podCIDRs'], ['Duplicate spec.podCIDRs[1]', 'Invalid spec.podCIDRs']])
+  t.same(
+    [causes(await later.post('/api/v1/nodes', ranges)), causes(await earlier.post('/api/v1/nodes', ranges))],
+    [['Invalid spec.podCIDRs'], ['Duplicate spec.podCIDRs[1]', 'Invalid spec.podCIDRs']]
+  )
   t.equal((await later.post('/api/v1/nodes', node({ status: { declaredFeatures: ['A/b', 'B'] } }))).code, 201)
-  t.same(causes(await later.patch('/api/v1/nodes/n/status', { status: { declaredFeatures: ['a'] } })), ['Invalid status.declaredFeatures[0]'])
+  t.same(
+    causes(await later.patch('/api/v1/nodes/n/status', { status: { declaredFeatures: ['a'] } })),
+    ['Invalid status.declaredFeatures[0]']
+  )
 })

@@ -24,20 +24,31 @@ const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, causes: readon
   ['a long host name', { hostnameOverride: 'a'.repeat(65) }, ['TooLong spec.hostnameOverride']],
   ['claims of two sources, and of none', { resourceClaims: [{ name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }, { name: 'b' }] }, ['Invalid spec.resourceClaims[0]', 'Invalid spec.resourceClaims[1]']],
   ['a claim that the pod does not have', {}, ['NotFound spec.containers[0].resources.claims[0]'], { resources: { claims: [{ name: 'a' }] } }],
-  ['policies of resizes', {}, ['NotSupported spec.containers[0].resizePolicy', 'Duplicate spec.containers[0].resizePolicy[2]', 'NotSupported spec.containers[0].resizePolicy'],
-    { resizePolicy: [{ resourceName: 'storage', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'Maybe' }] }],
+  ['policies of resizes', {}, [
+    'NotSupported spec.containers[0].resizePolicy', 'Duplicate spec.containers[0].resizePolicy[2]',
+    'NotSupported spec.containers[0].resizePolicy'
+  ],
+  { resizePolicy: [{ resourceName: 'storage', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'Maybe' }] }],
   ['rules of restarts without a policy', {}, ['Required spec.containers[0].restartPolicy'], { restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }],
   ['unknown rules of restarts', {}, ['NotSupported spec.containers[0].restartPolicyRules[0].action', 'Required spec.containers[0].restartPolicyRules[0].exitCodes'], { restartPolicy: 'Never', restartPolicyRules: [{ action: 'Stop' }] }],
   ['hooks of ordinary init containers', { initContainers: [{ name: 'i', image: 'i', lifecycle: { preStop: { exec: { command: ['a'] } } } }] }, ['Forbidden spec.initContainers[0].lifecycle']],
   ['sleeping longer than the pod may take', { terminationGracePeriodSeconds: 5 }, ['Invalid spec.containers[0].lifecycle.preStop.sleep'], { lifecycle: { preStop: { sleep: { seconds: 6 } } } }],
-  ['recursion in writable mounts', { volumes: [{ name: 'v', emptyDir: {} }] }, ['Forbidden spec.containers[0].volumeMounts.recursiveReadOnly'], { volumeMounts: [{ name: 'v', mountPath: '/v', recursiveReadOnly: 'Enabled' }] }],
+  [
+    'recursion in writable mounts', { volumes: [{ name: 'v', emptyDir: {} }] },
+    ['Forbidden spec.containers[0].volumeMounts.recursiveReadOnly'],
+    { volumeMounts: [{ name: 'v', mountPath: '/v', recursiveReadOnly: 'Enabled' }] }
+  ],
   ['images without a name', { volumes: [{ name: 'v', image: {} }] }, ['Required spec.volumes[0].image.reference']],
   ['keys of labels without a selector', { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule', matchLabelKeys: ['x'] }] }, ['Forbidden spec.topologySpreadConstraints[0].matchLabelKeys']],
   ['domains where any is good', { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'ScheduleAnyway', minDomains: 2, labelSelector: selector }] }, ['Invalid spec.topologySpreadConstraints[0].minDomains']],
   ['keys of labels both ways', { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'a', labelSelector: selector, matchLabelKeys: ['x'], mismatchLabelKeys: ['x'] }] } } },
     ['Invalid spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].matchLabelKeys[0]']],
   ['less for the pod than for its containers', { resources: { requests: { cpu: '1' } } }, ['Invalid spec.resources.requests[cpu]'], { resources: { requests: { cpu: '2' } } }],
-  ['more for a container than for the pod', { resources: { limits: { memory: '1Gi' } } }, ['Invalid spec.resources.containers[0][memory].limits'], { resources: { limits: { memory: '2Gi' }, requests: { memory: '1Mi' } } }],
+  [
+    'more for a container than for the pod', { resources: { limits: { memory: '1Gi' } } },
+    ['Invalid spec.resources.containers[0][memory].limits'],
+    { resources: { limits: { memory: '2Gi' }, requests: { memory: '1Mi' } } }
+  ],
   ['other resources of pods', { resources: { requests: { 'ephemeral-storage': '1' } } }, ['NotSupported spec.resources.requests[ephemeral-storage]']],
   ['profiles of AppArmor', { securityContext: { appArmorProfile: { type: 'Localhost' } } }, ['Required spec.securityContext.appArmorProfile.localhostProfile']],
   ['longer profiles of AppArmor', { securityContext: { appArmorProfile: { type: 'Localhost', localhostProfile: 'a'.repeat(4096) } } }, ['TooLong spec.securityContext.appArmorProfile.localhostProfile']],
@@ -169,8 +180,17 @@ t.test('requests of a pod are those of its containers, or its limits', async t =
     resources: { limits: { cpu: '4', memory: '1Gi' } }, initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always', resources: { requests: { cpu: '1' } } }, { name: 't', image: 'i', resources: { requests: { cpu: '2500m' } } }]
   }, {}, { resources: { requests: { cpu: '500m' } } }))
   t.same([json['spec'].resources, json['status'].qosClass], [{ limits: { cpu: '4', memory: '1Gi' }, requests: { cpu: '3500m', memory: '1Gi' } }, 'Burstable'])
-  const limited = await later.post(PODS, pod('l', { resources: { limits: { cpu: '4' } } }, {}, { resources: { requests: { memory: '1Mi', 'a.b/c': '1' }, limits: { 'a.b/c': '1' } } }))
-  t.same(limited.json['spec'].resources, { limits: { cpu: '4' }, requests: { cpu: '4', memory: '1Mi' } }, 'also without a limit')
+  const limited = await later.post(
+    PODS,
+    pod(
+      'l', { resources: { limits: { cpu: '4' } } }, {},
+      { resources: { requests: { memory: '1Mi', 'a.b/c': '1' }, limits: { 'a.b/c': '1' } } }
+    )
+  )
+  t.same(
+    limited.json['spec'].resources, { limits: { cpu: '4' }, requests: { cpu: '4', memory: '1Mi' } },
+    'also without a limit'
+  )
 })
 
 t.test('annotations of AppArmor make fields, those of seccomp no longer do', async t => {

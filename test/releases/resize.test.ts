@@ -70,14 +70,27 @@ for (const [index, [title, from, to, expected, { metadata = {}, status } = {}]] 
 
 t.test('a resize refuses init containers that want a restart, of pods from before that was refused', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
-  const restarting = (of: Json): Json => ({ initContainers: [{ ...container('i', of), resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }] })
-  const first = await build(t, { storage, emulatedVersion: '1.36', featureGates: { InPlacePodVerticalScalingInitContainers: false } })
+  const restarting = (of: Json): Json => ({
+    initContainers: [{
+      ...container('i', of), resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
+    }]
+  })
+  const first = await build(
+    t, { storage, emulatedVersion: '1.36', featureGates: { InPlacePodVerticalScalingInitContainers: false } }
+  )
   t.equal((await first.post(PODS, pod('old', restarting(resources('1'))))).code, 201)
   await first.app.close()
   const second = await build(t, { storage, emulatedVersion: '1.36' })
   const { json } = await second.get(`${PODS}/old`)
-  const answer = await second.put(`${PODS}/old/resize`, { ...json, spec: { ...json['spec'] as Json, ...restarting(resources('2')) } })
-  t.same(causes(answer), ['Forbidden spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized'])
+  const answer = await second.put(
+    `${PODS}/old/resize`, { ...json, spec: { ...json['spec'] as Json, ...restarting(resources('2')) } }
+  )
+  t.same(
+    causes(answer),
+    [
+      'Forbidden spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized'
+    ]
+  )
 })
 
 t.test('sidecars, init containers and pods as a whole are resized', async t => {

@@ -44,7 +44,12 @@ t.test('claims get a class later, and other attributes when they are bound', asy
   t.match((await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)).json['spec'], { volumeAttributesClassName: 'gold' })
   t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
   t.equal((await later.patch(`${CLAIMS}/c`, { spec: { resources: { requests: { storage: '1500Mi' } } } }, MERGE)).code, 200, 'just above what it has')
-  t.same(causes(await later.patch(`${CLAIMS}/c/status`, { status: { allocatedResourceStatuses: { storage: 'Soon' } } }, MERGE)), ['NotSupported status.allocatedResourceStatuses'])
+  t.same(
+    causes(await later.patch(
+      `${CLAIMS}/c/status`, { status: { allocatedResourceStatuses: { storage: 'Soon' } } }, MERGE
+    )),
+    ['NotSupported status.allocatedResourceStatuses']
+  )
 })
 
 t.test('hints for nodes are checked', async t => {
@@ -62,7 +67,10 @@ t.test('volumes note when their phase changes', async t => {
   const bound = await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' } }, MERGE)
   t.match(bound.json['status'], { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' })
   const kept = await later.put(`${VOLUMES}/v/status`, { ...bound.json, status: { phase: 'Bound', message: 'm' } })
-  t.match(kept.json['status'], { message: 'm', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' }, 'writers that do not know the time keep it')
+  t.match(
+    kept.json['status'], { message: 'm', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' },
+    'writers that do not know the time keep it'
+  )
   t.notMatch((await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'], { lastPhaseTransitionTime: /^2001/ })
   t.same(causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
 })
@@ -83,27 +91,66 @@ t.test('hints for nodes are stored, and unknown before', async t => {
 
 t.test('ranges of balancers are told apart, and annotations about topology agree', async t => {
   const earlier = await build(t)
-  const both = async (sent: Json): Promise<string[][]> => [causes(await later.post(`${SERVICES}?dryRun=All`, sent)), causes(await earlier.post(`${SERVICES}?dryRun=All`, sent))]
-  const ranged = service('ranged', { type: 'LoadBalancer', loadBalancerSourceRanges: [' 192.0.2.0/24 ', 'x', '192.0.2.0/33'] })
-  t.same(await both(ranged), [['Invalid spec.LoadBalancerSourceRanges[1]', 'Invalid spec.LoadBalancerSourceRanges[2]'], ['Invalid spec.LoadBalancerSourceRanges']])
-  const annotated = (hints: string): Json => ({ ...service('annotated'), metadata: { name: 'annotated', annotations: { 'service.orch.io/topology-aware-hints': hints, 'service.orch.io/topology-mode': 'Auto' } } })
+  const both = async (sent: Json): Promise<string[][]> => [
+    causes(await later.post(`${SERVICES}?dryRun=All`, sent)), causes(await earlier.post(`${SERVICES}?dryRun=All`, sent))
+  ]
+  const ranged = service(
+    'ranged', { type: 'LoadBalancer', loadBalancerSourceRanges: [' 192.0.2.0/24 ', 'x', '192.0.2.0/33'] }
+  )
+  t.same(
+    await both(ranged),
+    [
+      ['Invalid spec.LoadBalancerSourceRanges[1]', 'Invalid spec.LoadBalancerSourceRanges[2]'],
+      ['Invalid spec.LoadBalancerSourceRanges']
+    ]
+  )
+  const annotated = (hints: string): Json => ({
+    ...service('annotated'),
+    metadata: {
+      name: 'annotated',
+      annotations: { 'service.orch.io/topology-aware-hints': hints, 'service.orch.io/topology-mode': 'Auto' }
+    }
+  })
   t.same(await both(annotated('Disabled')), [['Invalid metadata.annotations[service.orch.io/topology-mode]'], []])
   t.same(await both(annotated('Auto')), [[], []])
 })
 
 t.test('secrets of volumes have long names, and labels in their affinity may get new ones', async t => {
   const earlier = await build(t)
-  const volume = (name: string, spec: Json): Json => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, ...spec } })
-  const secret = (name: string, part: Json): Json => volume('v', { csi: { driver: 'd', volumeHandle: 'h', [name]: part } })
-  for (const name of ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef']) {
-    t.same(causes(await later.post(`${VOLUMES}?dryRun=All`, secret(name, {}))), [`Required spec.csi.${name}.name`, `Required spec.csi.${name}.namespace`])
-    t.same(causes(await later.post(`${VOLUMES}?dryRun=All`, secret(name, { name: '_', namespace: '_' }))), [`Invalid spec.csi.${name}.name`, `Invalid spec.csi.${name}.namespace`])
+  const volume = (name: string, spec: Json): Json => ({
+    metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, ...spec }
+  })
+  const secret = (name: string, part: Json): Json => volume(
+    'v', { csi: { driver: 'd', volumeHandle: 'h', [name]: part } }
+  )
+  for (const name of [
+    'controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'
+  ]) {
+    t.same(
+      causes(await later.post(`${VOLUMES}?dryRun=All`, secret(name, {}))),
+      [`Required spec.csi.${name}.name`, `Required spec.csi.${name}.namespace`]
+    )
+    t.same(
+      causes(await later.post(`${VOLUMES}?dryRun=All`, secret(name, { name: '_', namespace: '_' }))),
+      [`Invalid spec.csi.${name}.name`, `Invalid spec.csi.${name}.namespace`]
+    )
     t.same(causes(await later.post(`${VOLUMES}?dryRun=All`, secret(name, { name: 'a.b', namespace: 'c' }))), [])
   }
-  t.same(causes(await earlier.post(`${VOLUMES}?dryRun=All`, secret('nodePublishSecretRef', { name: 'a.b', namespace: 'c' }))), ['Invalid spec.csi.name'])
-  const nodeAffinity = (key: string, value = 'a'): Json => ({ nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }] } } })
+  t.same(
+    causes(await earlier.post(
+      `${VOLUMES}?dryRun=All`, secret('nodePublishSecretRef', { name: 'a.b', namespace: 'c' })
+    )),
+    ['Invalid spec.csi.name']
+  )
+  const nodeAffinity = (key: string, value = 'a'): Json => ({
+    nodeAffinity: {
+      required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: [value] }] }] }
+    }
+  })
   const changed = async (client: Client, old: Json, spec: Json): Promise<string[]> => {
-    const { json } = await client.post(VOLUMES, { ...volume('', { hostPath: { path: '/a' }, ...old }), metadata: { generateName: 'a-' } })
+    const { json } = await client.post(
+      VOLUMES, { ...volume('', { hostPath: { path: '/a' }, ...old }), metadata: { generateName: 'a-' } }
+    )
     return causes(await client.patch(`${VOLUMES}/${String(json['metadata'].name)}`, { spec }, MERGE))
   }
   const [old, now] = ['failure-domain.beta.orch.io/zone', 'topology.orch.io/zone']
@@ -111,33 +158,83 @@ t.test('secrets of volumes have long names, and labels in their affinity may get
   t.same(await changed(later, nodeAffinity(old), nodeAffinity(now, 'b')), ['Invalid nodeAffinity'])
   t.same(await changed(later, nodeAffinity(now), nodeAffinity(old)), ['Invalid nodeAffinity'])
   t.same(await changed(earlier, nodeAffinity(old), nodeAffinity(now)), ['Invalid nodeAffinity'])
-  t.same(causes(await later.post(VOLUMES, volume('v', { hostPath: { path: '/a' }, ...nodeAffinity('a', '-1') }))), ['Invalid spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]'])
+  t.same(
+    causes(await later.post(VOLUMES, volume('v', { hostPath: { path: '/a' }, ...nodeAffinity('a', '-1') }))),
+    ['Invalid spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]']
+  )
 })
 
 t.test('claims name groups, get a class when they are bound, and report only what storage does', async t => {
-  const claim = (name: string, more: Json = {}, metadata: Json = {}): Json => ({ metadata: { name, ...metadata }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more } })
+  const claim = (name: string, more: Json = {}, metadata: Json = {}): Json => ({
+    metadata: { name, ...metadata },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...more }
+  })
   const source = { dataSourceRef: { kind: 'A', name: 'a', apiGroup: '^' } }
-  t.same(causes(await later.post(CLAIMS, claim('s', source))), ['Invalid spec.dataSource.apiGroup', 'Invalid spec.dataSourceRef.apiGroup'])
+  t.same(
+    causes(await later.post(CLAIMS, claim('s', source))),
+    ['Invalid spec.dataSource.apiGroup', 'Invalid spec.dataSourceRef.apiGroup']
+  )
   t.same(causes(await (await build(t)).post(CLAIMS, claim('s', source))), [])
   await later.post(CLAIMS, claim('bound', { volumeName: 'v' }))
   t.equal((await later.patch(`${CLAIMS}/bound`, { spec: { storageClassName: 'a' } }, MERGE)).code, 200)
   await later.post(CLAIMS, claim('annotated', {}, { annotations: { 'volume.beta.orch.io/storage-class': 'a' } }))
-  t.same(causes(await later.patch(`${CLAIMS}/annotated`, { spec: { storageClassName: 'b' } }, MERGE)), ['Forbidden spec'])
-  const status = async (sent: Json): Promise<string[]> => causes(await later.patch(`${CLAIMS}/bound/status`, { status: sent }, MERGE)).toSorted()
-  t.same(await status({ allocatedResources: { storage: '-1', cpu: '1' } }), ['Invalid status.allocatedResources[storage]', 'NotSupported status.allocatedResources'])
-  t.same(await status({ allocatedResourceStatuses: { 'a b': 'NodeResizePending', cpu: 'NodeResizePending', 'a.b/c': 'NodeResizePending' } }), ['Invalid status.allocatedResourceStatuses', 'NotSupported status.allocatedResourceStatuses'])
+  t.same(
+    causes(await later.patch(`${CLAIMS}/annotated`, { spec: { storageClassName: 'b' } }, MERGE)), ['Forbidden spec']
+  )
+  const status = async (sent: Json): Promise<string[]> => causes(await later.patch(
+    `${CLAIMS}/bound/status`, { status: sent }, MERGE
+  )).toSorted()
+  t.same(
+    await status({ allocatedResources: { storage: '-1', cpu: '1' } }),
+    ['Invalid status.allocatedResources[storage]', 'NotSupported status.allocatedResources']
+  )
+  t.same(
+    await status({
+      allocatedResourceStatuses: { 'a b': 'NodeResizePending', cpu: 'NodeResizePending', 'a.b/c': 'NodeResizePending' }
+    }),
+    ['Invalid status.allocatedResourceStatuses', 'NotSupported status.allocatedResourceStatuses']
+  )
 })
 
 t.test('quotas count claims by their class of attributes', async t => {
   const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
   const quota = (name: string, spec: Json): Json => ({ metadata: { name }, spec })
-  const scoped = (operator: string, values?: string[]): Json => ({ hard: { persistentvolumeclaims: '1' }, scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator, ...values === undefined ? {} : { values } }] } })
-  t.same(causes(await later.post(QUOTAS, quota('pods', { hard: { pods: '1' }, scopes: ['VolumeAttributesClass'] }))), ['Invalid spec.scopes'])
-  t.same(causes(await (await build(t)).post(QUOTAS, quota('early', scoped('Exists')))), ['Invalid spec.scopeSelector.matchExpressions.scopeName'])
+  const scoped = (operator: string, values?: string[]): Json => ({
+    hard: { persistentvolumeclaims: '1' },
+    scopeSelector: {
+      matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator, ...values === undefined ? {} : { values } }]
+    }
+  })
+  t.same(
+    causes(await later.post(QUOTAS, quota('pods', { hard: { pods: '1' }, scopes: ['VolumeAttributesClass'] }))),
+    ['Invalid spec.scopes']
+  )
+  t.same(
+    causes(await (await build(t)).post(QUOTAS, quota('early', scoped('Exists')))),
+    ['Invalid spec.scopeSelector.matchExpressions.scopeName']
+  )
   t.equal((await later.post(QUOTAS, quota('gold', scoped('In', ['gold'])))).code, 201)
-  t.equal((await later.patch(`${QUOTAS}/gold/status`, { status: { hard: { persistentvolumeclaims: '1' }, used: { persistentvolumeclaims: '0' } } }, MERGE)).code, 200)
+  t.equal(
+    (await later.patch(
+      `${QUOTAS}/gold/status`,
+      { status: { hard: { persistentvolumeclaims: '1' }, used: { persistentvolumeclaims: '0' } } }, MERGE
+    )).code,
+    200
+  )
   const claim = async (name: string, volumeAttributesClassName?: string): Promise<number> =>
-    (await later.post(CLAIMS, { metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName } } })).code
-  t.same([await claim('g1', 'gold'), await claim('g2', 'gold'), await claim('s1', 'silver'), await claim('n1')], [201, 403, 201, 201])
+    (await later.post(
+      CLAIMS,
+      {
+        metadata: { name },
+        spec: {
+          accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } },
+          ...volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName }
+        }
+      }
+    )).code
+  t.same(
+    [await claim('g1', 'gold'), await claim('g2', 'gold'), await claim('s1', 'silver'), await claim('n1')],
+    [201, 403, 201, 201]
+  )
   t.equal((await later.delete(`${QUOTAS}/gold`)).code, 200)
 })

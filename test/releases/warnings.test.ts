@@ -45,8 +45,22 @@ const OTHERS: typeof WARNED = [
     }
   }, [/volumes\[0\]\.configMap\.items\[1\]: its path .{1,2}x\S* overlaps .{1,2}x\/y/, /sources\[1\]\.configMap\.items\[0\]: its path .{1,2}t\/u\S* overlaps/]],
   ['claims made for a pod', DEPLOYMENTS, {
-    metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: template({ volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } } } } }] }) }
-  }, [/template\.spec\.volumes\[0\]\.ephemeral\.volumeClaimTemplate\.spec\.resources\.requests\[storage\]: fractional/]],
+    metadata: { name: 'd' }, spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: template({
+        volumes: [{
+          name: 'v',
+          ephemeral: {
+            volumeClaimTemplate: {
+              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } }
+            }
+          }
+        }]
+      })
+    }
+  }, [
+    /template\.spec\.volumes\[0\]\.ephemeral\.volumeClaimTemplate\.spec\.resources\.requests\[storage\]: fractional/
+  ]],
   ['labels of nodes and values of preferences', `${MAP}/pods`, {
     metadata: { name: 'p' },
     spec: { containers: [container], nodeSelector: { 'node-role.orch.io/master': '' }, affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions: [{ key: 'a', operator: 'In', values: ['b c'] }] } }] } } }
@@ -56,11 +70,47 @@ const OTHERS: typeof WARNED = [
     metadata: { name: 's' }, spec: { serviceName: 'x', selector: { matchLabels: { a: 'b' } }, template: template(), revisionHistoryLimit: -1, volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } } }] }
   }, [/volumeClaimTemplates\[0\]\.spec\.resources\.requests\[storage\]: fractional/, /revisionHistoryLimit/]],
   ['large jobs', '/apis/batch/v1/namespaces/default/jobs', { metadata: { name: 'j' }, spec: { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001, template: template({ restartPolicy: 'Never' }) } }, [/parallelism of more than 10000/]],
-  ['large jobs of cron jobs', '/apis/batch/v1/namespaces/default/cronjobs', { metadata: { name: 'j' }, spec: { schedule: '0 0 * * *', jobTemplate: { spec: { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001, template: template({ restartPolicy: 'Never' }) } } } }, [/spec\.jobTemplate\.spec: .*parallelism of more than 10000/]],
-  ['claims that pods bring', `${MAP}/pods`, { metadata: { name: 'p' }, spec: { containers: [container], volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } } } } }] } },
-    [/volumes\[0\]\.ephemeral\.volumeClaimTemplate\.spec\.resources\.requests\[storage\]: fractional/]],
-  ['capacities', '/apis/storage.orch.io/v1/namespaces/default/csistoragecapacities', { metadata: { name: 'c' }, storageClassName: 's', nodeTopology: { matchLabels: { 'beta.orch.io/os': 'linux' }, matchExpressions: [{ key: 'beta.orch.io/arch', operator: 'Exists' }] } },
-    [/nodeTopology\.matchExpressions\[0\]\.key: beta\.orch\.io\/arch is/, /nodeTopology\.matchLabels\[beta\.orch\.io\/os\]: /]],
+  [
+    'large jobs of cron jobs', '/apis/batch/v1/namespaces/default/cronjobs',
+    {
+      metadata: { name: 'j' },
+      spec: {
+        schedule: '0 0 * * *',
+        jobTemplate: {
+          spec: {
+            completionMode: 'Indexed', completions: 100_001, parallelism: 10_001,
+            template: template({ restartPolicy: 'Never' })
+          }
+        }
+      }
+    },
+    [/spec\.jobTemplate\.spec: .*parallelism of more than 10000/]
+  ],
+  ['claims that pods bring', `${MAP}/pods`, {
+    metadata: { name: 'p' },
+    spec: {
+      containers: [container],
+      volumes: [{
+        name: 'v',
+        ephemeral: {
+          volumeClaimTemplate: {
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1500m' } } }
+          }
+        }
+      }]
+    }
+  },
+  [/volumes\[0\]\.ephemeral\.volumeClaimTemplate\.spec\.resources\.requests\[storage\]: fractional/]],
+  ['capacities', '/apis/storage.orch.io/v1/namespaces/default/csistoragecapacities', {
+    metadata: { name: 'c' }, storageClassName: 's',
+    nodeTopology: {
+      matchLabels: { 'beta.orch.io/os': 'linux' }, matchExpressions: [{ key: 'beta.orch.io/arch', operator: 'Exists' }]
+    }
+  },
+  [
+    /nodeTopology\.matchExpressions\[0\]\.key: beta\.orch\.io\/arch is/,
+    /nodeTopology\.matchLabels\[beta\.orch\.io\/os\]: /
+  ]],
   ['nodes', '/api/v1/nodes', { metadata: { name: 'n' }, spec: { externalID: 'x' } }, [/spec\.externalID/]],
   ['volumes', '/api/v1/persistentvolumes', {
     metadata: { name: 'v', annotations: { 'volume.beta.orch.io/storage-class': 'x', 'volume.beta.orch.io/mount-options': 'x' } },
@@ -98,10 +148,14 @@ t.test('what an update leaves is not warned of again', async t => {
     t.equal(patched.code, 200, patched.body)
     return patched.headers['warning']
   }
-  const job = { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001, template: template({ restartPolicy: 'Never' }) }
+  const job = {
+    completionMode: 'Indexed', completions: 100_001, parallelism: 10_001, template: template({ restartPolicy: 'Never' })
+  }
   const JOBS = '/apis/batch/v1/namespaces/default/jobs'
   t.equal(await changed(JOBS, { metadata: { name: 'j' }, spec: job }, { metadata: { labels: { a: 'b' } } }), undefined)
-  t.match(await changed(JOBS, { metadata: { name: 'k' }, spec: job }, { spec: { suspend: true } }), [/parallelism of more/])
+  t.match(
+    await changed(JOBS, { metadata: { name: 'k' }, spec: job }, { spec: { suspend: true } }), [/parallelism of more/]
+  )
 })
 
 t.test('what controllers write is not warned of', async t => {

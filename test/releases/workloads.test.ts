@@ -44,7 +44,10 @@ t.test('what an earlier release let a status say may stay until that changes', a
   t.same(await status({ failed: 1 }), [])
   t.same(await status({ active: 2 }), ['Invalid status.active'])
   t.same(await status({ active: 3, ready: 4 }), ['Invalid status.active', 'Invalid status.ready'])
-  t.same(await status({ startTime: '2026-01-02T00:00:00Z', completionTime: '2026-01-01T00:00:00Z' }), ['Invalid status.completionTime'])
+  t.same(
+    await status({ startTime: '2026-01-02T00:00:00Z', completionTime: '2026-01-01T00:00:00Z' }),
+    ['Invalid status.completionTime']
+  )
   t.same(await status({ active: 0, ready: 0, startTime: '2026-01-01T00:00:00Z' }), [])
 })
 
@@ -53,17 +56,40 @@ t.test('a suspended job of no pods ends without a start, and a resumed one start
   await later.post(JOBS, job('resumed'))
   const startTime = '2026-01-01T00:00:00Z'
   const status = async (name: string, value: Json, ...conditions: Array<readonly [string, string]>) =>
-    causes(await later.patch(`${JOBS}/${name}/status`, { status: { ...value, conditions: conditions.map(([type, status]) => ({ type, status })) } }, MERGE))
+    causes(await later.patch(
+      `${JOBS}/${name}/status`,
+      { status: { ...value, conditions: conditions.map(([type, status]) => ({ type, status })) } }, MERGE
+    ))
   t.same(await status('empty', { completionTime: startTime }, ['SuccessCriteriaMet', 'True'], ['Complete', 'True']), [])
   t.same(await status('resumed', { startTime }, ['Suspended', 'True']), [])
-  t.same(await status('resumed', { startTime: '2026-01-02T00:00:00Z' }, ['Suspended', 'True']), ['Required status.startTime'])
+  t.same(
+    await status('resumed', { startTime: '2026-01-02T00:00:00Z' }, ['Suspended', 'True']), ['Required status.startTime']
+  )
   t.same(await status('resumed', { startTime: '2026-01-02T00:00:00Z' }, ['Suspended', 'False']), [])
-  t.same(await status('resumed', {}, ['Failed', 'True'], ['Complete', 'True']), ['Invalid status.conditions', 'Required status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
+  t.same(
+    await status('resumed', {}, ['Failed', 'True'], ['Complete', 'True']),
+    [
+      'Invalid status.conditions', 'Required status.completionTime', 'Invalid status.conditions',
+      'Invalid status.conditions'
+    ]
+  )
 })
 
 t.test('a job with a success policy completes by it', async t => {
-  await later.post(JOBS, job('by-policy', { completionMode: 'Indexed', completions: 2, successPolicy: { rules: [{ succeededCount: 1 }] } }))
-  const status = async (...types: string[]) => causes(await later.patch(`${JOBS}/by-policy/status`, { status: { startTime: '2026-01-01T00:00:00Z', completionTime: '2026-01-01T00:00:01Z', conditions: types.map(type => ({ type, status: 'True' })) } }, MERGE))
+  await later.post(
+    JOBS,
+    job('by-policy', { completionMode: 'Indexed', completions: 2, successPolicy: { rules: [{ succeededCount: 1 }] } })
+  )
+  const status = async (...types: string[]) => causes(await later.patch(
+    `${JOBS}/by-policy/status`,
+    {
+      status: {
+        startTime: '2026-01-01T00:00:00Z', completionTime: '2026-01-01T00:00:01Z',
+        conditions: types.map(type => ({ type, status: 'True' }))
+      }
+    },
+    MERGE
+  ))
   t.same(await status('Complete'), ['Invalid status.conditions', 'Invalid status.conditions'])
   t.same(await status('SuccessCriteriaMet', 'Complete'), [])
 })
@@ -80,7 +106,10 @@ const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, expected: read
   ['failed indexes without retries of them', { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 3 }, ['Required spec.backoffLimitPerIndex', 'Invalid spec.maxFailedIndexes']],
   ['successes', { completionMode: 'Indexed', completions: 3, successPolicy: { rules: [{}, { succeededIndexes: '0-3' }, { succeededIndexes: '0,2', succeededCount: 3 }] } },
     ['Required spec.successPolicy.rules[0]', 'Invalid spec.successPolicy.rules[1].succeededIndexes', 'Invalid spec.successPolicy.rules[2].succeededCount']],
-  ['failing an index without retries of it', { podFailurePolicy: { rules: [{ ...codes([1]), action: 'FailIndex' }] } }, ['Invalid spec.podFailurePolicy.rules[0].action']],
+  [
+    'failing an index without retries of it', { podFailurePolicy: { rules: [{ ...codes([1]), action: 'FailIndex' }] } },
+    ['Invalid spec.podFailurePolicy.rules[0].action']
+  ],
   ['names of controllers', { managedBy: 'nobody' }, ['Invalid spec.managedBy']]
 ]
 
@@ -108,7 +137,10 @@ t.test('a job ends in the right order', async t => {
   t.same(causes(await status({ ...done('Complete') })).toSorted(), ['Invalid status.conditions', 'Required status.completionTime'])
   t.same(causes(await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2025-01-01T00:00:00Z' })), ['Invalid status.completionTime'])
   t.same(causes(await status({ completionTime: startTime })), ['Invalid status.completionTime'])
-  t.same(causes(await status({ startTime: '2026-01-02T00:00:00Z', terminating: -1 })), ['Invalid status.terminating', 'Required status.startTime'])
+  t.same(
+    causes(await status({ startTime: '2026-01-02T00:00:00Z', terminating: -1 })),
+    ['Invalid status.terminating', 'Required status.startTime']
+  )
   t.equal((await status({ ...done('SuccessCriteriaMet', 'Complete'), completionTime: '2026-01-01T00:00:01Z' })).code, 200)
   t.same(causes(await status({ completionTime: null })), ['Required status.completionTime'])
   t.same(causes(await status({ conditions: [] })).toSorted(), ['Invalid status.completionTime', 'Invalid status.conditions', 'Invalid status.conditions'])
@@ -159,7 +191,9 @@ t.test('stateful sets check their templates whole, and may keep more revisions',
   t.same(causes(await later.post(SETS, set('a.b', { volumeClaimTemplates: [{ metadata: { name: 'v' }, spec: { resources: { requests: { storage: '1' } } } }], ordinals: { start: -1 } }, { containers: [{ name: 'c' }] }))).toSorted(),
     ['Invalid metadata.name', 'Invalid spec.ordinals.start', 'Required spec.template.spec.containers[0].image', 'Required spec.volumeClaimTemplates[0].spec.accessModes'])
   const claim = (name: string, volumeMode: string): Json => ({
-    metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], volumeMode, resources: { requests: { storage: '1Gi' } } }
+    metadata: { name }, spec: {
+      accessModes: ['ReadWriteOnce'], volumeMode, resources: { requests: { storage: '1Gi' } }
+    }
   })
   const claims = { volumeClaimTemplates: [claim('data', 'Filesystem'), claim('disk', 'Block')] }
   const mounting = (...names: string[]): Json => ({
@@ -220,10 +254,15 @@ t.test('network policies have no status, and what the earlier release stored of 
   const POLICIES = '/apis/networking.orch.io/v1/namespaces/default/networkpolicies'
   const made = await later.post(POLICIES, { metadata: { name: 'n' }, spec: { podSelector: {} }, status: { conditions: [{ type: 'a' }] } })
   t.match(made.headers['warning'], [/unknown field .*status/])
-  const silent = await later.post(`${POLICIES}?fieldValidation=Strict`, { metadata: { name: 's' }, spec: { podSelector: {} } })
+  const silent = await later.post(
+    `${POLICIES}?fieldValidation=Strict`, { metadata: { name: 's' }, spec: { podSelector: {} } }
+  )
   t.match([silent.code, silent.headers['warning']], [201, undefined], 'who sends none is not told of one')
   const object = { apiVersion: 'networking.orch.io/v1', kind: 'NetworkPolicy', spec: { podSelector: {} } }
-  const applied = await later.patch(`${POLICIES}/a?fieldManager=f&fieldValidation=Strict`, { ...object, metadata: { name: 'a' } }, 'application/apply-patch+yaml')
+  const applied = await later.patch(
+    `${POLICIES}/a?fieldManager=f&fieldValidation=Strict`, { ...object, metadata: { name: 'a' } },
+    'application/apply-patch+yaml'
+  )
   t.match([applied.code, applied.headers['warning']], [201, undefined], applied.body)
   for (const { body } of [made, await later.get(`${POLICIES}/n`), await later.get(POLICIES), await later.post(`${POLICIES}?dryRun=All`, { metadata: { name: 'm' }, spec: { podSelector: {} } })]) {
     t.notMatch(body, '"status"')

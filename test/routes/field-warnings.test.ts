@@ -87,11 +87,17 @@ for (const [url, at, make] of OWNERS) {
     const answer = await server.post(url, { metadata: { name: 'x' }, ...make({ annotations }, {}) })
     const texts = ['seccomp.security.alpha.orch.io/pod', 'container.seccomp.security.alpha.orch.io/main'].map(key => `${at}metadata.annotations[${key}]: ${SECCOMP}`)
     t.same(warningTexts(answer), texts)
-    t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [], 'a change of nothing that is desired is not looked at')
+    t.same(
+      warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [],
+      'a change of nothing that is desired is not looked at'
+    )
     if (url.endsWith('jobs') || url.endsWith('podtemplates')) return
     const field = url.endsWith('daemonsets') || url.endsWith('deployments') || url.endsWith('replicasets') ? { minReadySeconds: 1 } : url.endsWith('cronjobs') ? { suspend: true } : { replicas: 3 }
     const ofSpec = url.endsWith('daemonsets') ? [] : texts
-    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), ofSpec, 'a change of the spec gets the warnings, but for daemon sets')
+    t.same(
+      warningTexts(await server.patch(`${url}/x`, { spec: field })), ofSpec,
+      'a change of the spec gets the warnings, but for daemon sets'
+    )
     t.same(warningTexts(await server.patch(`${url}/x/status`, { metadata: { annotations: { a: 'b' } }, spec: { ...field } })), [], 'one of the status is not')
   })
 }
@@ -100,8 +106,20 @@ t.test('of templates of daemon sets, when they change', async t => {
   const server = await build(t)
   const url = '/apis/apps/v1/namespaces/default/daemonsets'
   const text = 'spec.template.spec.nodeSelector[beta.orch.io/os]: deprecated since v1.14; use "orch.io/os" instead'
-  t.same(warningTexts(await server.post(url, { metadata: { name: 'x' }, spec: { selector, template: templateOf({}, { nodeSelector: { 'beta.orch.io/os': 'linux' } }) } })), [text])
-  t.same(warningTexts(await server.patch(`${url}/x`, { spec: { template: { metadata: { annotations: { a: 'b' } } } } })), [text])
+  t.same(
+    warningTexts(await server.post(
+      url,
+      {
+        metadata: { name: 'x' },
+        spec: { selector, template: templateOf({}, { nodeSelector: { 'beta.orch.io/os': 'linux' } }) }
+      }
+    )),
+    [text]
+  )
+  t.same(
+    warningTexts(await server.patch(`${url}/x`, { spec: { template: { metadata: { annotations: { a: 'b' } } } } })),
+    [text]
+  )
 })
 
 t.test('of schedules with a time zone', async t => {

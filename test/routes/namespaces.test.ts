@@ -73,7 +73,10 @@ t.test('jobs and replication controllers go with their namespace, those that wai
 for (const [emulatedVersion, code] of [['1.24', 202], ['1.36', 200]] as const) {
   t.test(`the deletion of a namespace that something holds is ${code}, ${emulatedVersion}`, async t => {
     const server = await build(t, { emulatedVersion })
-    for (const [options, expected] of [[undefined, code], [{ propagationPolicy: 'Background' }, code], [{ propagationPolicy: 'Foreground' }, code], [{ orphanDependents: false }, 202]] as const) {
+    for (const [options, expected] of [
+      [undefined, code], [{ propagationPolicy: 'Background' }, code], [{ propagationPolicy: 'Foreground' }, code],
+      [{ orphanDependents: false }, 202]
+    ] as const) {
       await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
       await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
       const going = { metadata: { name: 'team', deletionTimestamp: /Z$/ }, status: { phase: 'Terminating' } }

@@ -87,11 +87,17 @@ t.test('metadata can be requested alone', async t => {
 t.test('metadata of one object is not that of a list', async t => {
   const server = await one(t)
   const as = (kind: string): string => `application/json;as=${kind};g=meta.orch.io;v=v1`
-  for (const [path, unfit, kind] of [[`${BINDINGS}/one`, 'PartialObjectMetadataList', 'ClusterRoleBinding'], [BINDINGS, 'PartialObjectMetadata', 'ClusterRoleBindingList']] as const) {
+  for (const [path, unfit, kind] of [
+    [`${BINDINGS}/one`, 'PartialObjectMetadataList', 'ClusterRoleBinding'],
+    [BINDINGS, 'PartialObjectMetadata', 'ClusterRoleBindingList']
+  ] as const) {
     t.match(await server.get(path, { accept: as(unfit) }), { code: 406, json: { reason: 'NotAcceptable' } }, path)
     t.match(await server.get(path, { accept: `${as(unfit)}, application/json` }), { code: 200, json: { kind } }, path)
   }
-  t.match(await server.get(BINDINGS, { accept: 'application/json;g=meta.orch.io;v=v1' }), { code: 406 }, 'a version of nothing')
+  t.match(
+    await server.get(BINDINGS, { accept: 'application/json;g=meta.orch.io;v=v1' }), { code: 406 },
+    'a version of nothing'
+  )
   t.equal((await server.call('DELETE', BINDINGS, undefined, { accept: as('PartialObjectMetadataList') })).code, 200)
 })
 

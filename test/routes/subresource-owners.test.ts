@@ -23,20 +23,39 @@ for (const { type, url, sent, owned } of [
 }
 
 t.test('the status of types that came since says nothing about metadata', async t => {
-  const server = await build(t, { emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true }, api: { disabled: [] } })
+  const server = await build(
+    t,
+    {
+      emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true },
+      api: { disabled: [] }
+    }
+  )
   for (const [type, url] of [
-    ['admissionregistration.orch.io/validatingadmissionpolicies', '/apis/admissionregistration.orch.io/v1/validatingadmissionpolicies'],
+    [
+      'admissionregistration.orch.io/validatingadmissionpolicies',
+      '/apis/admissionregistration.orch.io/v1/validatingadmissionpolicies'
+    ],
     ['networking.orch.io/servicecidrs', '/apis/networking.orch.io/v1/servicecidrs'],
     ['resource.orch.io/devicetaintrules', '/apis/resource.orch.io/v1beta2/devicetaintrules'],
     ['resource.orch.io/resourceclaims', '/apis/resource.orch.io/v1/namespaces/default/resourceclaims'],
-    ['storagemigration.orch.io/storageversionmigrations', '/apis/storagemigration.orch.io/v1beta1/storageversionmigrations']
+    [
+      'storagemigration.orch.io/storageversionmigrations',
+      '/apis/storagemigration.orch.io/v1beta1/storageversionmigrations'
+    ]
   ] as const) {
-    const { code, json: { kind, apiVersion } } = await server.post(url, { ...SAMPLES[type], metadata: { name: 'x', labels: { l: '1' } } })
+    const { code, json: { kind, apiVersion } } = await server.post(
+      url, { ...SAMPLES[type], metadata: { name: 'x', labels: { l: '1' } } }
+    )
     t.equal(code, 201, type)
-    const applied = await apply(server, `${url}/x/status`, 'me', { kind, apiVersion, metadata: { name: 'x', labels: { m: '1' } }, status: {} })
+    const applied = await apply(
+      server, `${url}/x/status`, 'me', { kind, apiVersion, metadata: { name: 'x', labels: { m: '1' } }, status: {} }
+    )
     t.match(applied, { code: 200, json: { metadata: { labels: { l: '1', m: undefined } } } }, type)
     t.notMatch(ownersOf(applied.json)['Apply me status'] ?? '', /metadata/, type)
-    const { json } = await server.patch(`${url}/x/status`, { metadata: { labels: { l: '2' }, annotations: { a: '1' }, finalizers: ['example.com/f'] } }, MERGE)
+    const { json } = await server.patch(
+      `${url}/x/status`, { metadata: { labels: { l: '2' }, annotations: { a: '1' }, finalizers: ['example.com/f'] } },
+      MERGE
+    )
     t.match(json.metadata, { labels: { l: '1' }, annotations: undefined }, type)
     t.notMatch(json.metadata.finalizers ?? [], ['example.com/f'], type)
   }

@@ -163,7 +163,10 @@ t.test('the configuration sets the levels of unlabelled namespaces and the exemp
     [{ ...value, exemptions: { namespaces: ['a', 'a'] } }, /exemptions\.namespaces\[1\]: Invalid value: "a": it is there already/],
     [{ ...value, exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
     [{ ...value, exemption: {} }, /unknown field "exemption"/],
-    [{ ...value, apiVersion: 'v1' }, /it is PodSecurityConfiguration of v1, not PodSecurityConfiguration of pod-security\.admission\.config\.orch\.io\/v1 or/]
+    [
+      { ...value, apiVersion: 'v1' },
+      /it is PodSecurityConfiguration of v1, not PodSecurityConfiguration of pod-security\.admission\.config\.orch\.io\/v1 or/
+    ]
   ]
   for (const [bad, message] of wrong) await t.rejects(serve(t, { configuration: { PodSecurity: { value: bad } } }), { message }, String(message))
 })

@@ -197,13 +197,24 @@ t.test('webhooks whose writes trigger each other end, and the server survives', 
 t.test('webhooks are never called for admission policies', async t => {
   const hook = await hookServer(t, deny())
   const server = await build(t, { emulatedVersion: '1.36' })
-  await configure(server, VALIDATING, 'a', webhook('a', hook, { rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }] }))
+  await configure(
+    server, VALIDATING, 'a',
+    webhook('a', hook, { rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }] })
+  )
   t.match(await create(server), { code: 400 })
-  const matchConstraints = { resourceRules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] }] }
+  const matchConstraints = {
+    resourceRules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] }]
+  }
   for (const [resource, spec] of [
     ['validatingadmissionpolicies', { matchConstraints, validations: [{ expression: 'true' }] }],
     ['validatingadmissionpolicybindings', { policyName: 'x', validationActions: ['Deny'] }],
-    ['mutatingadmissionpolicies', { matchConstraints, reinvocationPolicy: 'Never', mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }] }],
+    [
+      'mutatingadmissionpolicies',
+      {
+        matchConstraints, reinvocationPolicy: 'Never',
+        mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }]
+      }
+    ],
     ['mutatingadmissionpolicybindings', { policyName: 'x' }]
   ] as const) {
     const url = `/apis/admissionregistration.orch.io/v1/${resource}`

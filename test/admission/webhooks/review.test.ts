@@ -97,16 +97,57 @@ t.test('in a dry run webhooks without side effects are called, and others refuse
 
 t.test('1.36 sends no creation time that is not set, and takes patches of what it sent', async t => {
   for (const [emulatedVersion, unset] of [['1.24', { creationTimestamp: null }], ['1.36', {}]] as const) {
-    const hook = await hookServer(t, patching({ op: 'test', path: '/spec/template/metadata', value: { ...unset, labels: { a: 'b' } } }, { op: 'add', path: '/metadata/labels', value: { c: 'd' } }))
+    const hook = await hookServer(
+      t,
+      patching(
+        { op: 'test', path: '/spec/template/metadata', value: { ...unset, labels: { a: 'b' } } },
+        { op: 'add', path: '/metadata/labels', value: { c: 'd' } }
+      )
+    )
     const server = await build(t, { emulatedVersion })
-    await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'], resources: ['deployments', 'controllerrevisions'] }] }))
-    const made = await server.post('/apis/apps/v1/namespaces/default/deployments', { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } })
+    await configure(
+      server, MUTATING, 'a',
+      webhook(
+        'a', hook,
+        {
+          rules: [{
+            operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'],
+            resources: ['deployments', 'controllerrevisions']
+          }]
+        }
+      )
+    )
+    const made = await server.post(
+      '/apis/apps/v1/namespaces/default/deployments',
+      {
+        metadata: { name: 'd' },
+        spec: {
+          selector: { matchLabels: { a: 'b' } },
+          template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+        }
+      }
+    )
     t.match(made, { code: 201, json: { metadata: { labels: { c: 'd' } } } }, `${emulatedVersion}: ${made.body}`)
     const { object } = hook.asked[0]?.request as Json
-    t.strictSame([object.metadata.creationTimestamp, object.spec.template.metadata], emulatedVersion === '1.24' ? [null, { creationTimestamp: null, labels: { a: 'b' } }] : [undefined, { labels: { a: 'b' } }], emulatedVersion)
+    t.strictSame(
+      [object.metadata.creationTimestamp, object.spec.template.metadata],
+      emulatedVersion === '1.24'
+        ? [
+            null, { creationTimestamp: null, labels: { a: 'b' } }
+          ]
+        : [undefined, { labels: { a: 'b' } }],
+      emulatedVersion
+    )
     hook.answer = allow
-    await server.post('/apis/apps/v1/namespaces/default/controllerrevisions', { metadata: { name: 'r' }, revision: 1, data: { metadata: { creationTimestamp: null } } })
+    await server.post(
+      '/apis/apps/v1/namespaces/default/controllerrevisions',
+      { metadata: { name: 'r' }, revision: 1, data: { metadata: { creationTimestamp: null } } }
+    )
     const revision = hook.asked[1]?.request.object as Json
-    t.strictSame([revision.metadata.creationTimestamp, revision.data], [emulatedVersion === '1.24' ? null : undefined, { metadata: { creationTimestamp: null } }], `${emulatedVersion}: raw JSON stays`)
+    t.strictSame(
+      [revision.metadata.creationTimestamp, revision.data],
+      [emulatedVersion === '1.24' ? null : undefined, { metadata: { creationTimestamp: null } }],
+      `${emulatedVersion}: raw JSON stays`
+    )
   }
 })

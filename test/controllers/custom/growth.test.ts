@@ -90,7 +90,9 @@ for (const storage of ['v1', 'v2']) {
     t.match(await server.get(`${URL2}/large`), { code: 413 })
     t.match(await server.get(`${URL2}/large`, { accept: METADATA }), { code: 200, json: { metadata: { name: 'large' } } })
     if (storage === 'v1') t.match((await server.get(`${URL}/large`)).json, { spec: { items: [{ m0: 1 }] } }, 'the other version is served')
-    for (const accept of ['application/json', TABLE, METADATA_LIST]) t.equal((await server.get(URL2, { accept })).code, 200)
+    for (const accept of [
+      'application/json', TABLE, METADATA_LIST
+    ]) t.equal((await server.get(URL2, { accept })).code, 200)
     const { items } = (await server.get(URL2)).json
     t.strictSame(Object.keys(items[1].spec.items[0] as Json), ['m0'], 'without the further defaults')
     const watch = await Watch.open(t, `${server.url}${URL2}?watch=1`)

@@ -134,10 +134,18 @@ t.test('tables have the columns of the definition', async t => {
 t.test('a version is converted by the schemas alone, deprecated ones warn, and a new schema holds at once, for stored objects too', async t => {
   const server = await build(t)
   const old = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, shape: { type: 'string', default: 'round' } } } } }
-  const versions = [version('v1'), version('v1beta1', { storage: false, deprecated: true, schema: { openAPIV3Schema: old } }), version('v1alpha1', { storage: false, served: false }), version('v2', { storage: false, deprecated: true, deprecationWarning: 'use v1' }), version('v3', { storage: false, deprecated: true })]
+  const versions = [
+    version('v1'), version('v1beta1', { storage: false, deprecated: true, schema: { openAPIV3Schema: old } }),
+    version('v1alpha1', { storage: false, served: false }),
+    version('v2', { storage: false, deprecated: true, deprecationWarning: 'use v1' }),
+    version('v3', { storage: false, deprecated: true })
+  ]
   const made = await install(server, definition({ versions }))
   const other = (name: string): string => WIDGETS.replace('/v1/', `/${name}/`)
-  t.same((await server.get('/apis/example.com')).json['versions'].map(({ version }: Json) => version as string), ['v3', 'v2', 'v1', 'v1beta1'])
+  t.same(
+    (await server.get('/apis/example.com')).json['versions'].map(({ version }: Json) => version as string),
+    ['v3', 'v2', 'v1', 'v1beta1']
+  )
   t.equal((await server.get(other('v1alpha1'))).code, 404)
   await server.post(WIDGETS, widget('a', { size: 2, tags: ['x'] }))
   const beta = await server.get(`${other('v1beta1')}/a`)

@@ -13,7 +13,13 @@ type Rules = NonNullable<AuditPolicy['rules']>
 
 async function start (t: Test & { testdir: () => string }, rules: Rules, more: Partial<AuditPolicy> = {}, options: ServerOptions = {}): Promise<{ server: Client, events: () => Promise<Json[]> }> {
   const path = join(t.testdir(), 'audit.log')
-  const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules, ...more } }, ...options })
+  const server = await build(
+    t,
+    {
+      audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules, ...more } },
+      ...options
+    }
+  )
   return {
     server,
     events: async () => {
@@ -53,8 +59,12 @@ t.test('at level RequestResponse an event has what was sent, with its defaults, 
 })
 
 t.test('1.36 records no creation time that is not set', async t => {
-  for (const [emulatedVersion, metadata] of [['1.24', { name: 'c', creationTimestamp: null }], ['1.36', { name: 'c' }]] as const) {
-    const { server, events } = await start(t, [{ level: 'Request', verbs: ['create'] }], { omitStages: ['RequestReceived'] }, { emulatedVersion })
+  for (const [emulatedVersion, metadata] of [
+    ['1.24', { name: 'c', creationTimestamp: null }], ['1.36', { name: 'c' }]
+  ] as const) {
+    const { server, events } = await start(
+      t, [{ level: 'Request', verbs: ['create'] }], { omitStages: ['RequestReceived'] }, { emulatedVersion }
+    )
     await server.post(CONFIGS, { metadata: { name: 'c' } })
     t.strictSame((await events()).map(({ requestObject }) => requestObject.metadata), [metadata], emulatedVersion)
   }

@@ -96,8 +96,15 @@ t.test('1.36 leaves out the creation time that a review has not', async t => {
     const server = await build(t, { emulatedVersion })
     const spec = { user: 'ann', resourceAttributes: pods }
     t.strictSame((await server.post(ANYBODYS, { spec })).json.metadata, metadata, emulatedVersion)
-    t.strictSame((await server.post(`${ANYBODYS}?pretty=true`, { spec })).json.metadata, metadata, `${emulatedVersion}, indented`)
-    t.strictSame((await server.post(ANYBODYS, { spec }, { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' })).json.metadata, metadata, `${emulatedVersion}, metadata alone`)
+    t.strictSame(
+      (await server.post(`${ANYBODYS}?pretty=true`, { spec })).json.metadata, metadata, `${emulatedVersion}, indented`
+    )
+    t.strictSame(
+      (await server.post(
+        ANYBODYS, { spec }, { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' }
+      )).json.metadata,
+      metadata, `${emulatedVersion}, metadata alone`
+    )
     const { body } = await server.post(ANYBODYS, { spec }, { accept: 'application/yaml' })
     t.equal(body.includes('creationTimestamp'), emulatedVersion === '1.24', `${emulatedVersion}, YAML`)
   }

@@ -24,7 +24,10 @@ t.test('an explanation of an allowance names the binding, the role and the rule'
   t.equal(await why({ user: 'ann', resourceAttributes: { verb: 'list', resource: 'pods' } }),
     'Node: no opinion | RBAC: allowed by ClusterRoleBinding "ann-reads" of ClusterRole "reader" to User "ann", by the rule {APIGroups:[""], Resources:["pods"], Verbs:["get","list"]}')
   t.match(await why({ groups: ['devs'], resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'team' } }), /allowed by RoleBinding "team-reads\/team" of ClusterRole "reader" to Group "devs"/)
-  t.match(await why({ groups: ['system:masters'], resourceAttributes: { verb: 'delete', resource: 'nodes' } }), /^system:masters: allowed, as its members may do everything/)
+  t.match(
+    await why({ groups: ['system:masters'], resourceAttributes: { verb: 'delete', resource: 'nodes' } }),
+    /^system:masters: allowed, as its members may do everything/
+  )
   t.equal(await why({ user: 'system:node:n1', groups: ['system:nodes'], resourceAttributes: { verb: 'list', resource: 'services' } }), 'Node: allowed', 'modes after the deciding one are not evaluated')
 })
 

@@ -66,7 +66,9 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
   strategy.prepareForCreate?.(object, undefined, gates ?? DEFAULT_GATES)
   applyDefaults(stored.message, object)
   const before = clone(object)
-  const errors = [...validateObject(stored, object, gates), ...finish(validateVersion(one, object, undefined, '', gates))]
+  const errors = [
+    ...validateObject(stored, object, gates), ...finish(validateVersion(one, object, undefined, '', gates))
+  ]
   if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
   return { object, errors }
 }

@@ -61,7 +61,9 @@ t.test('schemas say more than a reference, several types, null and what is depre
 
 t.test('documents that are made side by side, in steps, are what each is alone', async t => {
   const from = new OpenApi3(representations, INFO)
-  const made = ['api/v1', 'apis/apps/v1'].map(name => ({ name, steps: from.parts(name), document: undefined as Plain | undefined }))
+  const made = ['api/v1', 'apis/apps/v1'].map(name => ({
+    name, steps: from.parts(name), document: undefined as Plain | undefined
+  }))
   let most = 0
   while (made.some(({ document }) => document === undefined)) {
     most++

@@ -179,8 +179,12 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
   t.same(seen[0]?.groups, ['far', 'system:authenticated'])
   t.equal(authorization, 'Bearer own-token')
   await t.test('of a file, too', async t => {
-    const claimMappings = { username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'oidc:' }, uid: {} }
-    const issuers = [{ issuer: { url: issuer.url, audiences: ['cluster'], certificateAuthority: ca.certificate }, claimMappings }]
+    const claimMappings = {
+      username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups', prefix: 'oidc:' }, uid: {}
+    }
+    const issuers = [{
+      issuer: { url: issuer.url, audiences: ['cluster'], certificateAuthority: ca.certificate }, claimMappings
+    }]
     const { code, seen } = await flagged(t, t.testdir(SERVER_FILES), [], { authentication: { jwt: { issuers } } })
     t.equal(await code(undefined, { authorization: `Bearer ${await sign(claims(issuer, source()))}` }), 200)
     t.same(seen[0]?.groups, ['oidc:far', 'system:authenticated'])
@@ -220,18 +224,27 @@ t.test('claims are those of the token, whatever they are called', t => {
 
 t.test('Google may name itself without a scheme', async t => {
   const documents: Record<string, unknown> = {
-    '/.well-known/openid-configuration': { issuer: 'https://accounts.google.com', jwks_uri: 'https://accounts.google.com/keys' }, '/keys': { keys: KEYS }
+    '/.well-known/openid-configuration': {
+      issuer: 'https://accounts.google.com', jwks_uri: 'https://accounts.google.com/keys'
+    }, '/keys': { keys: KEYS }
   }
   const fetcher = { json: async ({ pathname }: URL) => documents[pathname] } as unknown as DocumentFetcher
-  const google = new TokenIssuer({ url: 'https://accounts.google.com', fetcher, audiences: ['cluster'], algorithms: ['RS256'], failed: () => {}, wall: Date.now })
+  const google = new TokenIssuer({
+    url: 'https://accounts.google.com', fetcher, audiences: ['cluster'], algorithms: ['RS256'], failed: () => {},
+    wall: Date.now
+  })
   for (const iss of ['accounts.google.com', 'https://accounts.google.com']) {
     const token = await sign({ iss, aud: 'cluster', sub: 'ann', exp: now() + HOUR })
     t.match(await google.verify(token), { sub: 'ann' })
     let named: unknown
-    void byIssuer(name => { named = name; return undefined })({ headers: { authorization: `Bearer ${token}` }, certificate: undefined })
+    void byIssuer(name => { named = name; return undefined })({
+      headers: { authorization: `Bearer ${token}` }, certificate: undefined
+    })
     t.equal(named, 'https://accounts.google.com')
   }
-  await t.rejects(google.verify(await sign({ iss: 'https://accounts.google.com/', aud: 'cluster', sub: 'ann', exp: now() + HOUR })))
+  await t.rejects(google.verify(await sign({
+    iss: 'https://accounts.google.com/', aud: 'cluster', sub: 'ann', exp: now() + HOUR
+  })))
 })
 
 t.test("tokens expire, and become valid, on the server's clock, cached or not", async t => {

@@ -119,5 +119,8 @@ t.test('requests for certificates', async t => {
   ])
   const both = { status: { conditions: [approved, { type: 'Denied', status: 'True' }] } }
   await judged(t, server, `${place}/approval`, [['both', {}, both, 'Invalid status.conditions[1].type']])
-  await judged(t, await build(t, { emulatedVersion: '1.36' }), `${place}/approval`, [['both', {}, both, 'Invalid status.conditions']])
+  await judged(
+    t, await build(t, { emulatedVersion: '1.36' }), `${place}/approval`,
+    [['both', {}, both, 'Invalid status.conditions']]
+  )
 })

@@ -46,7 +46,9 @@ t.test('time zones', async t => {
     [{ 'spec.timeZone': 'Mars/Phobos' }, 'Invalid spec.timeZone'],
     [{ 'spec.timeZone': '+01:00' }, 'Invalid spec.timeZone'],
     ...['US/Pacific', 'Etc/GMT+1', 'GB-Eire'].map(zone => [{ 'spec.timeZone': zone }] satisfies Row),
-    ...['europe/berlin', 'EUROPE/BERLIN', 'us/pacific'].map(zone => [{ 'spec.timeZone': zone }, 'Invalid spec.timeZone'] satisfies Row),
+    ...[
+      'europe/berlin', 'EUROPE/BERLIN', 'us/pacific'
+    ].map(zone => [{ 'spec.timeZone': zone }, 'Invalid spec.timeZone'] satisfies Row),
     [{ 'spec.timeZone': 'UTC', 'spec.schedule': 'TZ=UTC 0 0 * * *' }, 'Invalid spec.schedule']
   ])
 })

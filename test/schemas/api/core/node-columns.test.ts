@@ -23,7 +23,9 @@ t.test('a node without a status', async t => {
 })
 
 t.test('1.36 tells the architecture with the kernel', async t => {
-  const cellOf = (info: object, ...gates: [typeof LATER] | []) => cellsOf(nodes, { status: { nodeInfo: { ...nodeInfo, ...info } } }, ...gates)['Kernel-Version']
+  const cellOf = (info: object, ...gates: [typeof LATER] | []) => cellsOf(
+    nodes, { status: { nodeInfo: { ...nodeInfo, ...info } } }, ...gates
+  )['Kernel-Version']
   t.equal(cellOf({ architecture: 'arm64' }, LATER), '5.10.0-13-amd64 (arm64)')
   t.equal(cellOf({}, LATER), '5.10.0-13-amd64')
   t.equal(cellOf({ architecture: 'arm64' }), '5.10.0-13-amd64')

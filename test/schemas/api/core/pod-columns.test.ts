@@ -84,13 +84,27 @@ t.test('sidecars count while they are up, and one that starts again does not sto
   }), LATER)
   const fetched = status('fetch', terminated(0, 'Completed'), { restartCount: 2, lastState: terminated(1, 'Error', 3) })
   const up = status('proxy', running, { started: true, restartCount: 1, lastState: terminated(1, 'Error', 20) })
-  const crashing = status('proxy', waiting('CrashLoopBackOff'), { started: false, restartCount: 4, lastState: terminated(1, 'Error', 7) })
+  const crashing = status(
+    'proxy', waiting('CrashLoopBackOff'), { started: false, restartCount: 4, lastState: terminated(1, 'Error', 7) }
+  )
   const web = status('web', running)
-  t.hasStrict(beside([fetched, up], [web]), { Ready: '2/2', Status: 'Running', Restarts: '1 (20m ago)' }, 'init containers that are done do not count')
+  t.hasStrict(
+    beside([fetched, up], [web]), { Ready: '2/2', Status: 'Running', Restarts: '1 (20m ago)' },
+    'init containers that are done do not count'
+  )
   t.hasStrict(beside([fetched, { ...up, ready: false }], [web]), { Ready: '1/2' })
-  t.hasStrict(beside([fetched, crashing], [web], [initialized]), { Ready: '1/2', Status: 'Init:CrashLoopBackOff', Restarts: '4 (7m ago)' })
-  t.hasStrict(beside([fetched, crashing], [status('web', waiting('PodInitializing'))]), { Ready: '0/2', Status: 'Init:CrashLoopBackOff', Restarts: '6 (3m ago)' }, 'unless nothing has started yet')
-  t.hasStrict(beside([fetched, up], [status('web', terminated(0, 'Completed'))]), { Ready: '1/2', Status: 'Completed' }, 'a sidecar alone does not keep a job running')
+  t.hasStrict(
+    beside([fetched, crashing], [web], [initialized]),
+    { Ready: '1/2', Status: 'Init:CrashLoopBackOff', Restarts: '4 (7m ago)' }
+  )
+  t.hasStrict(
+    beside([fetched, crashing], [status('web', waiting('PodInitializing'))]),
+    { Ready: '0/2', Status: 'Init:CrashLoopBackOff', Restarts: '6 (3m ago)' }, 'unless nothing has started yet'
+  )
+  t.hasStrict(
+    beside([fetched, up], [status('web', terminated(0, 'Completed'))]), { Ready: '1/2', Status: 'Completed' },
+    'a sidecar alone does not keep a job running'
+  )
   t.hasStrict(beside([fetched, { ...up, state: terminated(0, 'Completed') }], [web]), { Ready: '1/2' })
   t.hasStrict(beside([{ ...up, name: 'fetch' }], [web]), { Status: 'Init:0/2' }, 'other init containers are waited for')
 })
@@ -100,20 +114,39 @@ t.test('what 1.36 tells of pods that ended, in part or while they are deleted', 
   const [done, failed] = [status('web', terminated(0, 'Completed')), status('log', terminated(2, 'Error'))]
   t.hasStrict(cellsOf(pods, pod('Failed', [done, failed]), LATER), { Status: 'Error' })
   t.hasStrict(cellsOf(pods, pod('Failed', [done, failed])), { Status: 'Completed' }, '1.24 tells of the first')
-  t.hasStrict(cellsOf(pods, pod('Running', [done, failed, status('more', running)], { status: { conditions: [] } }), LATER), { Ready: '1/3', Status: 'Error' })
-  t.hasStrict(cellsOf(pods, pod('Running', [done, status('more', running)], { status: { conditions: [] } }), LATER), { Status: 'NotReady' })
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [done, failed, status('more', running)], { status: { conditions: [] } }), LATER),
+    { Ready: '1/3', Status: 'Error' }
+  )
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [done, status('more', running)], { status: { conditions: [] } }), LATER),
+    { Status: 'NotReady' }
+  )
   t.hasStrict(cellsOf(pods, pod('Running', [done, failed, status('more', running)]), LATER), { Status: 'Running' })
   t.hasStrict(cellsOf(pods, pod('Failed', [failed], { metadata }), LATER), { Status: 'Error' })
   t.hasStrict(cellsOf(pods, pod('Failed', [failed], { metadata })), { Status: 'Terminating' }, 'not so 1.24')
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata }), LATER), { Status: 'Terminating' })
-  t.hasStrict(cellsOf(pods, pod('Failed', [failed], { metadata, status: { reason: 'NodeLost' } }), LATER), { Status: 'Unknown' })
+  t.hasStrict(
+    cellsOf(pods, pod('Failed', [failed], { metadata, status: { reason: 'NodeLost' } }), LATER), { Status: 'Unknown' }
+  )
   const restarted = status('web', running, { lastState: terminated(1, 'Error', 9) })
-  t.hasStrict(cellsOf(pods, pod('Running', [restarted]), LATER), { Restarts: '0' }, 'without restarts there is no last one')
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [restarted]), LATER), { Restarts: '0' }, 'without restarts there is no last one'
+  )
   t.hasStrict(cellsOf(pods, pod('Running', [restarted])), { Restarts: '0 (9m ago)' })
 })
 
 t.test('gated pods say so, unless they have another reason', async t => {
-  const gated = (more: object) => cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }], ...more } }, LATER)
+  const gated = (more: object) => cellsOf(
+    pods,
+    {
+      spec: { containers: [container('web')] },
+      status: {
+        phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }], ...more
+      }
+    },
+    LATER
+  )
   t.hasStrict(gated({}), { Status: 'SchedulingGated' })
   t.hasStrict(gated({ reason: 'Evicted' }), { Status: 'Evicted' })
 })

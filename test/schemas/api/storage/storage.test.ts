@@ -67,7 +67,9 @@ creates(t, drivers, { spec: {} }, [
   ['an unknown life', { spec: { volumeLifecycleModes: ['Eternal'] } }, 'NotSupported spec.volumeLifecycleModes'],
   ['tokens', { spec: { tokenRequests: [{ audience: '' }, { audience: 'a', expirationSeconds: 600 }] } }],
   ['among secrets', { spec: { tokenRequests: [{ audience: 'a' }], serviceAccountTokenInSecrets: true } }],
-  ['none among secrets', { spec: { serviceAccountTokenInSecrets: false } }, 'Invalid spec.serviceAccountTokenInSecrets'],
+  [
+    'none among secrets', { spec: { serviceAccountTokenInSecrets: false } }, 'Invalid spec.serviceAccountTokenInSecrets'
+  ],
   ['for one audience twice', { spec: { tokenRequests: [{ audience: 'a' }, { audience: 'a' }] } }, 'Duplicate spec.tokenRequests[1].audience'],
   ['for too short a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds'],
   ['for too long a time', { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 2 ** 32 + 1 }] } }, 'Invalid spec.tokenRequests[0].expirationSeconds']
@@ -119,16 +121,44 @@ for (const version of ['v1', 'v1beta1']) {
 t.test('drivers and classes where release 1.36 is emulated', async t => {
   const gates = featureGates({}, { release: '1.36' })
   const found = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
-  t.same(found(updated(drivers, { spec: {} }, { spec: { podInfoOnMount: true, fsGroupPolicy: 'None', seLinuxMount: true } }, '', gates).errors), [])
-  t.same(found(created(drivers, { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } }, gates).errors), ['Invalid spec.nodeAllocatableUpdatePeriodSeconds'])
+  t.same(
+    found(
+      updated(
+        drivers, { spec: {} }, { spec: { podInfoOnMount: true, fsGroupPolicy: 'None', seLinuxMount: true } }, '', gates
+      ).errors
+    ),
+    []
+  )
+  t.same(
+    found(created(drivers, { spec: { nodeAllocatableUpdatePeriodSeconds: 9 } }, gates).errors),
+    ['Invalid spec.nodeAllocatableUpdatePeriodSeconds']
+  )
   t.same(found(updated(nodes, on(DRIVER), on({ ...DRIVER, allocatable: { count: 3 } }), '', gates).errors), [])
   t.same(found(updated(nodes, on(DRIVER), on({ ...DRIVER, nodeID: 'n2' }), '', gates).errors), ['Invalid spec.drivers'])
   t.same(found(created(nodes, on({ ...DRIVER, name: '' }), gates).errors), ['Required spec.drivers[0].name'])
   const attachment = { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } } }
   const attachments = served('storage.orch.io/v1', 'volumeattachments')
-  t.same(found(created(attachments, { spec: { ...attachment.spec, attacher: '' } }, gates).errors), ['Required spec.attacher'])
-  t.same(found(updated(attachments, attachment, { ...attachment, status: { attached: false, attachError: { errorCode: -1 } } }, 'status', gates).errors), ['Invalid status.attachError.errorCode'])
+  t.same(
+    found(created(attachments, { spec: { ...attachment.spec, attacher: '' } }, gates).errors),
+    ['Required spec.attacher']
+  )
+  t.same(
+    found(
+      updated(
+        attachments, attachment, { ...attachment, status: { attached: false, attachError: { errorCode: -1 } } },
+        'status', gates
+      ).errors
+    ),
+    ['Invalid status.attachError.errorCode']
+  )
   const changed = { provisioner: 'b', parameters: { a: 'b' }, reclaimPolicy: 'Retain' }
-  t.same(found(updated(served('storage.orch.io/v1', 'storageclasses'), { provisioner: 'a' }, changed, '', gates).errors).toSorted(), ['Invalid parameters', 'Invalid provisioner', 'Invalid reclaimPolicy'])
-  t.same(found(created(served('node.orch.io/v1', 'runtimeclasses'), { handler: '' }, gates).errors), ['Required handler'])
+  t.same(
+    found(
+      updated(served('storage.orch.io/v1', 'storageclasses'), { provisioner: 'a' }, changed, '', gates).errors
+    ).toSorted(),
+    ['Invalid parameters', 'Invalid provisioner', 'Invalid reclaimPolicy']
+  )
+  t.same(
+    found(created(served('node.orch.io/v1', 'runtimeclasses'), { handler: '' }, gates).errors), ['Required handler']
+  )
 })

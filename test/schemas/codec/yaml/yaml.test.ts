@@ -82,7 +82,12 @@ t.test('what a document may cost follows its size, and ends at a number of token
   for (const [what, text] of [
     ['comments', `a: 1\n${'#\n'.repeat(700_000)}`], ['blank lines', `a: 1\n${'\n'.repeat(700_000)}`], ['tags', `a: ${'!x '.repeat(400_000)}`], ['anchors', `a: ${'&x '.repeat(400_000)}`],
     ['commas', `a: [${','.repeat(700_000)}]`], ['faults', `a: 1\n${'\t}\n'.repeat(300_000)}`], ['comments in a list', `a: [\n${' #\n'.repeat(400_000)} 1]\n`]
-  ] as const) refused(t, text, /^the body is a YAML document of more than 600000 tokens, comments and blank lines included; use JSON$/, what)
+  ] as const) {
+    refused(
+      t, text, /^the body is a YAML document of more than 600000 tokens, comments and blank lines included; use JSON$/,
+      what
+    )
+  }
   for (const text of [`a: |\n${' x # y\n'.repeat(400_000)}`, `a: "${'x\n '.repeat(900_000)}"\n`, `a: 1 #${' x'.repeat(1_400_000)}\n`]) t.ok(parse(text).value)
   t.match(parse(`a:\n${'  # about it\n  - x\n'.repeat(40_000)}`).value, { a: { length: 40_000 } }, 'a comment for each value')
   t.throws(() => parseYaml(Buffer.from(`a:\n${'- x\n'.repeat(100)}`), { values: 10, members: 10, entries: 10 }), { message: /more than 120 tokens/ }, 'within the bounds of its caller')
