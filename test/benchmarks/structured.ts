@@ -105,7 +105,7 @@ export async function structuredEmbedded (scale: Scale): Promise<void> {
 }
 
 export async function structured (scale: Scale): Promise<void> {
-  await structuredEmbedded(scale)
+  if (scale.stores.includes('embedded')) await structuredEmbedded(scale)
   if (!scale.stores.includes('etcd')) return
   await using ends = new Ends()
   const { url } = await startEtcd(ends)
