@@ -24,7 +24,7 @@ t.test('a page says how to get in, and loads nothing', async t => {
 t.test('programs get a Status, and so do browsers for other paths', async t => {
   const server = await build(t, { authorization: { modes: ['RBAC'] }, authentication: { anonymous: 'health', tokens: 'root,root,1,system:masters\n' } })
   for (const accept of [
-    'application/json', '*/*', 'application/json, text/html;q=0.9', 'text/html;q=0, */*', undefined
+    'application/json', '*/*', 'application/json, text/html', 'application/json, text/html;q=0.9', 'text/html;q=0, */*', undefined
   ]) {
     t.match(await server.get('/', accept === undefined ? {} : { accept }), { code: 401, json: { kind: 'Status', reason: 'Unauthorized' } }, accept ?? 'none')
   }
