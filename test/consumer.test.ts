@@ -246,7 +246,7 @@ t.test('the packed package compiles and runs in another strict project', async t
     }
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
     t.notOk(/OrchDecorators|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
-    t.ok(plugin.length < 86_000, `${plugin.length} characters, however they are wrapped`)
+    t.ok(plugin.length < 90_000, `${plugin.length} characters, however they are wrapped`)
   })
 
   await t.test('installed as a global command it has a version and help, serves, and ends in order', async t => {

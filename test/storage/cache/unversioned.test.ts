@@ -3,8 +3,8 @@ import t from 'tap'
 import { UnversionedJson } from '../../../storage/cache/unversioned.js'
 
 const head = '{"metadata":{"name":"ä-😀",'
-const tail = '"creationTimestamp":null},"data":{"k":"ö"}}'
-const whole = (revision: number | string): string => `${head}"resourceVersion":"${revision}",${tail}\n`
+const tail = ',"creationTimestamp":null},"data":{"k":"ö"}}'
+const whole = (revision: number | string): string => `${head}"resourceVersion":"${revision}"${tail}\n`
 
 t.test('it becomes the JSON of any revision, however many digits it had room for', async t => {
   for (const order of [[7, 8, 7], [9, 10, 9], [123_456_789, 1], [Number.MAX_SAFE_INTEGER, 42]]) {
