@@ -5,7 +5,7 @@
  * reports them, as upstream does: a webhook may mend them first. Nested parts are declared when they are first needed,
  * as most definitions are larger than their use.
  */
-import { ObjectMeta } from '../meta/object.js'
+import { METADATA_TEXT, ObjectMeta } from '../meta/object.js'
 import { jsonValue, Time } from '../meta/scalars.js'
 import { apiPackage, list, map, one } from '../language/declare.js'
 import { messageSchema } from '../language/json-schema.js'
@@ -43,6 +43,10 @@ const SCALARS: Readonly<Record<string, Message>> = {
   number: scalar('Number', { type: 'number' }),
   boolean: scalar('Boolean', { type: 'boolean' })
 }
+/** Formats that expressions of policies read as something else than text. */
+const FORMATTED: Readonly<Record<string, Message>> = Object.fromEntries(
+  ['byte', 'date', 'date-time', 'duration'].map(format => [format, scalar('String', { type: 'string', format })])
+)
 const IntOrString = special('IntOrString', '', {}, {
   ...finite({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] }
 })
@@ -99,7 +103,7 @@ export function declareKind (
   return builder.message(name, { ...root, properties }, name, {
     type,
     given: root,
-    around: { metadata: one(null, 'Standard object metadata.', ObjectMeta) },
+    around: { metadata: one(null, METADATA_TEXT, ObjectMeta) },
     ...rules
   }) as Message<Custom> // the fields above
 }
@@ -161,7 +165,8 @@ class Builder {
     if (schema['x-orch-int-or-string'] === true) return one(null, text, IntOrString, options)
     if (type === 'array') return this.#list(schema, at, text, options)
     if (type === 'object') return this.#object(schema, at, text, options)
-    return one(null, text, SCALARS[type] ?? AnyValue, options)
+    const formatted = type === 'string' ? FORMATTED[schema.format ?? ''] : undefined
+    return one(null, text, formatted ?? SCALARS[type] ?? AnyValue, options)
   }
 
   #list (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {

@@ -9,6 +9,15 @@ const SCALARS: Readonly<Record<ScalarName, Type>> = {
   bytes: { kind: 'bytes' }
 }
 
+/** Of what has a JSON form of its own, as all scalars of types that definitions declare. */
+const JSON_TYPES: Readonly<Record<string, Type>> = {
+  string: STRING, boolean: { kind: 'bool' }, integer: { kind: 'int' }, number: { kind: 'double' }
+}
+const TEXTS: Readonly<Record<string, Type>> = {
+  'date-time': { kind: 'timestamp' }, date: { kind: 'timestamp' }, duration: { kind: 'duration' },
+  byte: { kind: 'bytes' }
+}
+
 const known = new WeakMap<Plan, Type>()
 
 /** The same type each time, with all fields of a message; what is no plain value of a known type is `dyn`. */
@@ -40,8 +49,7 @@ function ofElement (field: PlannedField): Type {
   if (scalar !== undefined) return SCALARS[scalar]
   if (special !== undefined) {
     const { type, format } = special.openapi
-    if (type !== 'string' || format === 'int-or-string') return DYN
-    return format === 'date-time' ? { kind: 'timestamp' } : STRING
+    return format === 'int-or-string' ? DYN : TEXTS[String(format)] ?? JSON_TYPES[String(type)] ?? DYN
   }
   return message === undefined || alternatives ? DYN : ofPlan(field.plan)
 }

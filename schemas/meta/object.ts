@@ -55,7 +55,10 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
     6, 'The version of the last change; opaque. Sent with an update, it must be the current one.'
   ),
   generation: int64(7, 'Counts changes of the desired state, where the type does so.'),
-  creationTimestamp: one(8, 'When the server created the object.', Time, { immutable: 'ruled', mayBeOmitted: true }),
+  creationTimestamp: one(
+    8, 'CreationTimestamp is a timestamp of when the server created the object.', Time,
+    { immutable: 'ruled', mayBeOmitted: true }
+  ),
   deletionTimestamp: one(9, 'When deletion was requested; the object goes when its finalizers have.', Time, {
     pointer: true, immutable: 'ruled'
   }),
@@ -76,8 +79,10 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
   )
 })
 
+/** These words, and the first of `creationTimestamp`, are those that conformance tests find with `kubectl explain`. */
+export const METADATA_TEXT = "Standard object's metadata."
 /** The first field of nearly every kind. */
-export const metadata = one(1, 'Standard object metadata.', ObjectMeta)
+export const metadata = one(1, METADATA_TEXT, ObjectMeta)
 
 /** The generation after an object's current one. */
 export function nextGeneration ({ metadata: { generation = 0 } }: { metadata: ObjectMeta }): number {

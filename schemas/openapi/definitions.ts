@@ -5,7 +5,7 @@
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { Facts, type Declaration, type Message, type Plain } from '../language/types.js'
 import { SCALARS } from '../language/json-schema.js'
-import { ListMeta, ObjectMeta } from '../meta/object.js'
+import { ListMeta, METADATA_TEXT, ObjectMeta } from '../meta/object.js'
 import { planFor, type PlannedField } from '../language/plan.js'
 import { deprecationIn, type Representation } from '../resource.js'
 import { customSchema } from './custom-schemas.js'
@@ -138,7 +138,7 @@ export class DefinitionSet<K = Plain> {
     const { given = {}, description, type } = message
     const selectable = this.#selectable.get(message) ?? []
     const standard = {
-      metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }),
+      metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: METADATA_TEXT }),
       types: typeProperties
     }
     return {

@@ -6,7 +6,7 @@ import type { Ages } from '../../meta/duration.js'
 import { ageOf, text, wideOnly, type Column } from '../../columns.js'
 import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
-import { ObjectMeta } from '../../meta/object.js'
+import { METADATA_TEXT, ObjectMeta } from '../../meta/object.js'
 import { pathSegment } from '../../names.js'
 import { resource } from '../../resource.js'
 import * as v1 from '../events/v1.js'
@@ -23,7 +23,7 @@ export const EventSeries = message('EventSeries', 'An event that goes on happeni
 
 export type Event = Static<typeof Event>
 export const Event = kind('Event', 'What happened to an object.', {
-  metadata: one(1, 'Standard object metadata.', ObjectMeta, { required: true }),
+  metadata: one(1, METADATA_TEXT, ObjectMeta, { required: true }),
   involvedObject: one(2, 'The object it happened to.', ObjectReference, { required: true }),
   reason: string(3, 'Why, in one word for a machine.'),
   message: string(4, 'A sentence for a person.'),

@@ -1,7 +1,7 @@
 /** Event of events.orch.io/v1beta1; `../core/events.ts` converts it from the stored version. */
 import { int32, one, string, apiPackage, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
-import { ObjectMeta } from '../../meta/object.js'
+import { METADATA_TEXT, ObjectMeta } from '../../meta/object.js'
 import { EventSource, ObjectReference } from '../core/references.js'
 
 export const API_VERSION = 'events.orch.io/v1beta1'
@@ -16,7 +16,7 @@ export const EventSeries = message('EventSeries', 'An event that goes on happeni
 
 export type Event = Static<typeof Event>
 export const Event = kind('Event', 'What happened to an object.', {
-  metadata: one(1, 'Standard object metadata.', ObjectMeta, { written: true }),
+  metadata: one(1, METADATA_TEXT, ObjectMeta, { written: true }),
   eventTime: one(2, 'When it was first observed.', MicroTime, { required: true }),
   series: one(3, 'Set while it goes on happening.', EventSeries, { pointer: true }),
   reportingController: string(4, 'Name of the controller that tells of it.'),
