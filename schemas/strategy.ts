@@ -28,6 +28,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * create. Runs before preparation.
    */
   readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
+  /**
+   * Drops fields that the emulated release does not have, where other versions have them and the stored one keeps them
+   * in annotations. @returns their paths, for a client that asked to hear of unknown fields
+   */
+  readonly dropUnknown?: (object: T, old: T | undefined, gates: Gates) => string[]
   /** Warnings about what `dropGated` and fields with a `gate` will drop, where an author must know. */
   readonly notKept?: (object: T, old: T | undefined, gates: Gates) => readonly string[]
   /**

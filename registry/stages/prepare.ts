@@ -44,6 +44,7 @@ export function prepareNew (write: CreateWrite): void {
  */
 export function dropUnknown ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
   const unknown = store.gated.dropUnknown(object, oldObject)
+  unknown.push(...store.strategy.dropUnknown?.(object, oldObject, store.gates) ?? [])
   if (unknown.length > 0) context.unknown?.(unknown)
 }
 

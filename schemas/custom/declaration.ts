@@ -131,6 +131,7 @@ class Builder {
     return messageSchema({
       name: `${this.#kind}.${name}`,
       openapiName: `${this.#prefix}.${name}`,
+      formerly: undefined,
       description: schema.description ?? '',
       get fields () { return fields ??= { ...around, ...build(), ...instead } },
       type: undefined,

@@ -64,6 +64,7 @@ export function apiPackage (
   }) => messageSchema({
     name: `${prefix}.${name}`,
     openapiName: `${openapi}.${name}`,
+    formerly: rules.formerly,
     description,
     fields,
     type: isKind

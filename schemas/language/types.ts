@@ -203,6 +203,8 @@ export interface Alternatives {
   readonly beside: Readonly<Plain>
 }
 
+export interface FormerName { readonly name: string, readonly until: string }
+
 export interface MessageOptions<T> {
   readonly structType?: 'atomic' | 'granular'
   /** Computed defaults; run after static ones, and must be idempotent. */
@@ -214,6 +216,8 @@ export interface MessageOptions<T> {
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
   /** False for types without a protobuf form. */
   readonly protobuf?: false
+  /** The name in OpenAPI before a release. */
+  readonly formerly?: FormerName
   /** Keeps undeclared members. */
   readonly preserveUnknown?: true
 }
@@ -226,6 +230,7 @@ export interface Declaration {
   readonly name: string
   /** `io.orch.api.rbac.v1.Subject`. */
   readonly openapiName: string
+  readonly formerly: FormerName | undefined
   readonly description: string
   readonly fields: Fields
   /** Set for kinds, whose objects begin with kind and apiVersion. */

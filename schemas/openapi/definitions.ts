@@ -107,7 +107,13 @@ export class DefinitionSet<K = Plain> {
 
   #reference (message: Declaration): Plain {
     if (message.special?.openapi['type'] === 'array') return message.special.openapi
-    return this.#refer(message.openapiName, () => this.#define(message))
+    return this.#refer(this.#nameOf(message), () => this.#define(message))
+  }
+
+  #nameOf ({ openapiName, formerly }: Declaration): string {
+    return formerly === undefined || this.#gates.enabled(formerly.until)
+      ? openapiName
+      : openapiName.replace(/[^.]*$/, formerly.name)
   }
 
   #define (message: Declaration): Plain {

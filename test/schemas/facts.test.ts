@@ -50,11 +50,15 @@ for (const module of modules) {
   }
 }
 
+/** The name that the interface's release has. */
+const formerName = ({ name, formerly }: Declaration): string =>
+  formerly === undefined ? name : name.replace(/[^.]*$/, formerly.name)
+
 /** A declared field in the form of the facts. */
 function asFact (name: string, { [Facts]: field }: Field): FactField {
   const element = typeof field.of === 'string'
     ? field.of
-    : (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts].name.replace('meta.v1.Anything', 'any')
+    : formerName((typeof field.of === 'function' ? field.of() : field.of as Message)[Facts]).replace('meta.v1.Anything', 'any')
   return {
     name,
     type: field.shape === 'map' ? `map<string,${element}>` : element,
@@ -135,8 +139,11 @@ function simple (name: string, field: FactField): FactField {
   return copy
 }
 
-function compare (t: TestBase, name: string, fact: FactMessage): void {
+function compare (t: TestBase, name: string, given: FactMessage): void {
   const message = declared.get(name)
+  // What had another name is compared as it was then; later fields are compared below.
+  const former = message?.formerly === undefined ? undefined : files.get(packageOf(name))?.messages[message.formerly.name]
+  const fact = former ?? given
   if (!t.ok(message, `${name} is declared`) || message === undefined) return
   if (fact.special !== undefined && fact.special !== 'protobuf only') {
     t.ok(message.special ?? message.alternatives, `${name} has a form of its own`)

@@ -3,6 +3,7 @@ import type { Ages } from '../../meta/duration.js'
 import type { Gates } from '../../gates.js'
 import type { ApiObject } from '../../meta/api-object.js'
 import type { VersionRules } from '../../strategy.js'
+import { GatedFields } from '../../language/gated.js'
 import { resource, type OtherRepresentation } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
@@ -77,10 +78,41 @@ const byContainer = (
 ): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> =>
   metrics.filter(metric => metric.containerResource !== undefined)
 
+/** What v2 declares for later releases and gates, on each server. */
+const gatedFields = new WeakMap<Gates, GatedFields>()
+
+function gatedOf (gates: Gates): GatedFields {
+  let made = gatedFields.get(gates)
+  if (made === undefined) gatedFields.set(gates, made = new GatedFields(v2.HorizontalPodAutoscaler, gates))
+  return made
+}
+
+/** Drops fields of behavior, which v1 has in an annotation: the rest of what v2 has is declared by v1 too. */
+function dropFromBehavior<R> (
+  autoscaler: Autoscaler, old: Autoscaler | undefined, drop: (now: ApiObject, old: ApiObject | undefined) => R
+): R | undefined {
+  const { annotations } = autoscaler.metadata
+  if (annotations?.[BEHAVIOR]?.includes('"Tolerance"') !== true) return undefined
+  const sent = fromV1(autoscaler)
+  const result = drop(sent, old === undefined ? undefined : fromV1(old))
+  const behavior = toV1(sent).metadata.annotations?.[BEHAVIOR]
+  if (behavior !== undefined) annotations[BEHAVIOR] = behavior
+  return result
+}
+
+function dropUnknown (autoscaler: Autoscaler, old: Autoscaler | undefined, gates: Gates): string[] {
+  return dropFromBehavior(autoscaler, old, (now, before) => gatedOf(gates).dropUnknown(now, before)) ?? []
+}
+
+function dropGated (autoscaler: Autoscaler, old: Autoscaler | undefined, gates: Gates): void {
+  dropFromBehavior(autoscaler, old, (now, before) => { gatedOf(gates).drop(now, before) })
+  dropContainerMetrics(autoscaler, old, gates)
+}
+
 /**
  * Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source.
  */
-function dropGated (
+function dropContainerMetrics (
   autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates
 ): void {
   if (gates.enabled('HPAContainerMetrics')) return
@@ -164,7 +196,9 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
     cell: (object: Autoscaler, ages: Ages, named: (own: string) => string) =>
       column.cell(asV2(object, named), ages, named)
   })),
-  strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: settleSent },
+  strategy: {
+    dropUnknown, dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: settleSent
+  },
   rules: {
     ...rules,
     prepare: autoscaler => {

@@ -8,13 +8,22 @@ import { invalid, notNegative } from '../../rules/findings.js'
 
 const { kind, message } = apiPackage('coordination.orch.io', 'v1', 'io.orch.api.coordination.v1')
 
+/** Never on: fields that it brings are known, and dropped. */
+const ELECTION = { gate: 'CoordinatedLeaderElection', since: '1.31' } as const
+
 export type LeaseSpec = Static<typeof LeaseSpec>
 export const LeaseSpec = message('LeaseSpec', 'Who holds a lease, and how long.', {
   holderIdentity: string(1, 'Who holds the lease now.', { pointer: true }),
   leaseDurationSeconds: int32(2, 'Seconds after renewTime before others may take the lease.', { pointer: true }),
   acquireTime: one(3, 'When the holder took the lease.', MicroTime, { pointer: true }),
   renewTime: one(4, 'When the holder last renewed the lease.', MicroTime, { pointer: true }),
-  leaseTransitions: int32(5, 'How often the lease has changed hands.', { pointer: true })
+  leaseTransitions: int32(5, 'How often the lease has changed hands.', { pointer: true }),
+  strategy: string(6, 'How the next holder is chosen.', {
+    pointer: true, values: ['OldestEmulationVersion'], ...ELECTION
+  }),
+  preferredHolder: string(7, 'Who should hold the lease instead of the present holder.', {
+    pointer: true, ...ELECTION
+  })
 }, {
   validate: ({ leaseDurationSeconds: seconds, leaseTransitions }, at, report) => {
     if (seconds !== undefined && seconds <= 0) {

@@ -1,8 +1,8 @@
 /** PersistentVolumeClaim (v1): a request for storage. */
 import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
-import { TypedLocalObjectReference } from './references-to-data.js'
-import { ResourceRequirements } from './resource-requirements.js'
+import { TypedLocalObjectReference, TypedObjectReference } from './references-to-data.js'
+import { VolumeResourceRequirements } from './resource-requirements.js'
 import { claimColumns } from './volume-columns.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
@@ -10,7 +10,7 @@ import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { refuseAlone } from './rules/persistentvolumes.js'
 import {
-  prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate
+  dropSource, prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate
 } from './rules/persistentvolumeclaims.js'
 import { kind, message } from './package.js'
 import { claimWarnings } from './rules/object-warnings.js'
@@ -45,14 +45,14 @@ export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'W
     values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled'
   }),
   selector: one(4, 'Labels a volume must have to be considered.', LabelSelector, { pointer: true }),
-  resources: one(2, 'Least storage the volume must have.', ResourceRequirements),
+  resources: one(2, 'Least storage the volume must have.', VolumeResourceRequirements),
   volumeName: string(3, 'Name of the volume the claim is bound to.'),
   storageClassName: string(5, 'Storage class the volume must be of; empty for none.', { pointer: true }),
   volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', {
     pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem'
   }),
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
-  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, {
+  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedObjectReference, {
     pointer: true, gate: 'AnyVolumeDataSource'
   }),
   volumeAttributesClassName: string(9, 'Class of attributes that the volume is to have.', {
@@ -126,6 +126,7 @@ export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
   deleteReturns: 'Object',
   columns: claimColumns,
   strategy: {
+    dropGated: dropSource,
     prepareForCreate: (claim, _user, gates) => { prepareClaim(claim, gates) },
     prepareForUpdate: (claim, old, subresource, gates) => {
       if (subresource === '') prepareClaimUpdate(claim, old, gates)

@@ -76,6 +76,12 @@ function nameAccount (spec: { serviceAccountName?: string | undefined, serviceAc
   if (name) spec.serviceAccountName = spec.serviceAccount = name
 }
 
+export type PodSchedulingGroup = Static<typeof PodSchedulingGroup>
+/** Nothing here has groups of pods: the field is known, and dropped. */
+export const PodSchedulingGroup = message('PodSchedulingGroup', 'The group of a pod.', {
+  podGroupName: string(1, 'Name of the group, in the namespace of the pod.', { pointer: true })
+})
+
 export type PodSpec = Static<typeof PodSpec>
 export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   volumes: list(1, 'Volumes the containers may mount.', Volume, {
@@ -162,6 +168,9 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   }),
   hostnameOverride: string(41, 'Host name of the pod, whatever the other fields and its name say.', {
     pointer: true, gate: 'HostnameOverride', since: '1.34'
+  }),
+  schedulingGroup: one(43, 'Pods to schedule together with this one.', PodSchedulingGroup, {
+    pointer: true, gate: 'GenericWorkload', since: '1.36'
   })
 }, {
   defaults: (spec, gates) => {

@@ -1,6 +1,6 @@
 /** Volumes of pods. */
 import { lacksDropped } from '../../language/gated.js'
-import { int32, int64, one, inline, bool, list, string, Facts, type Static } from '../../language/declare.js'
+import { int32, int64, one, inline, bool, list, map, string, Facts, type Static } from '../../language/declare.js'
 import {
   AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource, FlexVolumeSource,
   GlusterfsVolumeSource, ISCSIVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource
@@ -14,6 +14,7 @@ import {
   PortworxVolumeSource, QuobyteVolumeSource, VsphereVirtualDiskVolumeSource
 } from './volume-sources.js'
 import { ObjectMeta } from '../../meta/object.js'
+import { LabelSelector } from '../../meta/options.js'
 import { Quantity } from '../../meta/quantity.js'
 import { required } from '../../rules/findings.js'
 import { tagOf } from './images.js'
@@ -120,12 +121,44 @@ export const ServiceAccountTokenProjection =
     path: string(3, 'Path of the token file, relative to the mount point.', { required: true, ruled: true })
   })
 
+export type ClusterTrustBundleProjection = Static<typeof ClusterTrustBundleProjection>
+/** Nothing here makes bundles: the field is known, and dropped. */
+export const ClusterTrustBundleProjection =
+  message('ClusterTrustBundleProjection', 'Trusted certificates shown as a file in a projected volume.', {
+    name: string(1, 'Name of one bundle.', { pointer: true }),
+    signerName: string(2, 'Signer of the bundles to join.', { pointer: true }),
+    labelSelector: one(3, 'Labels of the bundles of the signer.', LabelSelector, { pointer: true }),
+    optional: bool(5, 'Whether the bundles may be missing.', { pointer: true }),
+    path: string(4, 'Path of the file, relative to the mount point.', { required: true, ruled: true })
+  })
+
+export type PodCertificateProjection = Static<typeof PodCertificateProjection>
+/** Nothing here signs for pods: the field is known, and dropped. */
+export const PodCertificateProjection =
+  message('PodCertificateProjection', 'A key and certificate of the pod shown as files in a projected volume.', {
+    signerName: string(1, 'Signer that the certificate is requested of.', { required: true, ruled: true }),
+    keyType: string(2, 'Kind of the key.', { required: true, ruled: true }),
+    maxExpirationSeconds: int32(3, 'Longest validity to ask for, in seconds.', { pointer: true }),
+    credentialBundlePath: string(4, 'Path of a file with the key and the certificates.'),
+    keyPath: string(5, 'Path of a file with the key.'),
+    certificateChainPath: string(6, 'Path of a file with the certificates.'),
+    userAnnotations: map(7, 'What the signer is told besides.', 'string')
+  })
+
 export type VolumeProjection = Static<typeof VolumeProjection>
 export const VolumeProjection = message('VolumeProjection', 'One source of a projected volume; one member is set.', {
   secret: one(1, 'Secret to show.', SecretProjection, { pointer: true }),
   downwardAPI: one(2, 'Fields of the pod to show.', DownwardAPIProjection, { pointer: true }),
   configMap: one(3, 'Config map to show.', ConfigMapProjection, { pointer: true }),
-  serviceAccountToken: one(4, 'Token of the service account to show.', ServiceAccountTokenProjection, { pointer: true })
+  serviceAccountToken: one(4, 'Token of the service account to show.', ServiceAccountTokenProjection, {
+    pointer: true
+  }),
+  clusterTrustBundle: one(5, 'Trusted certificates to show.', ClusterTrustBundleProjection, {
+    pointer: true, gate: 'ClusterTrustBundleProjection', since: '1.29'
+  }),
+  podCertificate: one(6, 'Key and certificate of the pod to show.', PodCertificateProjection, {
+    pointer: true, gate: 'PodCertificateRequest', since: '1.34'
+  })
 })
 
 export type ProjectedVolumeSource = Static<typeof ProjectedVolumeSource>

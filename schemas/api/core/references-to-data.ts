@@ -25,13 +25,24 @@ export const SecretReference = message('SecretReference', 'A secret of any names
   namespace: string(2, 'Namespace of the secret.')
 }, { structType: 'atomic' })
 
+const OF_ANY_KIND = {
+  apiGroup: string(1, 'API group of the object; empty for the core group.', { written: true, pointer: true }),
+  kind: string(2, 'Kind of the object.', { required: true }),
+  name: string(3, 'Name of the object.', { required: true })
+}
+
 export type TypedLocalObjectReference = Static<typeof TypedLocalObjectReference>
-export const TypedLocalObjectReference =
-  message('TypedLocalObjectReference', 'An object of any kind in the same namespace.', {
-    apiGroup: string(1, 'API group of the object; empty for the core group.', { written: true, pointer: true }),
-    kind: string(2, 'Kind of the object.', { required: true }),
-    name: string(3, 'Name of the object.', { required: true })
-  }, { structType: 'atomic' })
+export const TypedLocalObjectReference = message(
+  'TypedLocalObjectReference', 'An object of any kind in the same namespace.', OF_ANY_KIND, { structType: 'atomic' }
+)
+
+export type TypedObjectReference = Static<typeof TypedObjectReference>
+export const TypedObjectReference = message('TypedObjectReference', 'An object of any kind.', {
+  ...OF_ANY_KIND,
+  namespace: string(4, 'Namespace of the object; by default that of what refers to it.', {
+    pointer: true, gate: 'CrossNamespaceVolumeDataSource', since: '1.26'
+  })
+}, { structType: 'atomic', formerly: { name: 'TypedLocalObjectReference', until: '1.26' } })
 
 export type ObjectFieldSelector = Static<typeof ObjectFieldSelector>
 export const ObjectFieldSelector = message('ObjectFieldSelector', 'One field of an object.', {

@@ -54,22 +54,22 @@ export {
   PodIP, PodStatus, PodStatusResult
 } from './pod-status.js'
 export {
-  ConfigMapProjection, ConfigMapVolumeSource, DownwardAPIProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource,
-  EmptyDirVolumeSource, EphemeralVolumeSource, GitRepoVolumeSource, PersistentVolumeClaimTemplate,
-  PersistentVolumeClaimVolumeSource, ProjectedVolumeSource, SecretProjection, SecretVolumeSource,
-  ServiceAccountTokenProjection, Volume, VolumeProjection, VolumeSource
+  ClusterTrustBundleProjection, ConfigMapProjection, ConfigMapVolumeSource, DownwardAPIProjection,
+  DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource, EphemeralVolumeSource, GitRepoVolumeSource,
+  PersistentVolumeClaimTemplate, PersistentVolumeClaimVolumeSource, PodCertificateProjection, ProjectedVolumeSource,
+  SecretProjection, SecretVolumeSource, ServiceAccountTokenProjection, Volume, VolumeProjection, VolumeSource
 } from './pod-volumes.js'
 export { Pod } from './pods.js'
 export { PodTemplate } from './podtemplates.js'
 export {
   ConfigMapEnvSource, ConfigMapKeySelector, KeyToPath, ObjectFieldSelector, ResourceFieldSelector, SecretEnvSource,
-  SecretKeySelector, SecretReference, TypedLocalObjectReference
+  SecretKeySelector, SecretReference, TypedLocalObjectReference, TypedObjectReference
 } from './references-to-data.js'
 export { EventSource, LocalObjectReference, ObjectReference } from './references.js'
 export {
   ReplicationController, ReplicationControllerCondition, ReplicationControllerSpec, ReplicationControllerStatus
 } from './replicationcontrollers.js'
-export { ResourceRequirements } from './resource-requirements.js'
+export { ResourceRequirements, VolumeResourceRequirements } from './resource-requirements.js'
 export {
   ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus, ScopeSelector, ScopedResourceSelectorRequirement
 } from './resourcequotas.js'

@@ -1,9 +1,10 @@
 /** Validation of PersistentVolumeClaims and claim templates. */
 import { isOn, type Gates } from '../../../gates.js'
+import { lacksDropped } from '../../../language/gated.js'
 import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
-import { dnsSubdomain, qualifiedName } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
 import { checkName, forbidden, forgiving, invalid, notSupported, required } from '../../../rules/findings.js'
 import { isNative, isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
@@ -35,8 +36,24 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
       checkName(forgiving(report), `${at}.${field}.apiGroup`, source.apiGroup, dnsSubdomain)
     }
   }
-  if (spec.dataSource !== undefined && spec.dataSourceRef !== undefined &&
-    !sameValue(spec.dataSource, spec.dataSourceRef)) invalid(report, at, `${at}.dataSource`, 'must match dataSourceRef')
+  validateBothSources(spec, at, report)
+}
+
+function validateBothSources (spec: PersistentVolumeClaimSpec, at: string, report: Report): void {
+  const { dataSource, dataSourceRef } = spec
+  const namespace = dataSourceRef?.namespace ?? ''
+  if (namespace !== '') checkName(report, `${at}.dataSourceRef.namespace`, namespace, dnsLabel)
+  if (dataSource === undefined || dataSourceRef === undefined) return
+  if (namespace !== '') {
+    invalid(report, at, `${at}.dataSource`, 'may not be specified when dataSourceRef.namespace is specified')
+  } else if (!sameValue(dataSource, dataSourceRef)) {
+    invalid(report, at, `${at}.dataSource`, 'must match dataSourceRef')
+  }
+}
+
+/** Without its namespace, a source in another one would be another object: it is dropped whole. */
+export function dropSource ({ spec }: PersistentVolumeClaim): void {
+  if (spec.dataSourceRef !== undefined && lacksDropped(spec.dataSourceRef)) delete spec.dataSourceRef
 }
 
 const isCopyOrSnapshot = ({ apiGroup, kind }: TypedLocalObjectReference): boolean =>
@@ -50,7 +67,9 @@ export function prepareClaim ({ spec }: PersistentVolumeClaim, gates: Gates): vo
   if (spec.dataSource !== undefined && !isCopyOrSnapshot(spec.dataSource)) delete spec.dataSource
   if (!gates.enabled(ANY_SOURCE)) return
   if (spec.dataSource !== undefined) spec.dataSourceRef ??= { ...spec.dataSource }
-  else if (spec.dataSourceRef !== undefined) spec.dataSource = { ...spec.dataSourceRef }
+  else if (spec.dataSourceRef !== undefined && !spec.dataSourceRef.namespace) {
+    spec.dataSource = { ...spec.dataSourceRef }
+  }
 }
 
 /** Keeps an update valid from a client that knows only one of dataSource and dataSourceRef. */
