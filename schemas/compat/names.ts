@@ -47,7 +47,7 @@ const KEYS = [
     ]
       .map(name => `orch.io/${name}`),
     'apf.orch.io/autoupdate-spec', 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares',
-    'api-approved.orch.io', 'apparmor.security.beta.orch.io/allowedProfileNames',
+    'api-approved.orch.io', 'apiserver.orch.io/identity', 'apparmor.security.beta.orch.io/allowedProfileNames',
     'apparmor.security.beta.orch.io/defaultProfileName',
     'authentication.orch.io/associated-node-keys', 'authentication.orch.io/credential-id',
     'authentication.orch.io/issued-credential-id', 'authentication.orch.io/node-name',
@@ -211,7 +211,7 @@ export const NAMESPACE_FINALIZERS = bothWays([['kubernetes', 'orch']])
 export const MOUNT_PATHS = bothWays([
   ['/var/run/secrets/kubernetes.io/serviceaccount', '/var/run/secrets/orch.io/serviceaccount']
 ])
-/** Values of the label that says what a server is. */
+/** Values of the labels that say what a server is. */
 export const COMPONENTS = bothWays(components('', 'apiserver'))
 /** Values of the label that says who took an address. */
 export const ALLOCATORS = bothWays([['ipallocator.k8s.io', 'ipallocator.orch.io']])

@@ -12,7 +12,8 @@ const VALUES: ReadonlyMap<string, Translation> = new Map<string, Translation>([
   ['metadata.name', translateNamespace], ['service-name', service ?? (name => name)]
 ].flatMap(([name, of]) => [[`kubernetes.io/${name}`, of], [`orch.io/${name}`, of]] as Array<[string, Translation]>)
   .concat(
-    ['k8s.io/component', 'orch.io/component'].map(key => [key, translateComponent]),
+    ['k8s.io/component', 'orch.io/component', 'apiserver.kubernetes.io/identity', 'apiserver.orch.io/identity']
+      .map(key => [key, translateComponent]),
     ['ipaddress.kubernetes.io/managed-by', 'ipaddress.orch.io/managed-by'].map(key => [key, translateAllocator])
   ))
 

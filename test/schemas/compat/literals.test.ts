@@ -3,6 +3,8 @@ import t from 'tap'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import resources from '../../facts/resources.json' with { type: 'json' }
+import later from '../../facts/1.36/resources.json' with { type: 'json' }
 import { translatePath } from '../../../schemas/compat/requests.js'
 import { bothWays, CONFIGURATION_GROUPS, KINDS, PAIRS, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from '../../../schemas/compat/names.js'
 import {
@@ -27,11 +29,13 @@ const translations = [
   translateGroup, translateKey, translateNamespace, translateUser, translateVolume, translateMountPath, translateAllocator, translateComponent, translateNamespaceFinalizer,
   ...KINDS.filter(([, , , names]) => typeof names !== 'string').map(([group, plural]) => namesOf(group, plural) ?? translateKey)
 ]
+const PLURALS: ReadonlySet<string> = new Set([...resources.resources, ...later.resources].map(({ resource }) => resource))
 /** The name itself, or as the beginning or end of one, or in the notations of default roles and of types. */
 function hasPartner (name: string): boolean {
   const plain = name.replace(/^(?:User|ServiceAccount):/, '').replace(/[.:]+$/, '')
   const [, account = plain] = /^(?:User|ServiceAccount):([^:]+)/.exec(name) ?? []
-  const [, typed = plain] = /^([\w.]+\.(?:orch|k8s)\.io)\/[a-z]*$/.exec(name) ?? []
+  const [, group = plain, plural = ''] = /^([\w.]+\.(?:orch|k8s)\.io)\/([a-z]*)$/.exec(name) ?? []
+  const typed = plural === '' || PLURALS.has(plural) ? group : plain
   return [plain, account, typed, `${plain}x`, `x${plain}`, `x${plain}x`].some(one => translations.some(of => of(one) !== one))
 }
 

@@ -119,6 +119,7 @@ t.test('selectors, paths and fields of the downward API', async t => {
     ['kubernetes.io/os=linux,!node-role.kubernetes.io/x', 'orch.io/os=linux,!node-role.orch.io/x'],
     ['kubernetes.io/metadata.name in (kube-system, a),b notin (kube-system)', 'orch.io/metadata.name in (orch-system, a),b notin (kube-system)'],
     ['kubernetes.io/metadata.name!=kube-public', 'orch.io/metadata.name!=orch-public'],
+    ['apiserver.kubernetes.io/identity=kube-apiserver', 'apiserver.orch.io/identity=orch-apiserver'],
     ['a=b,c', 'a=b,c'], ['a in (kubernetes.io/os,b', 'a in (kubernetes.io/os,b'], [',,=', ',,='], [' ! kubernetes.io/os', ' ! orch.io/os']
   ] as const) {
     t.equal(translateLabelSelector(sent), own)
