@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
 import { millisecondsOf, type Duration } from './clock.js'
-import { checkMatch } from './options.js'
+import type { Known } from './load.js'
+import { checkMatch, checkNext, checkPlural } from './options.js'
 import { LOADER } from './users.js'
 
 export interface Exchange {
@@ -107,6 +108,7 @@ export class ExchangeLog implements Exchanges {
   #bytes = 0
   readonly #byRequest = new WeakMap<FastifyRequest, RecordedExchange>()
   readonly #waiting = new Set<Waiting>()
+  #known: (() => Known) | undefined
 
   /** @param limit maximum number of recorded exchanges */
   constructor (limit: number, now: () => number) {
@@ -119,12 +121,14 @@ export class ExchangeLog implements Exchanges {
   [Symbol.iterator] (): Iterator<Exchange> { return this.find()[Symbol.iterator]() }
 
   find (match: ExchangeMatch = {}): readonly Exchange[] {
-    checkMatch(match, 'match', true)
+    this.#check(match)
     return this.#all.filter(exchange => isMatch(match, exchange)).map(({ exchange }) => exchange)
   }
 
-  async next (match: ExchangeMatch = {}, { within }: NextOptions = {}): Promise<Exchange> {
-    checkMatch(match, 'match', true)
+  async next (match: ExchangeMatch = {}, options: NextOptions = {}): Promise<Exchange> {
+    this.#check(match)
+    checkNext(options)
+    const { within } = options
     const milliseconds = within === undefined ? undefined : millisecondsOf(within)
     const first = this.#all.find(recorded => isComplete(recorded) && isMatch(match, recorded))
     if (first !== undefined) return first.exchange
@@ -144,6 +148,12 @@ export class ExchangeLog implements Exchanges {
     }
   }
 
+  #check (match: ExchangeMatch): void {
+    checkMatch(match, 'match', true)
+    const known = this.#known?.()
+    if (known !== undefined) checkPlural(match, 'match', known)
+  }
+
   /** The newest exchanges, for an error. */
   #came (): string {
     const lines = this.#all.slice(-SHOWN).map(({ exchange: { method, url, status, verb, resource, user } }) =>
@@ -159,7 +169,8 @@ export class ExchangeLog implements Exchanges {
   }
 
   /** Adds the recording hooks around the server, so that its refusals are recorded too. */
-  observe (fastify: FastifyInstance): void {
+  observe (fastify: FastifyInstance, known: () => Known): void {
+    this.#known = known
     fastify.addHook('preHandler', (request, reply, done) => {
       this.#record(request, reply)
       done()

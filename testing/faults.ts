@@ -11,8 +11,9 @@ import type { Clock } from '../event-loop/clock.js'
 import { breakAtHead, breakOff, intercept, type Pass } from './answer-bytes.js'
 import { millisecondsOf, type Duration } from './clock.js'
 import type { ExchangeLog } from './exchanges.js'
+import type { Known } from './load.js'
 import { matchedOf, matches, PROBE, type MatchedRequest, type RequestMatch } from './match.js'
-import { checkMatch, checkResource } from './options.js'
+import { checkFault, checkMatch, checkResource } from './options.js'
 import { randomFrom } from './random.js'
 import { readOlder } from './stale-reads.js'
 import { LOADER } from './users.js'
@@ -118,7 +119,7 @@ export class FaultInjector implements Faults {
   readonly #clock: Clock
   #active: Active[] = []
   #added = 0
-  #resources: (() => ResourceRegistry) | undefined
+  #known: (() => Known) | undefined
   readonly #watches = new Map<ServerResponse, MatchedRequest>()
 
   constructor (seed: number, clock: Clock) {
@@ -128,12 +129,7 @@ export class FaultInjector implements Faults {
 
   add (fault: Fault): InjectedFault {
     check(fault)
-    const { on } = fault
-    if (on !== undefined) {
-      checkMatch(on, 'on')
-      const resources = this.#resources?.()
-      if (resources !== undefined) checkResource(on, 'on', resources)
-    }
+    if (fault.on !== undefined) this.#checkMatch(fault.on, 'on')
     const active: Active = new Active(fault, this.seed +
       this.#added++, () => { this.#active = this.#active.filter(pattern => pattern !== active) })
     this.#active.push(active)
@@ -143,15 +139,21 @@ export class FaultInjector implements Faults {
   clear (): void { this.#active = [] }
 
   dropWatches (match: RequestMatch = {}): number {
-    checkMatch(match, 'match')
+    this.#checkMatch(match, 'match')
     const targets = [...this.#watches].filter(([, request]) => matches(match, request))
     for (const [raw] of targets) breakOff(raw)
     return targets.length
   }
 
+  #checkMatch (match: RequestMatch, at: string): void {
+    checkMatch(match, at)
+    const known = this.#known?.()
+    if (known !== undefined) checkResource(match, at, known)
+  }
+
   /** Adds the hook that injects faults. It must run after the hooks of `exchanges`. */
-  inject (fastify: FastifyInstance, exchanges: ExchangeLog, resources: () => ResourceRegistry): void {
-    this.#resources = resources
+  inject (fastify: FastifyInstance, exchanges: ExchangeLog, known: () => Known): void {
+    this.#known = known
     fastify.addHook('preHandler', (request, reply, done) => {
       const matched = PROBE.test(request.url) ? undefined : matchedOf(request)
       if (matched === undefined || matched.user === LOADER.username) return done()
@@ -163,7 +165,7 @@ export class FaultInjector implements Faults {
       if (applying.length === 0) return done()
       for (const { name } of applying) exchanges.addFault(request, name)
       const delay = applying.reduce((sum, { fault }) => sum + millisecondsOf(fault.delay ?? 0), 0)
-      const go = (): void => { this.#apply(applying, reply, resources(), done) }
+      const go = (): void => { this.#apply(applying, reply, known().resources, done) }
       if (delay === 0) go()
       else served(request).orch.onClosed(this.#clock.after(delay, () => { if (!reply.raw.destroyed) go() }))
     })
@@ -197,6 +199,7 @@ export class FaultInjector implements Faults {
 }
 
 function check (fault: Fault): void {
+  checkFault(fault)
   const { status, retryAfter, disconnect, stale, staleReads } = fault
   if (EFFECTS.every(effect => fault[effect] === undefined)) {
     throw new TypeError(`the fault has no effect: give one of ${EFFECTS.join(', ')}`)

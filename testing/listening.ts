@@ -4,9 +4,9 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { server as orch, type ServerOptions } from '../app.js'
-import type { ResourceRegistry } from '../registry/resource-registry.js'
 import { selfSigned } from '../serving/certify.js'
 import type { Endpoint } from './kubeconfig.js'
+import type { Known } from './load.js'
 import { loadedServer, type Whole } from '../answers/server.js'
 
 export interface Listening extends Endpoint {
@@ -50,7 +50,7 @@ const OPTIONS = {
  */
 export async function listening (
   options: ServerOptions, { port, tls, log }: { readonly port: number, readonly tls: boolean, readonly log: boolean },
-  prepare: (root: FastifyInstance, resources: () => ResourceRegistry) => void
+  prepare: (root: FastifyInstance, known: () => Known) => void
 ): Promise<Listening> {
   const logger = log ? { level: 'warn', stream: process.stderr } : false
   if (tls) pair ??= selfSigned('localhost', ['localhost', HOST, '::1'], new Date())
@@ -62,7 +62,8 @@ export async function listening (
     : Fastify({ ...OPTIONS, logger })
   let scope: FastifyInstance | undefined
   prepare(root, () => {
-    return loadedServer(scope).orchResources
+    const { orchResources: resources, orchSettings: { naming } } = loadedServer(scope)
+    return { resources, naming }
   })
   try {
     await root.register(async instance => {

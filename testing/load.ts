@@ -8,6 +8,7 @@ import type { ResourceStore } from '../registry/resource-store.js'
 import type { FixtureObject, SourcedObject } from './fixtures.js'
 import type { Answer, Sender } from './sender.js'
 import type { Naming } from '../schemas/naming.js'
+import { didYouMean } from '../config/suggestions.js'
 import { adviceOnGroup } from '../schemas/upstream-groups.js'
 
 /** What the server has, and how clients may name it. */
@@ -20,6 +21,9 @@ interface Definition {
 
 /** Refuses fields that the server does not know, with their paths, as they are mistakes. */
 const STRICT = '?fieldValidation=Strict'
+
+/** For the command `dev` and for `testServer`. */
+const OTHER_NAMES = '; with --compat-names, or { server: { compatNames: true } }, it has the names of Kubernetes too'
 
 /** Milliseconds until a definition is served. */
 const SERVED_WITHIN = 20_000
@@ -53,13 +57,13 @@ const describe = ({ object: { kind, metadata: { namespace, name } }, source }: S
 function storeOf (fixture: SourcedObject, { resources, naming }: Known): ResourceStore {
   const { object: { apiVersion, kind } } = fixture
   const named = new Set([apiVersion, naming.group(apiVersion)])
-  const store = resources.served().find(({ representation }) => named.has(representation.apiVersion) &&
-    representation.kind === kind)
+  const inVersion = resources.served().filter(({ representation }) => named.has(representation.apiVersion))
+  const store = inVersion.find(({ representation }) => representation.kind === kind)
   if (store === undefined) {
     const [group = ''] = apiVersion.split('/')
-    const advice = naming.renames ? '' : adviceOnGroup(group)
-    throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}` +
-      (advice === '' ? '' : '; with { server: { compatNames: true } } it has the names of Kubernetes too'))
+    const kinds = inVersion.map(({ representation }) => representation.kind)
+    const advice = naming.renames || adviceOnGroup(group) === '' ? didYouMean(kind, kinds) : OTHER_NAMES
+    throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}${advice}`)
   }
   return store
 }

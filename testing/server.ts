@@ -183,9 +183,9 @@ async function start (options: TestServerOptions): Promise<Server> {
   let server: Server | undefined
   try {
     const started =
-      await listening({ ...serverOptions(options), storage: store, clock }, { port, tls, log }, (root, resources) => {
-        exchanges.observe(root)
-        faults.inject(root, exchanges, resources)
+      await listening({ ...serverOptions(options), storage: store, clock }, { port, tls, log }, (root, known) => {
+        exchanges.observe(root, known)
+        faults.inject(root, exchanges, known)
       })
     server = new Server({ options, store, clock, exchanges, faults, listening: started })
     if (fixtures !== undefined) await server.load(fixtures)

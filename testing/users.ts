@@ -5,6 +5,7 @@
 import type { Authenticator } from '../auth/authenticator.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { StatusError } from '../schemas/status.js'
+import { checkUser } from './options.js'
 
 export interface TestUser {
   readonly username: string
@@ -30,12 +31,15 @@ const infoOf = ({ username, groups = [], uid = '', extra = {} }: TestUser): User
       .fromEntries(Object.entries(extra).map(([name, values]) => [name, [...values]]))
   })
 
-/** The bearer token of a user. */
-export const tokenOf = (user: TestUser): string =>
-  PREFIX + Buffer.from(JSON.stringify(infoOf(user))).toString('base64url')
+/** The bearer token of a user. @throws OptionError */
+export function tokenOf (user: TestUser): string {
+  checkUser(user)
+  return PREFIX + Buffer.from(JSON.stringify(infoOf(user))).toString('base64url')
+}
 
 /** @param otherwise the user of requests without credentials; undefined for anonymous */
 export function testUsers (otherwise: TestUser | undefined): Authenticator {
+  if (otherwise !== undefined) checkUser(otherwise)
   const fallback = otherwise === undefined ? undefined : infoOf(otherwise)
   return {
     name: 'test users',

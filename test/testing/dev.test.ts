@@ -145,5 +145,6 @@ t.test('nodes and pods are simulated, with stages from files', async t => {
   t.equal(await server.end(), 0)
   const run = (...args: string[]): object => spawnSync(process.execPath, [CLI, 'dev', ...args], { encoding: 'utf8', timeout: 60_000 })
   t.match(run(`--stages=${folder}/wrong.yaml`), { status: 1, stderr: /^orch-apiserver dev: simulate\.stages\[0\]\.dely: there is no such member; .*did you mean delay\?\n$/ })
+  t.match(run(`--stages=${folder}/nowhere`), { status: 1, stderr: /nowhere: there is no such file or folder\n$/ })
   t.match(run(`--stages=${folder}/pod.yaml`), { status: 1, stderr: /pod\.yaml, document 1: Pod in v1 is no Stage in simulator\.orch\.io\/v1\n$/ })
 })

@@ -76,7 +76,7 @@ t.test('a fixture that cannot be loaded is named, with the reason, and no server
     [[config('a'), { kind: 'ConfigMap' }], /object 1 is no object: it needs apiVersion and kind/],
     ['kind: ConfigMap\nkind: Pod\napiVersion: v1\n', /a text: duplicate field "kind"/],
     ['a: 1\n---\n{', /a text, document 1 is no object|a text, document 1: /],
-    ['/no/such/folder', /ENOENT.*\/no\/such\/folder/],
+    ['/no/such/folder', /\/no\/such\/folder: there is no such file or folder$/],
     [{ ...DEFINITION, spec: { ...DEFINITION.spec, scope: 'Nowhere' } }, /fixture CustomResourceDefinition sites.example.com \(an object\): 422/]
   ] as Array<[Fixture, RegExp]>) await t.rejects(testServer({ fixtures: fixture }), says, String(says))
   await t.rejects(testServer({ server: { limits: { requestTimout: 5 } } as object }), { name: 'OptionError' })

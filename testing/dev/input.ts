@@ -3,6 +3,7 @@ import { isObject } from '../../schemas/language/values.js'
 import type { Duration } from '../clock.js'
 import type { Break, Fault } from '../faults.js'
 import type { RequestMatch } from '../match.js'
+import { checkMembers } from '../options.js'
 
 type Json = Readonly<Record<string, unknown>>
 type Reader = (value: unknown, name: string) => unknown
@@ -23,21 +24,14 @@ export const duration = (value: unknown): Duration =>
 export function objectOf (body: string, names?: readonly string[]): Json {
   const value: unknown = JSON.parse(body)
   if (!isObject(value)) throw new TypeError('the body must be an object in JSON')
-  const unknown = names === undefined ? undefined : Object.keys(value).find(name => !names.includes(name))
-  if (unknown !== undefined) {
-    throw new TypeError(`${unknown}: there is no such member; there are ${String(names?.join(', '))}`)
-  }
+  if (names !== undefined) checkMembers(value, names, '')
   return value
 }
 
-const read = (given: Json, table: Readonly<Record<string, Reader>>): object =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => {
-    const reader = Object.hasOwn(table, name) ? table[name] : undefined
-    if (reader === undefined) {
-      throw new TypeError(`${name}: there is no such member; there are ${Object.keys(table).join(', ')}`)
-    }
-    return [name, reader(value, name)]
-  }))
+function read (given: Json, table: Readonly<Record<string, Reader>>): object {
+  checkMembers(given, Object.keys(table), '')
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, table[name]?.(value, name)]))
+}
 
 const MATCH: Readonly<Record<keyof RequestMatch, Reader>> = {
   method: string, verb: string, url: string, group: string, resource: string, namespace: string, name: string,
