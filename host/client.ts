@@ -5,6 +5,7 @@ import type { Client, ClientOptions, InformerOptions, OwnClient, Schema, TypeNam
 import { TypeInformer } from './informer.js'
 import { TypedObjects } from './typed-objects.js'
 import { requestServer, type Asker, type RequestServer } from './requests.js'
+import { checkOptions, CLIENT, INFORMER } from './options.js'
 import { typeNameOf } from './types.js'
 import type { Whole } from '../answers/server.js'
 
@@ -32,10 +33,13 @@ class ServerClient extends TypedClient {
   with (options: ClientOptions): ServerClient { return new ServerClient(this.server, this.#asker(options)) }
 
   informer (schema: Schema | TypeName, options: InformerOptions<object> & { type?: TypeName } = {}): TypeInformer {
+    checkOptions(options, INFORMER)
     return new TypeInformer(this.server, typeNameOf(schema, options.type), options)
   }
 
-  #asker ({ fieldManager = this.asker.manager, warn = this.asker.warn }: ClientOptions): Asker {
+  #asker (options: ClientOptions): Asker {
+    checkOptions(options, CLIENT)
+    const { fieldManager = this.asker.manager, warn = this.asker.warn } = options
     return { ...this.asker, manager: fieldManager, warn }
   }
 }

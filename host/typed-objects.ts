@@ -11,6 +11,9 @@ import type {
   TypeName, WatchEvent, WatchOptions, Within, WriteOptions
 } from './contract.js'
 import { answeredObject, answeredPage } from './objects.js'
+import {
+  APPLY, checkOptions, CREATE, DELETE_COLLECTION, DELETE_ONE, GET, LIST, PATCH, UPDATE, WATCH
+} from './options.js'
 import { ask, open, type Asked, type Asker, type RequestServer } from './requests.js'
 import { typeNameOf } from './types.js'
 import { watchObjects } from './watch.js'
@@ -43,15 +46,18 @@ class Addressed implements Address {
   }
 
   async get (name: string, options: GetOptions = {}): Promise<AnyObject> {
+    checkOptions(options, GET)
     const { resourceVersion, signal } = options
     return await this.object('GET', { ...this.#named(name, options), query: { resourceVersion }, signal })
   }
 
   async update (object: AnyObject, options: WriteOptions = {}): Promise<AnyObject> {
+    checkOptions(options, UPDATE)
     return await this.write('PUT', { ...this.#itself(object, options), contentType: JSON_TYPE }, object, options)
   }
 
   async patch (name: string, patch: object, options: PatchOptions = {}): Promise<AnyObject> {
+    checkOptions(options, PATCH)
     const { type = 'merge', dryRun, fieldManager = this.asker.manager, fieldValidation, signal } = options
     if (!Object.hasOwn(PATCHES, type)) throw badRequest('the type of a patch is merge, json or strategic')
     const query = { dryRun: dryRunOf(dryRun), fieldManager, fieldValidation }
@@ -61,6 +67,7 @@ class Addressed implements Address {
   }
 
   async apply (object: AnyObject, options: ApplyOptions = {}): Promise<AnyObject> {
+    checkOptions(options, APPLY)
     const target = { ...this.#itself(object, options), contentType: APPLY_TYPE, query: { force: options.force } }
     return await this.write('PATCH', target, object, options)
   }
@@ -111,6 +118,7 @@ class Addressed implements Address {
 
 class ObjectPart extends Addressed {
   async create (name: string, object: AnyObject, options: WriteOptions = {}): Promise<AnyObject> {
+    checkOptions(options, CREATE)
     const namespace = this.within(options.namespace ?? metadataOf(object).namespace)
     return await this.write('POST', { name, namespace, contentType: JSON_TYPE }, object, options)
   }
@@ -118,6 +126,7 @@ class ObjectPart extends Addressed {
 
 export class TypedObjects extends Addressed {
   list (options: ListOptions = {}): Pages<AnyObject> {
+    checkOptions(options, LIST)
     return new ListedPages(options.continue, at => this.#page(options, at))
   }
 
@@ -131,6 +140,7 @@ export class TypedObjects extends Addressed {
   }
 
   watch (options: WatchOptions = {}): AsyncIterableIterator<WatchEvent<AnyObject>> {
+    checkOptions(options, WATCH)
     const { namespace = '', resourceVersion = '', signal } = options
     return watchObjects({
       namespace, resourceVersion, signal, closing: this.server.fastify.orchShutdown.signal,
@@ -142,6 +152,7 @@ export class TypedObjects extends Addressed {
   }
 
   async create (object: AnyObject, options: WriteOptions = {}): Promise<AnyObject> {
+    checkOptions(options, CREATE)
     const given = options.namespace ?? metadataOf(object).namespace
     const namespace = this.store.type.virtual ? given ?? '' : this.within(given)
     return await this.write('POST', { namespace, contentType: JSON_TYPE }, object, options)
@@ -149,6 +160,7 @@ export class TypedObjects extends Addressed {
 
   async delete (name: string, options: DeleteOptions = {}): Promise<AnyObject | undefined> {
     if (typeof name !== 'string' || name === '') throw badRequest('the name of an object is needed')
+    checkOptions(options, DELETE_ONE)
     const request = { ...deletion(options), name, namespace: this.within(options.namespace) }
     return await ask(this.server, this.asker, this.asked('DELETE', request), async answered => {
       const object = await answeredObject<AnyObject>(answered)
@@ -157,6 +169,7 @@ export class TypedObjects extends Addressed {
   }
 
   async deleteCollection (options: Selection & DeleteOptions = {}): Promise<void> {
+    checkOptions(options, DELETE_COLLECTION)
     const { query, ...request } = deletion(options)
     const namespace = this.within(options.namespace)
     const asked = this.asked('DELETE', { ...request, namespace, query: { ...query, ...selection(options) } })

@@ -4,6 +4,7 @@ import { isObject } from '../schemas/language/values.js'
 import { StatusError } from '../schemas/status.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { ownGroupOf } from '../schemas/upstream-groups.js'
 import type { TypeName } from './contract.js'
 
 /** @throws TypeError for a schema that does not say it */
@@ -45,6 +46,11 @@ export class StoresByKind {
   of (name: TypeName): ResourceStore {
     const store = this.find(name)
     if (store !== undefined) return store
-    throw new StatusError('NotFound', `this server has no kind ${name.kind} in ${name.apiVersion}`, { details: {} })
+    const [group = ''] = name.apiVersion.split('/')
+    const own = ownGroupOf(group)
+    const advice = own === undefined ? '' : `; in its own process the API group ${group} is named ${own}`
+    throw new StatusError(
+      'NotFound', `this server has no kind ${name.kind} in ${name.apiVersion}${advice}`, { details: {} }
+    )
   }
 }

@@ -3,11 +3,16 @@ import { API_VERSIONS } from './resources.js'
 
 const UPSTREAM = /^(.+)\.k8s\.io$/
 
+/** The name here of a group that Kubernetes names otherwise. */
+export function ownGroupOf (group: string): string | undefined {
+  const own = `${UPSTREAM.exec(group)?.[1] ?? ''}.orch.io`
+  return API_VERSIONS.some(apiVersion => apiVersion.startsWith(`${own}/`)) ? own : undefined
+}
+
 /** Empty for a group that is not served under another name. */
 export function adviceOnGroup (group: string): string {
-  const name = UPSTREAM.exec(group)?.[1]
-  return name !== undefined && API_VERSIONS.some(apiVersion => apiVersion.startsWith(`${name}.orch.io/`))
-    ? `the API group ${group} is named ${name}.orch.io here; start the server with --compat-names to serve it under ` +
-      'both names'
-    : ''
+  const own = ownGroupOf(group)
+  return own === undefined
+    ? ''
+    : `the API group ${group} is named ${own} here; start the server with --compat-names to serve it under both names`
 }

@@ -55,6 +55,31 @@ t.test('every verb, as the server itself', async t => {
   await maps.deleteCollection({ namespace: 'default', labelSelector: 'none=such' })
 })
 
+t.test('an unknown option is refused before anything is done', async t => {
+  const client = await hosted(t)
+  const maps = client.of(coreV1.ConfigMap)
+  await maps.create(map('kept'))
+  const unknown = (name: string) => ({ ...refused(400, 'BadRequest'), message: new RegExp(`^${name}: there is no such option; there are `) })
+  await t.rejects(maps.deleteCollection({ namespace: 'default', labelselector: 'none=such' } as object), unknown('labelselector'))
+  await t.rejects(maps.delete('kept', { namespace: 'default', dryrun: true } as object), unknown('dryrun'))
+  await t.rejects(maps.create(map('a'), { dryrun: true } as object), unknown('dryrun'))
+  await t.rejects(maps.update(map('kept'), { dryrun: true } as object), unknown('dryrun'))
+  await t.rejects(maps.apply(map('a'), { forced: true } as object), unknown('forced'))
+  await t.rejects(maps.patch('kept', {}, { namespace: 'default', kind: 'json' } as object), unknown('kind'))
+  await t.rejects(maps.get('kept', { namespce: 'default' } as object), unknown('namespce'))
+  t.throws(() => maps.list({ namespce: 'default' } as object), unknown('namespce'))
+  t.throws(() => maps.watch({ namespce: 'default' } as object), unknown('namespce'))
+  t.throws(() => client.informer(coreV1.ConfigMap, { selector: 'a=b' } as object), unknown('selector'))
+  t.throws(() => client.with({ fieldmanager: 'a' } as object), unknown('fieldmanager'))
+  t.equal((await maps.get('kept', { namespace: 'default' })).metadata.name, 'kept')
+  await t.rejects(maps.get('a', { namespace: 'default' }), refused(404, 'NotFound'))
+})
+
+t.test('a public name of a group is answered with its own', async t => {
+  const ingresses = (await hosted(t, { compatNames: true })).of({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' })
+  await t.rejects(ingresses.get('a', { namespace: 'default' }), { ...refused(404, 'NotFound'), message: /in its own process the API group networking\.k8s\.io is named networking\.orch\.io$/ })
+})
+
 t.test('what a delete could not remove yet is returned, whatever the release answers with', async t => {
   for (const emulatedVersion of ['1.24', '1.36'] as const) {
     const maps = (await hosted(t, { emulatedVersion })).of(coreV1.ConfigMap)
