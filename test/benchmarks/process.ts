@@ -3,6 +3,7 @@ import { spawn, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -74,14 +75,26 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
   ], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
   let errors = ''
   child.stderr?.on('data', (text: Buffer) => { errors += text.toString() })
+  // Refused connections cost this process as much as half a start if each is a request.
+  while (!await listens(port)) await soon(child, () => errors)
   // One connection: with a handshake for each probe, probes would dominate a server that loads many objects.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  while (!await ready(port, agent)) {
-    if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
-    await new Promise(resolve => { setTimeout(resolve, 2) })
-  }
+  while (!await ready(port, agent)) await soon(child, () => errors)
   agent.destroy()
   return { port, node, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
+}
+
+/** @throws Error if the server has ended */
+async function soon (child: ChildProcess, errors: () => string): Promise<void> {
+  if (child.exitCode !== null) throw new Error(`the server ended: ${errors()}`)
+  await new Promise(resolve => { setTimeout(resolve, 5) })
+}
+
+function listens (port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => { resolve(true) })
+    socket.on('error', () => { resolve(false) }).on('connect', () => { socket.destroy() })
+  })
 }
 
 function ready (port: number, agent: Agent): Promise<boolean> {
