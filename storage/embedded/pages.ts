@@ -31,6 +31,11 @@ export interface PagesVisitor {
   readonly enough: () => boolean
   /** Receives the records of the main tree in order, with their values. Both buffers are valid until it returns. */
   readonly record?: (key: Buffer, value: Buffer) => void
+  /**
+   * Whether records are looked for on pages that no readable page leads to, in the order of the file. Some may be of an
+   * older state if the list of free pages is damaged too.
+   */
+  readonly strays?: boolean
   /** Called between pages of records; the walk goes on when it resolves. Default at once. */
   readonly pause?: () => Promise<void> | undefined
 }
@@ -104,26 +109,52 @@ class PageWalker {
 
   async run (): Promise<void> {
     const { trees: [free, main] } = this.#head
-    await this.#tree('the table of records', main, false)
+    const isWhole = await this.#tree('the table of records', main, false)
     await this.#tree('the table of free pages', free, true)
     for (let at = 0; at < this.#free.length; at += 2) {
-      if (!this.#markUsed(this.#free[at] ?? 0, this.#free[at + 1] ?? 0, this.#head.allocated)) return
+      if (!this.#markUsed(this.#free[at] ?? 0, this.#free[at + 1] ?? 0, this.#head.allocated)) break
     }
+    if (!isWhole && this.#visitor.strays === true) await this.#strays()
   }
 
-  async #tree (name: string, tree: Tree, free: boolean): Promise<void> {
+  /** A page that leads to others may be damaged: the leaves below it are those that are neither reached nor free. */
+  async #strays (): Promise<void> {
+    const page = this.#pages[0] as Page // there are 32
+    this.#counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
+    for (let number = META_PAGES; number < this.#head.pages; number++) {
+      if (this.#yielder.isDue()) await this.#yielder.yield()
+      if (this.#isUsed(number) || !this.#read(page.bytes, number, this.#head.pageSize)) continue
+      if (this.#faultOf(page, number, false, false) !== undefined || !this.#markUsed(number, 1)) continue
+      const count = word(page.words, 10) >>> 1
+      this.#counts.leaf++
+      this.#counts.entries += count
+      this.#lastLength = -1
+      this.#bounds.length = 0
+      this.#leaf(page, number, count, false)
+      await this.#visitor.pause?.()
+    }
+    const { entries, leaf } = this.#counts
+    if (leaf > 0) this.#visitor.problem(`${entries} records were found on ${leaf} pages that no readable page leads to`)
+  }
+
+  /** Returns whether all that is to be there was found. */
+  async #tree (name: string, tree: Tree, free: boolean): Promise<boolean> {
     const { problem, enough } = this.#visitor
     this.#counts = { entries: 0, branch: 0, leaf: 0, overflow: 0 }
     this.#lastLength = -1
     this.#bounds.length = 0
-    if (tree.depth > MAX_DEPTH) return problem(`${name} is said to be ${tree.depth} pages deep`)
-    if (tree.root !== NO_PAGE) await this.#page(tree.root, 1, tree, free)
-    if (enough()) return
-    for (const what of ['entries', 'branch', 'leaf', 'overflow'] as const) {
-      if (this.#counts[what] !== tree[what]) {
-        problem(`${name} has ${this.#counts[what]} ${LABELS[what]} where there are to be ${tree[what]}`)
-      }
+    if (tree.depth > MAX_DEPTH) {
+      problem(`${name} is said to be ${tree.depth} pages deep`)
+      return false
     }
+    if (tree.root !== NO_PAGE) await this.#page(tree.root, 1, tree, free)
+    if (enough()) return false
+    const missing = (['entries', 'branch', 'leaf', 'overflow'] as const).filter(what =>
+      this.#counts[what] !== tree[what])
+    for (const what of missing) {
+      problem(`${name} has ${this.#counts[what]} ${LABELS[what]} where there are to be ${tree[what]}`)
+    }
+    return missing.length === 0
   }
 
   async #page (number: number, level: number, tree: Tree, free: boolean): Promise<void> {
@@ -304,6 +335,8 @@ class PageWalker {
     }
     return true
   }
+
+  #isUsed (number: number): boolean { return ((this.#used[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0 }
 
   #read (into: Buffer, number: number, bytes: number): boolean {
     try {

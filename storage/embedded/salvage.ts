@@ -1,6 +1,7 @@
 /**
  * What can be read of a damaged embedded store, from its file instead of through LMDB: of each key the newest version
- * whose value is whole. What lies on pages that cannot be reached is not known, deletions neither.
+ * whose value is whole, also on pages below a damaged one. What lay on the damaged page itself is not known, deletions
+ * neither.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ export async function salvage (directory: string): Promise<Salvage> {
   try {
     const found = new Survey()
     await walkPages(file, {
-      problem: text => { found.problem(text) }, enough: () => false, valuePage: () => {},
+      problem: text => { found.problem(text) }, enough: () => false, valuePage: () => {}, strays: true,
       record: (key, value) => { found.record(key, value) }
     })
     const fault = found.format === undefined ? undefined : faultOfFormat(found.format, directory)
@@ -136,6 +137,8 @@ async function * objectsIn (file: string, { keys, leases }: Survey): AsyncGenera
   const full: StoredObject[][] = []
   let batch: StoredObject[] = []
   let bytes = 0
+  /** An older state may have the same version once more. */
+  const seen = new Set<string>()
   let wake = (): void => {}
   let taken = (): void => {}
   let done = false
@@ -145,7 +148,7 @@ async function * objectsIn (file: string, { keys, leases }: Survey): AsyncGenera
     wake()
   }
   const walking = walkPages(file, {
-    problem: () => {}, enough: () => done, valuePage: () => {},
+    problem: () => {}, enough: () => done, valuePage: () => {}, strays: true,
     pause: () => full.length < MAX_WAITING ? undefined : new Promise<void>(resolve => { taken = resolve }),
     record: (recordKey, stored) => {
       const kind = recordKey[0] ?? 0
@@ -159,7 +162,8 @@ async function * objectsIn (file: string, { keys, leases }: Survey): AsyncGenera
       const { key, revision, created, lease } = version
       if (keys.get(key)?.readable !== revision) return
       const value = valueOf(kind, recordKey, stored)
-      if (value === undefined) return
+      if (value === undefined || seen.has(key)) return
+      seen.add(key)
       // Buffers of the walk are used again.
       const object = {
         key, value: Buffer.from(value), createRevision: created, modRevision: revision, lease: leases.get(lease)

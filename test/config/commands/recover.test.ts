@@ -90,6 +90,27 @@ t.test('what lies on other pages than the damaged one is recovered', async t => 
   for (const [key, value] of found) if (key.includes('/more/')) t.equal(value, `value ${Number(key.slice(-5))}`, key)
 })
 
+t.test('what lies below a damaged page that leads to others is recovered, and nothing that was deleted', async t => {
+  const directory = await store(2000)
+  let branches: number[] = []
+  damage(directory, bytes => {
+    branches = Array.from({ length: bytes.length / 4096 - 2 }, (_, at) => at + 2)
+      .filter(at => bytes.readUIntLE(at * 4096, 6) === at && (bytes.readUInt16LE(at * 4096 + 18) & 0x0f) === 1)
+    for (const branch of branches) bytes.fill(0xa5, branch * 4096, (branch + 1) * 4096)
+  })
+  t.ok(branches.length > 0)
+  const file = join(root, 'branches.snapshot')
+  const { code, err } = await run('recover', directory, `--output=${file}`)
+  t.equal(code, 0)
+  t.match(err, /page \d+ is not what belongs there\n/)
+  t.match(err, /\n\d+ records were found on \d+ pages that no readable page leads to\n/)
+  const found = await restored(t as never, file)
+  t.equal(found.size, 2002)
+  t.equal(found.get('/registry/one'), 'version 2 of one')
+  t.notOk(found.has('/registry/gone'))
+  for (const [key, value] of found) if (key.includes('/more/')) t.equal(value, `value ${Number(key.slice(-5))}`, key)
+})
+
 t.test('a store that is in use, is not there, or of which nothing can be read', async t => {
   const directory = await store()
   const backend = await openBackend({ kind: 'embedded', directory })
