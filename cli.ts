@@ -75,7 +75,7 @@ async function main (args: readonly string[]): Promise<void> {
     const printing = PRINTING_COMMANDS.find(name => name === args[0])
     if (printing !== undefined) {
       const { printed } = await import('./config/commands/printed.js')
-      process.stdout.write(printed(printing, args.slice(1)))
+      process.stdout.write(await printed(printing, args.slice(1)))
       return
     }
     const command = STORE_COMMANDS.find(name => name === args[0])

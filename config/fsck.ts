@@ -12,7 +12,7 @@ import { helpText, parseArguments, type CommandForm } from './command-line.js'
 import { printable, type Flag } from './flag.js'
 import { FLAGS } from './flags/index.js'
 
-const FSCK: CommandForm = {
+export const FSCK: CommandForm = {
   name: 'orch-apiserver fsck',
   usage: '--data-dir=FOLDER',
   description: `Reads the whole embedded store in the folder and reports every damage: pages, counts, the checksum of \

@@ -4,7 +4,7 @@
  *
  * Exit codes: 0 done, 1 not done, 128 and the number of the signal if interrupted.
  */
-import { ArgumentError, helpText, parseCommand, type StoreCommand } from '../command-line.js'
+import { ArgumentError, helpText, parseCommand, type CommandForm, type StoreCommand } from '../command-line.js'
 import { FlagError, printable } from '../flag.js'
 import type { Command } from './command.js'
 import { Interrupted, Interruption } from './interruption.js'
@@ -17,6 +17,9 @@ const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
   compact: async () => (await import('./compact.js')).COMPACT,
   recover: async () => (await import('./recover.js')).RECOVER
 }
+
+/** What a command takes. */
+export const formOf = async (name: StoreCommand): Promise<CommandForm> => (await COMMANDS[name]()).form
 
 interface Streams { readonly stdout: ProgressStream, readonly stderr: ProgressStream }
 

@@ -5,8 +5,10 @@ import { printed } from '../../../config/commands/printed.js'
 import { COMMANDS } from '../../../config/command-line.js'
 import { FLAGS } from '../../../config/flags/index.js'
 
+const script = await printed('completion', ['bash'])
+
 /** What bash offers for the last word, as it splits them. */
-const offers = (...words: string[]): string[] => execFileSync('bash', ['-euc', `${printed('completion', ['bash'])}
+const offers = (...words: string[]): string[] => execFileSync('bash', ['-euc', `${script}
 COMP_WORDS=(orch-apiserver ${words.map(word => `'${word}'`).join(' ')})
 COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
 _orch_apiserver || true
@@ -23,10 +25,15 @@ t.test('the shell completes flags, commands and values', async t => {
   t.strictSame(offers('--data-dir', '=', '/etc/host').sort(), execFileSync('bash', ['-c', 'compgen -f -- /etc/host'], { encoding: 'utf8' }).trim().split('\n').sort())
   t.strictSame(offers('').sort(), [...COMMANDS].sort())
   t.strictSame(offers('--local', ''), [], 'commands come first')
+  t.strictSame(offers('dev', '--fix'), ['--fixtures'], 'a command has flags of its own')
+  t.strictSame(offers('dev', '--etcd'), [], 'and not those of the server')
+  t.strictSame(offers('migrate', '--data-dir', 'x', '--fr'), ['--from'])
+  t.strictSame(offers('fsck', '--').sort(), ['--data-dir', '--help'])
+  t.strictSame(offers('completion', ''), ['bash'])
 })
 
 t.test('the manual page has every flag and command, and no text that roff would take for a request', async t => {
-  const page = printed('man', [])
+  const page = await printed('man', [])
   for (const name of Object.keys(FLAGS)) t.match(page, `\\fB\\-\\-${name.replaceAll('-', '\\-')}\\fR`, name)
   for (const name of COMMANDS) t.match(page, `\\fB${name}`, name)
   t.strictSame([...new Set(page.match(/^[.'].{0,3}/gm))].map(request => request.trim()).sort(), ['.PP', '.SH', '.SS', '.TH', '.TP'])
@@ -34,7 +41,7 @@ t.test('the manual page has every flag and command, and no text that roff would 
 })
 
 t.test('other arguments are refused', async t => {
-  t.throws(() => printed('completion', ['fish']), { message: 'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && bashcompinit`' })
-  t.throws(() => printed('completion', ['bash', 'x']), /unexpected argument "x"/)
-  t.throws(() => printed('man', ['x']), { message: 'unexpected argument "x": man takes none' })
+  await t.rejects(printed('completion', ['fish']), { message: 'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && bashcompinit`' })
+  await t.rejects(printed('completion', ['bash', 'x']), /unexpected argument "x"/)
+  await t.rejects(printed('man', ['x']), { message: 'unexpected argument "x": man takes none' })
 })
