@@ -1,5 +1,6 @@
 /** Applied configurations: only the fields that the client sent, in the form of the type. */
-import type { FieldError } from '../../schemas/status.js'
+import { isOn } from '../../schemas/gates.js'
+import type { Report } from '../../schemas/language/types.js'
 import { setMember, isObject } from '../../schemas/language/values.js'
 import { nameOfType } from '../../schemas/language/decode-error.js'
 import { membersOf, memberOf, itemsOf, type Kind, type Shape } from './shape.js'
@@ -44,7 +45,7 @@ function isOfKind (shape: Shape, value: unknown): boolean {
 }
 
 /** Reports values that cannot be merged: of another type, list items without their keys, duplicate items. */
-export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
+export function validateConfig (shape: Shape, config: unknown, report: Report, at = ''): void {
   const memberPath = (name: string): string => at === '' ? name : `${at}.${name}`
   if (!isOfKind(shape, config)) {
     return report({
@@ -68,14 +69,19 @@ export function validateConfig (shape: Shape, config: unknown, report: (error: F
   }
 }
 
+function hasDefault (list: Shape, key: string, report: Report): boolean {
+  const since = list.emptySince(key)
+  return list.item.field(key)?.default !== undefined || (since !== undefined && isOn(report, since))
+}
+
 function validateItems (
-  shape: Shape, items: readonly unknown[], report: (error: FieldError) => void, at: string
+  shape: Shape, items: readonly unknown[], report: Report, at: string
 ): void {
   const seen = new Set<string>()
   items.forEach((item, index) => {
     const field = `${at}[${index}]`
     const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined &&
-      shape.item.field(name)?.default === undefined && !shape.mayLack(name))
+      !shape.mayLack(name) && !hasDefault(shape, name, report))
     if (missing !== undefined) {
       report({
         type: 'FieldValueRequired', field: `${field}.${missing}`,

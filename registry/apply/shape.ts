@@ -120,6 +120,12 @@ export class Shape {
   mayLack (key: string): boolean { return this.item.field(key)?.isPointer === true }
 
   get #mayLackKeys (): boolean { return this.#lacking ??= this.keys.some(key => this.mayLack(key)) }
+  /** The release since which a key is empty when unset. Of atomic items too, which have no fields here. */
+  emptySince (key: string): string | undefined {
+    const { message, plan } = this.#planned?.innermost ?? {}
+    return message === undefined ? undefined : plan?.byName.get(key)?.field.emptySince
+  }
+
   get isPointer (): boolean { return this.#planned?.pointer === true }
 
   /** Whether two items have the same element. */
@@ -147,7 +153,8 @@ export class Shape {
     const members = membersOf(item)
     const key = this.item.field(name)
     const value = memberOf(members, name)
-    return key === undefined ? value : key.present(value) ?? key.default
+    const present = key === undefined ? value : key.present(value) ?? key.default
+    return present ?? (this.emptySince(name) === undefined ? undefined : '')
   }
 
   get default (): unknown { return this.#planned?.field.default }

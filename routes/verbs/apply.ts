@@ -92,7 +92,8 @@ function * configOf (
   config.metadata = withoutNulls(config.metadata, owned)
   matchConfig(store, config, info)
   const findings: FieldError[] = []
-  validateConfig(whole, config, finding => { findings.push(finding) })
+  const report = (finding: FieldError): void => { findings.push(finding) }
+  validateConfig(whole, config, Object.assign(report, { gates: store.gates }))
   if (findings.length > 0) throw invalid({ group: info.group, kind: object.kind }, info.name, findings)
   return { config, sent: value, force }
 }

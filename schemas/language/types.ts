@@ -69,6 +69,13 @@ export interface FieldOptions {
   /** Known values of a string. `closed` refuses others; with 'ruled' the type's own rules do. */
   readonly values?: readonly string[]
   readonly closed?: true | 'ruled'
+  /** Further known values, of a later release or a gate. */
+  readonly laterValues?: { readonly since: string, readonly values: readonly string[] }
+  /**
+   * The release since which an unset text is the empty one where a list is merged by it, and in OpenAPI. Before, items
+   * of the list need it.
+   */
+  readonly emptySince?: string
   /** Errors list the supported values in declared order instead of sorted. */
   readonly unsorted?: true
   /** UTF-16 code units. */
@@ -203,7 +210,7 @@ export interface Alternatives {
   readonly beside: Readonly<Plain>
 }
 
-export interface FormerName { readonly name: string, readonly until: string }
+export interface FormerMessage { readonly message: Message, readonly until: string }
 
 export interface MessageOptions<T> {
   readonly structType?: 'atomic' | 'granular'
@@ -216,8 +223,8 @@ export interface MessageOptions<T> {
   readonly validateUpdate?: (object: T, old: T, at: string, report: Report) => void
   /** False for types without a protobuf form. */
   readonly protobuf?: false
-  /** The name in OpenAPI before a release. */
-  readonly formerly?: FormerName
+  /** The message in whose place it came, which OpenAPI has until then. */
+  readonly formerly?: FormerMessage
   /** Keeps undeclared members. */
   readonly preserveUnknown?: true
 }
@@ -230,7 +237,7 @@ export interface Declaration {
   readonly name: string
   /** `io.orch.api.rbac.v1.Subject`. */
   readonly openapiName: string
-  readonly formerly: FormerName | undefined
+  readonly formerly: FormerMessage | undefined
   readonly description: string
   readonly fields: Fields
   /** Set for kinds, whose objects begin with kind and apiVersion. */

@@ -107,13 +107,9 @@ export class DefinitionSet<K = Plain> {
 
   #reference (message: Declaration): Plain {
     if (message.special?.openapi['type'] === 'array') return message.special.openapi
-    return this.#refer(this.#nameOf(message), () => this.#define(message))
-  }
-
-  #nameOf ({ openapiName, formerly }: Declaration): string {
-    return formerly === undefined || this.#gates.enabled(formerly.until)
-      ? openapiName
-      : openapiName.replace(/[^.]*$/, formerly.name)
+    const { formerly } = message
+    if (formerly !== undefined && !this.#gates.enabled(formerly.until)) return this.reference(formerly.message)
+    return this.#refer(message.openapiName, () => this.#define(message))
   }
 
   #define (message: Declaration): Plain {
@@ -173,7 +169,7 @@ export class DefinitionSet<K = Plain> {
     if (shape === 'list') Object.assign(schema, { type: 'array', items: element })
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
     else if (!('$ref' in element)) Object.assign(schema, element)
-    constrain(schema, field, this.#gates.enabled('OpenAPIEnums'))
+    constrain(schema, field, this.#gates)
     merge(schema, planned, this.#gates.enabled('OpenApiTypesLists'))
     if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
     return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema

@@ -1,4 +1,5 @@
 /** Constraints and extensions of fields: bounds, defaults, and merge strategies. */
+import type { Gates } from '../gates.js'
 import type { FieldFacts, Plain } from '../language/types.js'
 import type { PlannedField } from '../language/plan.js'
 import { capitalize } from './naming.js'
@@ -11,9 +12,13 @@ export function extension (name: string, value: unknown): Plain {
 const BOUNDS = ['default', 'maxLength', 'minimum', 'maximum'] as const
 
 /** Adds the constraints of a field. */
-export function constrain (schema: Plain, field: FieldFacts, enums: boolean): void {
+export function constrain (schema: Plain, field: FieldFacts, { enabled }: Pick<Gates, 'enabled'>): void {
   for (const bound of BOUNDS) if (field[bound] !== undefined) schema[bound] = field[bound]
-  if (enums && field.closed !== undefined && field.values !== undefined) schema['enum'] = field.values
+  const { closed, emptySince, laterValues: later, values } = field
+  if (closed !== undefined && values !== undefined && enabled('OpenAPIEnums')) {
+    schema['enum'] = later !== undefined && enabled(later.since) ? [...values, ...later.values] : values
+  }
+  if (emptySince !== undefined && enabled(emptySince)) schema['default'] = ''
   if (field.pattern !== undefined) schema['pattern'] = field.pattern.source
 }
 

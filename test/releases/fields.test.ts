@@ -57,6 +57,8 @@ t.test('fields whose gate is off are known to a later release, and dropped', asy
     t.same(made.json['spec'].volumes[0].projected.sources, [{}, {}, {
       serviceAccountToken: { path: 't', expirationSeconds: 3600 }
     }])
+    const signalled = await strict(one, pod('s', { os: { name: 'linux' } }, { lifecycle: { stopSignal: 'SIGTERM' } }))
+    t.same([signalled.code, signalled.json['spec'].containers[0].lifecycle], [201, undefined])
     const held = await one.post(`${LEASES}?fieldValidation=Strict`, lease)
     t.equal(held.code, 201)
     t.same(held.json['spec'], { holderIdentity: 'y' })

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { build, type Json } from '../build.js'
+import { build, type Client, type Json } from '../build.js'
 
 const FACTS = resolve(import.meta.dirname, '../../../test/facts/1.36')
 
@@ -30,4 +30,35 @@ t.test('every list says its type, which is that of the facts', async t => {
 t.test('release 1.24 says it where its types do', async t => {
   const { definitions } = (await (await build(t)).get('/openapi/v2')).json as { definitions: Record<string, Json> }
   t.notOk('x-orch-list-type' in definitions['io.orch.api.core.v1.PodSpec']?.['properties'].volumes)
+})
+
+t.test('enumerations and empty names have the values of each release', async t => {
+  const facts = JSON.parse(readFileSync(resolve(FACTS, 'core.v1.json'), 'utf8')) as {
+    messages: Record<string, { fields: Array<{ name: string, enum?: string[], enumClosed?: boolean, default?: unknown }> }>
+  }
+  const [earlier, later] = await Promise.all([build(t), build(t, { emulatedVersion: '1.36' })])
+  const definitionsOf = async (server: Client) => (await server.get('/openapi/v2')).json['definitions'] as Record<string, Json>
+  const [before, now] = [await definitionsOf(earlier), await definitionsOf(later)]
+  const at = (of: Record<string, Json>, message: string, name: string): Json =>
+    of[`io.orch.api.core.v1.${message}`]?.['properties']?.[name] ?? {}
+  let compared = 0
+  for (const [message, { fields }] of Object.entries(facts.messages)) {
+    for (const { name, enum: values, enumClosed } of fields) {
+      const { enum: said } = at(now, message, name)
+      if (enumClosed !== true || said === undefined) continue
+      compared++
+      t.same([...said as string[]].sort(), values?.toSorted(), `${message}.${name}`)
+    }
+  }
+  t.ok(compared > 30, `${compared} enumerations`)
+  t.notMatch(at(before, 'ResourceQuotaSpec', 'scopes')['enum'], ['VolumeAttributesClass'])
+  t.same(['name'].map(name => [at(before, 'LocalObjectReference', name)['default'], at(now, 'LocalObjectReference', name)['default']]), [[undefined, '']])
+  const url = '/api/v1/namespaces/default/pods/a?fieldManager=m'
+  const pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }], imagePullSecrets: [{ name: '' }] } }
+  const apply = (server: Client) => server.patch(url, pod, 'application/apply-patch+yaml')
+  t.equal((await apply(earlier)).code, 422)
+  t.equal((await apply(later)).code, 201)
+  t.equal((await apply(later)).code, 200)
+  const [{ fieldsV1 }] = (await later.get('/api/v1/namespaces/default/pods/a')).json['metadata'].managedFields
+  t.same(Object.keys(fieldsV1['f:spec']['f:imagePullSecrets']), ['k:{"name":""}'])
 })

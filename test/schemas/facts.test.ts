@@ -52,7 +52,7 @@ for (const module of modules) {
 
 /** The name that the interface's release has. */
 const formerName = ({ name, formerly }: Declaration): string =>
-  formerly === undefined ? name : name.replace(/[^.]*$/, formerly.name)
+  formerly === undefined ? name : formerly.message[Facts].name
 
 /** A declared field in the form of the facts. */
 function asFact (name: string, { [Facts]: field }: Field): FactField {
@@ -142,8 +142,8 @@ function simple (name: string, field: FactField): FactField {
 function compare (t: TestBase, name: string, given: FactMessage): void {
   const message = declared.get(name)
   // What had another name is compared as it was then; later fields are compared below.
-  const former = message?.formerly === undefined ? undefined : files.get(packageOf(name))?.messages[message.formerly.name]
-  const fact = former ?? given
+  const former = message === undefined ? '' : formerName(message).slice(packageOf(name).length + 1)
+  const fact = message?.formerly === undefined ? given : files.get(packageOf(name))?.messages[former] ?? given
   if (!t.ok(message, `${name} is declared`) || message === undefined) return
   if (fact.special !== undefined && fact.special !== 'protobuf only') {
     t.ok(message.special ?? message.alternatives, `${name} has a form of its own`)

@@ -102,7 +102,7 @@ export type Toleration = Static<typeof Toleration>
 export const Toleration = message('Toleration', 'Taints a pod puts up with.', {
   key: string(1, 'Key of the taint; empty with Exists matches all keys.'),
   operator: string(2, 'How the value is compared, Exists or Equal; by default Equal.', {
-    values: ['Exists', 'Equal'], closed: 'ruled'
+    values: ['Exists', 'Equal'], closed: 'ruled', laterValues: { since: '1.35', values: ['Lt', 'Gt'] }
   }),
   value: string(3, 'Value of the taint; empty with Exists.'),
   effect: string(4, 'Effect of the taint; empty matches all effects.', {

@@ -1,5 +1,6 @@
 /** Containers of pods. */
 import { int32, one, inline, bool, list, string, type FieldOptions, type Static } from '../../language/declare.js'
+import { lacksDropped } from '../../language/gated.js'
 import { EnvFromSource, EnvVar } from './env.js'
 import { Lifecycle, Probe } from './handlers.js'
 import { ResourceRequirements } from './resource-requirements.js'
@@ -95,20 +96,27 @@ const fieldsWith = (restarts: FieldOptions) => ({
   tty: bool(18, 'Whether a terminal is allocated; stdin must be true as well.')
 })
 
-function pullPolicy (container: { image?: string | undefined, imagePullPolicy?: string | undefined }): void {
+/** Fills the pull policy in; a lifecycle of which a gate that is off left nothing is none. */
+function complete (
+  container: { image?: string | undefined, imagePullPolicy?: string | undefined, lifecycle?: object | undefined }
+): void {
   container.imagePullPolicy ||= tagOf(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
+  const { lifecycle } = container
+  if (lifecycle !== undefined && lacksDropped(lifecycle) && Object.keys(lifecycle).length === 0) {
+    delete container.lifecycle
+  }
 }
 
 export type Container = Static<typeof Container>
 export const Container =
   message('Container', 'A program that runs in a pod.', fieldsWith({ gate: 'SidecarContainers' }), {
-    defaults: pullPolicy
+    defaults: complete
   })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
 export const EphemeralContainerCommon = message(
   'EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fieldsWith({}),
-  { defaults: pullPolicy }
+  { defaults: complete }
 )
 
 export type EphemeralContainer = Static<typeof EphemeralContainer>

@@ -15,7 +15,7 @@ export const ObjectReference = message('ObjectReference', 'Another object, or a 
 
 export type LocalObjectReference = Static<typeof LocalObjectReference>
 export const LocalObjectReference = message('LocalObjectReference', 'Another object of the same namespace.', {
-  name: string(1, 'Name of the object.')
+  name: string(1, 'Name of the object.', { emptySince: '1.30' })
 }, { structType: 'atomic' })
 
 export type EventSource = Static<typeof EventSource>

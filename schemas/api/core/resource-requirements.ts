@@ -31,5 +31,5 @@ export const ResourceRequirements =
 export type VolumeResourceRequirements = Static<typeof VolumeResourceRequirements>
 export const VolumeResourceRequirements =
   message('VolumeResourceRequirements', 'Storage that is needed and that may be used.', AMOUNTS, {
-    defaults: round, formerly: { name: 'ResourceRequirements', until: '1.29' }
+    defaults: round, formerly: { message: ResourceRequirements, until: '1.29' }
   })

@@ -4,9 +4,12 @@ import { map, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { resource } from '../../resource.js'
-import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
+import { ATTRIBUTES, validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/resourcequotas.js'
 import { kind, message } from './package.js'
 import { quotaWarnings } from './rules/object-warnings.js'
+
+/** The scope of claims has the name of its gate. */
+const OF_CLAIMS = { since: ATTRIBUTES, values: [ATTRIBUTES] }
 
 export type ScopedResourceSelectorRequirement = Static<typeof ScopedResourceSelectorRequirement>
 export const ScopedResourceSelectorRequirement =
@@ -16,7 +19,7 @@ export const ScopedResourceSelectorRequirement =
       {
         required: true, mayBeEmpty: true, values: [
           'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
-        ], closed: 'ruled'
+        ], closed: 'ruled', laterValues: OF_CLAIMS
       }
     ),
     operator: string(2, 'How the values are compared: In, NotIn, Exists or DoesNotExist.', {
@@ -36,7 +39,7 @@ export const ResourceQuotaSpec = message('ResourceQuotaSpec', 'Limits on a names
   scopes: list(2, 'Scopes an object must be in, all of them, to count.', 'string', {
     immutable: 'ruled', values: [
       'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
-    ], closed: 'ruled'
+    ], closed: 'ruled', laterValues: OF_CLAIMS
   }),
   scopeSelector: one(3, 'Scopes an object must be in, with operators and values.', ScopeSelector, { pointer: true })
 }, {

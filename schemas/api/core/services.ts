@@ -100,7 +100,8 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   publishNotReadyAddresses: bool(13, 'Whether pods that are not ready are published as well.'),
   sessionAffinityConfig: one(14, 'Settings of the session affinity.', SessionAffinityConfig, { pointer: true }),
   ipFamilies: list(19, 'IP families of the service: IPv4, IPv6 or both.', 'string', {
-    immutable: 'ruled', values: ['IPv4', 'IPv6'], closed: 'ruled', listType: 'atomic'
+    immutable: 'ruled', values: ['IPv4', 'IPv6'], closed: 'ruled', laterValues: { since: '1.29', values: [''] },
+    listType: 'atomic'
   }),
   ipFamilyPolicy: string(17, 'Whether it is SingleStack, PreferDualStack or RequireDualStack.', {
     pointer: true, values: ['SingleStack', 'PreferDualStack', 'RequireDualStack'], closed: 'ruled'
