@@ -1,9 +1,13 @@
 /** What expressions of policies read of a request. */
 import { Authorizer, Check, type Answered, type Ask, type Asked } from '../../expressions/authorizer.js'
 import { DeferredFields, Given } from '../../expressions/from-json.js'
+import { ResourceAttributes } from '../../schemas/api/authorization/accessreviews.js'
+import { Namespace } from '../../schemas/api/core/namespaces.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
 import { celValueOf } from '../../schemas/language/cel-values.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
+import { OWN_NAMES } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { pathRequest, resourceRequest } from '../../auth/request-info.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
@@ -18,6 +22,7 @@ import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
 export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'naming' | 'observePolicies'>
 export type Values = Readonly<Record<string, unknown>>
+type AskedObject = Pick<Asked, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>
 
 /** The same values, with others beside or in place of them. */
 export const extended = (values: Values, more: Values): Values =>
@@ -116,6 +121,21 @@ export class RequestVariables {
     return await this.#request.reader.get('', 'namespaces', '', namespace)
   }
 
+  /** From own names to those of clients, or back. */
+  named ({ group = '', resource = '', subresource = '', namespace = '', name = '' }: Asked): Required<AskedObject> {
+    const { naming = OWN_NAMES } = this.#tools
+    return naming.value(ResourceAttributes, { group, resource, subresource, namespace, name })
+  }
+
+  /** As expressions read it: the stored object, or its form for clients. */
+  namespaceIn (live: ApiObject | undefined): unknown {
+    if (live === undefined) return null
+    const { naming } = this.#tools
+    const read = naming?.renames === true ? shown(toJson(Namespace, live as Namespace), naming) as ApiObject : live
+    const { metadata: { uid, ...metadata }, ...rest } = read
+    return { ...rest, metadata: { ...metadata, UID: uid } }
+  }
+
   /** Answers hold for the request. */
   ask (asked: Asked, verb: string): Answered | Promise<Answered> {
     const key = JSON.stringify([asked, verb])
@@ -124,15 +144,16 @@ export class RequestVariables {
     return answer
   }
 
+  /** What expressions ask has the names of clients. */
   async #answer (asked: Asked, verb: string): Promise<Answered> {
-    const { path, group = '', resource = '', subresource = '', namespace = '', name = '', serviceAccount } = asked
-    const own = (text: string): string => this.#tools.naming?.group(text) ?? text
+    const { path, serviceAccount } = asked
+    const { naming = OWN_NAMES } = this.#tools
     const info = path === undefined
-      ? resourceRequest({ verb, group: own(group), version: '*', resource, subresource, namespace, name })
-      : pathRequest(path, verb)
+      ? resourceRequest({ verb, version: '*', ...this.named(asked) })
+      : pathRequest(naming.path(path), verb)
     const user = serviceAccount === undefined
       ? this.#request.user ?? NOBODY
-      : accountUser(serviceAccount)
+      : accountUser({ ...serviceAccount, namespace: naming.namespace(serviceAccount.namespace) })
     const { decision, reason = '', evaluationError } = await this.#tools.authorize({ user, info })
     return {
       allowed: decision === 'Allow', reason,
@@ -154,23 +175,16 @@ class RequestValues {
   get object (): unknown { return this.made['object'] ??= this.of.read(this.requested, this.admitted.object) }
   get oldObject (): unknown { return this.made['old'] ??= this.of.read(this.requested, this.admitted.oldObject) }
   get request (): unknown { return this.made['request'] ??= this.of.reviewed(this.requested) }
-  get namespaceObject (): unknown { return this.made['namespace'] ??= namespaceIn(this.live) }
+  get namespaceObject (): unknown { return this.made['namespace'] ??= this.of.namespaceIn(this.live) }
   get authorizer (): unknown { return this.made['authorizer'] ??= new Authorizer(this.ask) }
 
   get 'authorizer.requestResource' (): unknown {
     const { requested: { group, plural: resource }, subresource, namespace, name } = this.admitted
     return this.made['check'] ??=
-      new Check('resource_check', this.ask, { group, resource, subresource, namespace, name })
+      new Check('resource_check', this.ask, this.of.named({ group, resource, subresource, namespace, name }))
   }
 
   get ask (): Ask { return (asked, verb) => this.of.ask(asked, verb) }
-}
-
-/** As expressions read it. */
-function namespaceIn (live: ApiObject | undefined): unknown {
-  if (live === undefined) return null
-  const { metadata: { uid, ...metadata }, ...rest } = live
-  return { ...rest, metadata: { ...metadata, UID: uid } }
 }
 
 const accountUser = ({ namespace: of, name }: NonNullable<Asked['serviceAccount']>): UserInfo => ({

@@ -349,6 +349,51 @@ t.test('public names: expressions read what clients of these names read', async 
   t.equal((await server.post(roles, role('bad'))).code, 422)
 })
 
+t.test('public names: of the namespace, and of what expressions ask authorizers', async t => {
+  const server = await build(t, {
+    compatNames: true, authorization: { modes: ['RBAC'] },
+    authentication: { tokens: 'root,root,1,system:masters\nsecret,bob,2\n' }
+  })
+  const as = async (token: string, path: string, body: Json): Promise<number> =>
+    (await server.call('POST', path, body, { authorization: `Bearer ${token}` })).code
+  const made = async (path: string, body: Json): Promise<void> => { t.equal(await as('root', path, body), 201, path) }
+  const rbac = (namespace: string): string => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
+  const allow = async (namespace: string, subject: Json, rule: Json): Promise<void> => {
+    const metadata = { name: rule['resources'][0] }
+    await made(`${rbac(namespace)}/roles`, { metadata, rules: [rule] })
+    await made(`${rbac(namespace)}/rolebindings`, {
+      metadata, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', ...metadata }, subjects: [subject]
+    })
+  }
+  const bob = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }
+  await allow('kube-system', bob, { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] })
+  await allow('default', bob, {
+    apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get']
+  })
+  await allow('kube-system', { kind: 'ServiceAccount', namespace: 'kube-system', name: 'robot' }, {
+    apiGroups: [''], resources: ['secrets'], verbs: ['get']
+  })
+  const group = '/apis/admissionregistration.k8s.io/v1'
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+  await made(`${group}/validatingadmissionpolicybindings`, binding())
+  for (const expression of [
+    "namespaceObject.metadata.name == 'kube-system'", "namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'kube-system'",
+    "authorizer.requestResource.check('create').allowed()", "!authorizer.requestResource.check('update').allowed()",
+    "authorizer.group('coordination.k8s.io').resource('leases').namespace('kube-system').check('create').allowed()",
+    "!authorizer.group('coordination.k8s.io').resource('leases').namespace('orch-system').check('create').allowed()",
+    "authorizer.group('').resource('configmaps').namespace('default').name('kube-root-ca.crt').check('get').allowed()",
+    "authorizer.serviceAccount('kube-system', 'robot').group('').resource('secrets').namespace('kube-system').check('get').allowed()"
+  ]) {
+    await made(`${group}/validatingadmissionpolicies`, policy({
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['leases'] }]
+      }, ...rule(expression)
+    }))
+    t.equal(await as('secret', `${leases}?dryRun=All`, { metadata: { name: 'a' } }), 201, expression)
+    await server.call('DELETE', `${group}/validatingadmissionpolicies/p`, undefined, { authorization: 'Bearer root' })
+  }
+})
+
 t.test('what a policy and a binding may not be', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
   const causes = async (path: string, object: Json): Promise<unknown> => {
