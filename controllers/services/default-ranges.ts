@@ -1,10 +1,12 @@
 /**
  * Maintains `orch`, the ServiceCIDR with the ranges that the server was started with: made anew within a minute when
  * it is deleted, and given a second range where the server has one. Other ranges than its own change nothing, since
- * services have addresses of it.
+ * services have addresses of it; an event says so.
  */
+import { randomBytes } from 'node:crypto'
 import type { ServiceCIDR } from '../../schemas/api/networking/v1.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
+import { isStatusError } from '../../schemas/status.js'
 import { canonicalForm } from '../../schemas/rules/address-forms.js'
 import { create } from '../../registry/verbs/create.js'
 import { change, changeUnowned } from '../../registry/verbs/change.js'
@@ -24,6 +26,8 @@ export interface DefaultRangesOptions extends ControllerOptions {
 }
 
 const DEFAULT_NAME = 'orch'
+/** Namespace of events about cluster-scoped objects. */
+const EVENTS = 'default'
 const INTERVAL_MS = 60_000
 const TARGET = { namespace: '', name: DEFAULT_NAME }
 const isReady = ({ status: { conditions = [] } }: ServiceCIDR): boolean =>
@@ -47,7 +51,8 @@ export class DefaultRanges implements Controller {
   readonly #context: WriteContext
   #cancel: (() => void) | undefined
   #running: Promise<void> = Promise.resolve()
-  #lastNote = ''
+  #noted = ''
+  #reported = ''
 
   constructor (options: DefaultRangesOptions) {
     this.#options = options
@@ -90,8 +95,8 @@ export class DefaultRanges implements Controller {
     const [first, second] = this.#ranges
     if (first === cidrs[0] && second !== undefined && cidrs.length === 1) await this.#widen(store)
     else if (first !== cidrs[0] || (second !== undefined && second !== cidrs[1])) {
-      this.#note(
-        `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ranges ` +
+      await this.#tell(
+        found, `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ranges ` +
           `that the server was started with (${this.#ranges.join(', ')})`
       )
     }
@@ -124,8 +129,25 @@ export class DefaultRanges implements Controller {
     }).catch(ignoring('NotFound', 'Conflict', 'Invalid'))
   }
 
-  #note (text: string): void {
-    if (text !== this.#lastNote) this.#options.note(text)
-    this.#lastNote = text
+  /** Tells the operator in the log, and by an event, which the next run makes if this one cannot. */
+  async #tell ({ metadata: { uid } }: ServiceCIDR, text: string): Promise<void> {
+    if (text !== this.#noted) this.#options.note(text)
+    this.#noted = text
+    const store = this.#options.resources.find('', 'events')
+    if (store === undefined || text === this.#reported) return
+    const time = now(store)
+    const event = {
+      kind: 'Event', apiVersion: 'v1',
+      metadata: { name: `${DEFAULT_NAME}.${randomBytes(8).toString('hex')}`, namespace: EVENTS },
+      involvedObject: { kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', name: DEFAULT_NAME, uid },
+      reason: 'OrchDefaultServiceCIDRInconsistent', type: 'Warning', message: text,
+      source: { component: 'orch-default-service-cidr-controller' }, firstTimestamp: time, lastTimestamp: time, count: 1
+    } as ApiObject
+    try {
+      await create(store, event, { namespace: EVENTS, name: '' }, this.#context)
+      this.#reported = text
+    } catch (error) {
+      if (!isStatusError(error)) throw error
+    }
   }
 }

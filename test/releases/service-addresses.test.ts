@@ -136,6 +136,29 @@ t.test('the default range is made anew, and gets the second family that a server
   }, ({ code, json }) => code === 200 && json['metadata'].uid !== uid)
 })
 
+t.test('an event says that other ranges than those of the server are in use', async t => {
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const clock = new FakeClock(Date.parse('2026-01-01T00:00:00Z'))
+  const options = { emulatedVersion: '1.36', storage, clock } as const
+  const told = async (server: ServiceServer): Promise<Json[]> =>
+    ((await server.get('/api/v1/namespaces/default/events')).json['items'] as Json[])
+      .filter(({ reason }) => reason === 'OrchDefaultServiceCIDRInconsistent')
+  const first = await serviceServer(t, { clusterIPRanges: ['10.0.0.0/24'] }, options)
+  t.same(await told(first), [])
+  const { uid } = (await first.get(`${RANGES}/orch`)).json['metadata'] as Json
+  await first.app.close()
+  const other = await serviceServer(t, { clusterIPRanges: ['10.9.0.0/24'] }, options)
+  const [event, ...more] = await until(async () => {
+    clock.advance(60_000)
+    return await told(other)
+  }, ({ length }) => length > 0)
+  t.match(event, { type: 'Warning', involvedObject: { kind: 'ServiceCIDR', name: 'orch', uid }, message: /10\.0\.0\.0\/24.*10\.9\.0\.0\/24/ })
+  t.same(more, [])
+  clock.advance(60_000)
+  t.equal((await other.make('a')).code, 201)
+  t.equal((await told(other)).length, 1)
+})
+
 t.test('services of an earlier release get their objects, and servers of both releases share addresses', async t => {
   const server = await serviceServer(t, SERVED, { emulatedVersion: '1.36' })
   const { ServiceAllocation } = await import('../../registry/services/allocation.js')
