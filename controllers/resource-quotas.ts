@@ -147,7 +147,7 @@ export class ResourceQuotas implements Controller {
     }
     const memory = this.#usageCaches.get(key) ?? new Map()
     this.#usageCaches.set(key, memory)
-    const { used, terminating } = await countUsed(quota, counted, memory)
+    const { used, terminating } = await countUsed(quota, counted, memory, resources)
     if (terminating) this.#queue.addAfter(key, TERMINATING_MS)
     const { spec: { hard = {} }, status } = quota
     const sameLimits = status.hard !== undefined && equal(hard, status.hard)

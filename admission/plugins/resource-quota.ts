@@ -75,7 +75,7 @@ export function resourceQuota (
     const { group, resource, object, oldObject } = request as unknown as {
       group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
     }
-    const evaluator = evaluatorOf(group, resource)
+    const evaluator = evaluatorOf(resources, group, resource)
     const now = resources.clock.wall()
     const evaluated = { evaluator, object, old: oldObject, now }
     const charges: Charge[] = []
@@ -108,7 +108,7 @@ export function resourceQuota (
     name: 'ResourceQuota',
     handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') &&
       !EXEMPT.has(`${request.group}/${request.resource}`) &&
-      evaluatorOf(request.group, request.resource).handles(request),
+      evaluatorOf(resources, request.group, request.resource).handles(request),
     validate: async request => {
       const { object, namespace, reader } = request
       if (object === undefined || paid.has(object)) return

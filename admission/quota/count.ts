@@ -19,7 +19,7 @@ export type UsageCache = Map<string, Map<string, CachedUsage>>
 export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): ResourceStore[] {
   const names = Object.keys(quota.spec.hard ?? {})
   return resources.all().filter(({ type }) => type.namespaced && !type.virtual &&
-    names.some(evaluatorOf(type.group, type.plural).tracks))
+    names.some(evaluatorOf(resources, type.group, type.plural).tracks))
 }
 
 /**
@@ -28,16 +28,16 @@ export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): R
  * @param memory of the quota, kept between counts
  * @throws StorageError as reads do
  */
-export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: UsageCache): Promise<{
-  readonly used: Amounts, readonly terminating: boolean
-}> {
+export async function countUsed (
+  quota: ResourceQuota, stores: readonly ResourceStore[], memory: UsageCache, resources: ResourceRegistry
+): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
   const names = Object.keys(quota.spec.hard ?? {})
   const scopes = scopesOf(quota)
-  const used: Record<string, string> = {}
+  let used: Amounts = {}
   let terminating = false
   for (const store of stores) {
     const { group, plural } = store.type
-    const evaluator = evaluatorOf(group, plural)
+    const evaluator = evaluatorOf(resources, group, plural)
     const tracked = new Set(names.filter(evaluator.tracks))
     const entries = await entriesOf(store, quota.metadata.namespace ?? '')
     const sum = evaluator.countsOnly !== true
@@ -46,7 +46,8 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
         ? {}
         : Object.fromEntries([...tracked].map(name => [name, String(entries.length)]))
     if ((memory.get(store.type.plural)?.size ?? entries.length) < entries.length) terminating = true
-    for (const name of tracked) used[name] = sum[name] ?? '0'
+    // Two resources may count by one name.
+    used = plus(used, Object.fromEntries([...tracked].map(name => [name, sum[name] ?? '0'])))
   }
   return { used, terminating }
 }

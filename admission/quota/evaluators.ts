@@ -1,18 +1,36 @@
 /** The evaluator of each namespaced resource. */
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { deviceClaimEvaluator } from './device-claims.js'
 import type { Evaluator } from './evaluator.js'
+import { extendedResources } from './extended-resources.js'
 import { claimEvaluator, countEvaluator, serviceEvaluator } from './objects.js'
 import { podEvaluator } from './pods.js'
 
-const OWN: Readonly<Record<string, Evaluator>> = {
-  '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator,
-  'resource.orch.io/resourceclaims': deviceClaimEvaluator
+type Evaluators = Readonly<Record<string, Evaluator>>
+
+const OWN: Evaluators = {
+  '/pods': podEvaluator(), '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator,
+  'resource.orch.io/resourceclaims': deviceClaimEvaluator()
 }
 const counts = new Map<string, Evaluator>()
+/** Of registries where devices count by extended resources too. */
+const extended = new WeakMap<ResourceRegistry, Evaluators>()
 
-export function evaluatorOf (group: string, resource: string): Evaluator {
+function ownOf (resources: ResourceRegistry): Evaluators {
+  const known = extended.get(resources)
+  if (known !== undefined) return known
+  const found = extendedResources(resources)
+  if (found === undefined) return OWN
+  const made = {
+    ...OWN, '/pods': podEvaluator('extended'), 'resource.orch.io/resourceclaims': deviceClaimEvaluator(found)
+  }
+  extended.set(resources, made)
+  return made
+}
+
+export function evaluatorOf (resources: ResourceRegistry, group: string, resource: string): Evaluator {
   const key = `${group}/${resource}`
-  const own = Object.hasOwn(OWN, key) ? OWN[key] : counts.get(key)
+  const own = Object.hasOwn(OWN, key) ? ownOf(resources)[key] : counts.get(key)
   if (own !== undefined) return own
   const made = countEvaluator(group, resource)
   counts.set(key, made)

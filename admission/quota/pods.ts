@@ -5,6 +5,7 @@ import { podAmounts } from '../../schemas/api/core/rules/pod-resources.js'
 import { isExtendedResource, isHugePages } from '../../schemas/rules/quantities.js'
 import { largest, plus, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
+import { BY_CLASS, OF_CLASS, REQUESTS } from './extended-resources.js'
 import { podIsIn } from './scopes.js'
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
@@ -15,14 +16,12 @@ const OWN: ReadonlySet<string> = new Set([
 const REQUIRED: ReadonlySet<string> = new Set([
   'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'
 ])
-const REQUESTS = 'requests.'
-
 /** Converts requests and limits to the names of quotas. */
 function quotaNames (requests: Amounts, limits: Amounts): Amounts {
   const fields: Record<string, string> = {}
   for (const [name, amount] of Object.entries(requests)) {
     if (COMPUTE.includes(name) || isHugePages(name)) fields[name] = fields[REQUESTS + name] = amount
-    else if (isExtendedResource(name)) fields[REQUESTS + name] = amount
+    else if (isExtendedResource(name) || name.startsWith(BY_CLASS)) fields[REQUESTS + name] = amount
   }
   for (const name of COMPUTE) if (Object.hasOwn(limits, name)) fields[`limits.${name}`] = limits[name] ?? '0'
   return fields
@@ -74,12 +73,14 @@ function podConstraint (
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`
 }
 
-export const podEvaluator: Evaluator = {
+/** @param devices 'extended' where containers may ask for devices of a class by its name */
+export const podEvaluator = (devices?: 'extended'): Evaluator => ({
   handles: ({ operation, subresource }) => (operation === 'CREATE' && subresource === '') ||
     (operation === 'UPDATE' && subresource === 'resize'),
-  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) &&
-    (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
+  tracks: name => OWN.has(name) || isHugePages(name) || (devices === 'extended' && name.startsWith(OF_CLASS)) ||
+    (name.startsWith(REQUESTS) &&
+      (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
   usage: (object, now) => podUsage(object as Pod, now), // the resource's type
   constraint: (object, names) => podConstraint(object as Pod, names),
   isIn: (object, scope) => podIsIn(object as Pod, scope)
-}
+})

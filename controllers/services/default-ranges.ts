@@ -96,8 +96,8 @@ export class DefaultRanges implements Controller {
     if (first === cidrs[0] && second !== undefined && cidrs.length === 1) await this.#widen(store)
     else if (first !== cidrs[0] || (second !== undefined && second !== cidrs[1])) {
       await this.#tell(
-        found, `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ranges ` +
-          `that the server was started with (${this.#ranges.join(', ')})`
+        found, `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ` +
+          `ranges that the server was started with (${this.#ranges.join(', ')})`
       )
     }
     if (isReady(found)) return
@@ -141,7 +141,8 @@ export class DefaultRanges implements Controller {
       metadata: { name: `${DEFAULT_NAME}.${randomBytes(8).toString('hex')}`, namespace: EVENTS },
       involvedObject: { kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', name: DEFAULT_NAME, uid },
       reason: 'OrchDefaultServiceCIDRInconsistent', type: 'Warning', message: text,
-      source: { component: 'orch-default-service-cidr-controller' }, firstTimestamp: time, lastTimestamp: time, count: 1
+      source: { component: 'orch-default-service-cidr-controller' },
+      firstTimestamp: time, lastTimestamp: time, count: 1
     } as ApiObject
     try {
       await create(store, event, { namespace: EVENTS, name: '' }, this.#context)

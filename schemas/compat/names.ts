@@ -224,7 +224,7 @@ export const TAINT_ANNOTATIONS = ['defaultTolerations', 'taints', 'tolerations',
 /** Domains of keys whose names are made up: `node-role.kubernetes.io/anything`. */
 export const DOMAINS = bothWays(inDomain('kubernetes.io', [
   'node-role.orch.io', 'node-restriction.orch.io', 'pod-security.orch.io', 'container.apparmor.security.beta.orch.io',
-  'container.seccomp.security.alpha.orch.io'
+  'container.seccomp.security.alpha.orch.io', 'deviceclass.resource.orch.io', 'requests.deviceclass.resource.orch.io'
 ]))
 
 /** Ends of domains whose beginning is made up. */

@@ -290,6 +290,36 @@ t.test('quotas count claims and the devices that they may get', async t => {
   t.equal((await server.post(CLAIMS, { ...asked({ count: 3 }), metadata: { name: 'c' } })).code, 201)
 })
 
+t.test('quotas count devices by the extended resources of their classes, once', async t => {
+  const server = await later()
+  const quotas = '/api/v1/namespaces/default/resourcequotas'
+  const pods = '/api/v1/namespaces/default/pods'
+  const [own, named] = ['requests.deviceclass.resource.orch.io/gpu', 'requests.example.com/gpu']
+  await server.post(CLASSES, { metadata: { name: 'gpu' }, spec: { extendedResourceName: 'example.com/gpu' } })
+  await server.post(quotas, { metadata: { name: 'q' }, spec: { hard: { [own]: '10', [named]: '10' } } })
+  const used = async (): Promise<Json> => (await server.get(`${quotas}/q`)).json['status'].used ?? {}
+  while ((await used())[named] === undefined) await new Promise(resolve => { setImmediate(resolve) })
+  t.equal((await server.post(CLAIMS, asked({ count: 3 }))).code, 201)
+  t.same(await used(), { [own]: '3', [named]: '3' })
+  const limits = { 'example.com/gpu': '4', 'deviceclass.resource.orch.io/gpu': '1' }
+  const pod = await server.post(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } })
+  t.same([pod.code, await used()], [201, { [own]: '4', [named]: '7' }])
+  const made = (name: string, uid: unknown): Json => ({
+    ...asked({ count: 4 }), metadata: {
+      name, annotations: { 'resource.orch.io/extended-resource-claim': 'true' },
+      ownerReferences: [{ kind: 'Pod', apiVersion: 'v1', name: 'p', uid, controller: true }]
+    }
+  })
+  t.match(await server.post(CLAIMS, made('b', 'another')), { code: 403, json: { message: /exceeded quota: q/ } })
+  t.equal((await server.post(CLAIMS, made('b', pod.json['metadata'].uid))).code, 201)
+  t.same(await used(), { [own]: '4', [named]: '7' }, 'the pod has paid')
+  await server.delete(`${CLAIMS}/a`)
+  for (let now = await used(); now[named] !== '4' || now[own] !== '1'; now = await used()) {
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
+  t.pass('the controller counts both')
+})
+
 t.test('a node agent has the claims of its pods and the slices of its node', async t => {
   const tokens = 'root,root,1,system:masters\nn1,system:node:n1,2,system:nodes\nn2,system:node:n2,3,system:nodes\n'
   const server = await build(t, { emulatedVersion: '1.36', authentication: { tokens }, authorization: { modes: ['Node', 'RBAC'] }, admission: { enabled: ['NodeRestriction'] } })
