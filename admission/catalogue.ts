@@ -99,7 +99,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     note: 'the admission plugin PersistentVolumeLabel is deprecated and there is no cloud provider here: volumes ' +
         'of clouds are refused; take it out of --enable-admission-plugins'
   }),
-  on('DefaultStorageClass', async () => (await import('./plugins/default-storage-class.js')).defaultStorageClass),
+  on('DefaultStorageClass', async tools =>
+    (await import('./plugins/default-storage-class.js')).defaultStorageClass(tools)),
   on('StorageObjectInUseProtection', async () =>
     (await import('./plugins/storage-object-in-use-protection.js')).storageObjectInUseProtection),
   off('OwnerReferencesPermissionEnforcement', async tools =>
@@ -112,7 +113,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('CertificateSigning', async tools => (await import('./plugins/certificate-signing.js')).certificateSigning(tools)),
   on('CertificateSubjectRestriction', async () =>
     (await import('./plugins/certificate-subject-restriction.js')).certificateSubjectRestriction),
-  on('DefaultIngressClass', async () => (await import('./plugins/default-ingress-class.js')).defaultIngressClass),
+  on('DefaultIngressClass', async tools =>
+    (await import('./plugins/default-ingress-class.js')).defaultIngressClass(tools)),
   off('DenyServiceExternalIPs', async () =>
     (await import('./plugins/deny-service-external-ips.js')).denyServiceExternalIPs),
   on('PodTopologyLabels', async () =>

@@ -17,6 +17,8 @@ export const BEHAVIOURS = {
   CertificateIdentifiesUser: '1.32',
   /** A claim that names neither class nor volume may get a class. */
   ClaimGetsClassLater: '1.28',
+  /** Of several default storage classes a claim gets the newest, rather than a refusal. */
+  ClaimGetsNewestClass: '1.26',
   /** TZ in the schedule of a cron job is 422; `timeZone` is for that. */
   CronJobHasNoZoneInSchedule: '1.27',
   /** Groups of what a claim is filled from are DNS names. */
@@ -43,6 +45,8 @@ export const BEHAVIOURS = {
   FairnessLendsSeats: '1.29',
   /** A connection has 100 streams by default, rather than 250. */
   Http2HasHundredStreams: '1.29',
+  /** Of several default classes an ingress gets the newest, rather than a refusal. */
+  IngressGetsNewestClass: '1.25',
   /** An ingress may name its class by annotation too, if both are the same. */
   IngressMayNameClassTwice: '1.27',
   /** A suspended job may change the scheduling gates of its pods. */

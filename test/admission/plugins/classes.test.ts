@@ -1,6 +1,7 @@
 /** DefaultIngressClass, DefaultStorageClass, PersistentVolumeClaimResize and StorageObjectInUseProtection. */
 import t from 'tap'
 import type { Json } from '../../build.js'
+import { systemClock } from '../../../event-loop/clock.js'
 import { MERGE, serve } from '../served.js'
 
 const NETWORKING = '/apis/networking.orch.io/v1'
@@ -36,6 +37,23 @@ t.test('a claim without a class gets the default one, and is refused where there
   t.equal((await made(CLAIMS, claim('c', {}, { 'volume.beta.orch.io/storage-class': 'plain' })))['spec'].storageClassName, undefined)
   await made(STORAGE_CLASSES, storageClass('second', DEFAULT_STORAGE))
   t.match(await post(CLAIMS, claim('d')), { code: 403, json: { message: 'persistentvolumeclaims "d" is forbidden: Internal error occurred: 2 default StorageClasses were found' } })
+})
+
+t.test('since 1.26 the newest of several default classes is taken, of the same second the first by name', async t => {
+  let second = 0
+  const clock = { ...systemClock, wall: () => Date.parse('2026-01-01T00:00:00Z') + second * 1000 }
+  const { made } = await serve(t, {}, { emulatedVersion: '1.36', clock })
+  const ingresses = `${NETWORKING}/namespaces/default/ingresses`
+  const classes = async (): Promise<unknown[]> => [
+    (await made(ingresses, { metadata: { generateName: 'i-' }, spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } }))['spec'].ingressClassName,
+    (await made(CLAIMS, { ...claim(''), metadata: { generateName: 'c-' } }))['spec'].storageClassName
+  ]
+  for (const [name, at, wanted] of [['b', 0, 'b'], ['z', 1, 'z'], ['c', 1, 'c'], ['d', 1, 'c']] as const) {
+    second = at
+    await made(`${NETWORKING}/ingressclasses`, { metadata: { name, annotations: { 'ingressclass.orch.io/is-default-class': 'true' } }, spec: { controller: 'example.com/c' } })
+    await made(STORAGE_CLASSES, storageClass(name, DEFAULT_STORAGE))
+    t.same(await classes(), [wanted, wanted], name)
+  }
 })
 
 t.test('claims and volumes are protected while they are in use', async t => {
