@@ -6,6 +6,7 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyRequest, onSendHookHandler } from 'fastify'
+import { isClientError } from '../clients/errors.js'
 import { sendFailure, writtenFailure, type WrittenFailure } from '../answers/failure.js'
 import { served } from '../answers/request-context.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
@@ -142,7 +143,9 @@ export default plugin()(async fastify => {
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
     const auditId = request.orch?.auditId
-    if (!isStorageError(cause) || isUnreadable(cause)) {
+    if (isClientError(cause)) {
+      log.error({ reason: cause.message, url, status, auditId }, 'another server failed a request') // no fault here
+    } else if (!isStorageError(cause) || isUnreadable(cause)) {
       log.error({ err: cause, url, status, auditId }, 'request failed')
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
       unlogged++

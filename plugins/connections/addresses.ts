@@ -4,6 +4,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
+import { classify } from '../../clients/errors.js'
 import { badRequest, unexplained } from '../../schemas/status.js'
 
 const FORBIDDEN = new BlockList()
@@ -54,7 +55,9 @@ export function checkAddress (address: string, { nearby }: AddressPolicy): void 
 export async function resolveHost (host: string, reach: AddressPolicy): Promise<string> {
   if (reach.remote === true && isIP(host) === 0) return host
   const addresses = await lookup(host, { all: true })
-    .catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })
+    .catch((cause: unknown) => {
+      throw unexplained(`lookup ${host}: no such host`, classify(cause, `node ${host}`))
+    })
   for (const { address } of addresses) checkAddress(address, reach)
   const [first] = addresses
   if (first === undefined) throw badRequest('no addresses for hostname')

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import { build, listen, type Test } from '../../build.js'
+import Fastify from 'fastify'
+import orch from '../../../app.js'
+import { build, client, listen, type Test } from '../../build.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../../node-agent.js'
 
 async function read (t: Test, url: string): Promise<IncomingMessage> {
@@ -107,6 +109,20 @@ t.test('a node agent on a loopback or link-local address is not contacted, in an
     t.match(await server.get(`${PODS}/web/log`), { code: 400, json: { reason: 'BadRequest', message: 'address not allowed' } }, address)
   }
   t.same(agent.asked, [])
+})
+
+t.test('a node agent whose host has no address is said in one line of the log', async t => {
+  const agent = await nodeAgent(t, {})
+  const lines: string[] = []
+  const app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(orch, { connections: callingAgent(agent) })
+  const server = client(app)
+  await withPod(server, agent.port, { address: 'nowhere.invalid' })
+  t.match(await server.get(`${PODS}/web/log`), { code: 500, json: { message: /lookup nowhere\.invalid/ } })
+  const [line = ''] = lines.filter(text => text.includes('nowhere.invalid'))
+  t.match(JSON.parse(line), { msg: 'another server failed a request', reason: /^node nowhere\.invalid: / })
+  t.notMatch(line, /stack|\.js:/)
 })
 
 t.test('a followed log is streamed as it is written, and the upstream request ends when the client disconnects', async t => {
