@@ -1,10 +1,11 @@
 /**
  * APIs that came after the emulated release and are served all the same: more stable versions of a beta API
  * (`--emulation-forward-compatible`), and those that `--runtime-config` names
- * (`--runtime-config-emulation-forward-compatible`).
+ * (`--runtime-config-emulation-forward-compatible`). What went with a release cannot be named.
  */
 import type { Gates } from '../schemas/gates.js'
 import { compareVersions, stageOf } from '../schemas/groups.js'
+import { SINCE } from '../schemas/meta/release.js'
 import { isServed, type Representation } from '../schemas/resource.js'
 import { representations } from '../schemas/resources.js'
 import type { Parsed } from './command-line.js'
@@ -33,6 +34,7 @@ export function laterApis ({ values, given }: Parsed): string[] {
         'it out, or add --runtime-config-emulation-forward-compatible'
     )
   }
+  refuseGone(settings, gates, given.get('runtime-config'))
   const disabled = new Set(disabledApis(values['runtime-config'], given.get('runtime-config')))
   const isEnabled = (one: Representation): boolean => !disabled.has(one.apiVersion) && !disabled.has(nameOf(one))
   const stabler = values['emulation-forward-compatible']
@@ -43,6 +45,18 @@ export function laterApis ({ values, given }: Parsed): string[] {
   return [...new Set([...named, ...stabler].map(nameOf))]
 }
 
-/** Whether everything in a version is later. */
-const isWholly = (later: readonly Representation[], apiVersion: string): boolean =>
-  representations.every(one => one.apiVersion !== apiVersion || later.includes(one))
+/** @throws FlagError for one that the emulated release no longer has, unless it is switched off */
+function refuseGone (settings: ReadonlyMap<string, boolean>, gates: Gates, text: string | undefined): void {
+  const gone = representations.filter(({ deprecation: { removed } = {} }) =>
+    removed !== undefined && SINCE.includes(removed) && gates.enabled(removed))
+  for (const one of gone) {
+    const name = [nameOf(one), one.apiVersion].find(key => settings.get(key) === true)
+    if (name === undefined || (name === one.apiVersion && !isWholly(gone, name))) continue
+    const release = one.deprecation?.removed ?? ''
+    throw new FlagError('runtime-config', text, `${name} went with release ${release}; leave it out`)
+  }
+}
+
+/** Whether everything in a version is among those. */
+const isWholly = (those: readonly Representation[], apiVersion: string): boolean =>
+  representations.every(one => one.apiVersion !== apiVersion || those.includes(one))

@@ -82,6 +82,15 @@ t.test('more stable versions of later releases are served where that is asked fo
   t.match((await server.get(`${path.replace('v1/', 'v1beta2/')}/later`)).json, { spec: { limited: { assuredConcurrencyShares: 7 } } })
 })
 
+t.test('APIs that went are refused by name, unless they are switched off', async t => {
+  const start = async (...flags: string[]) =>
+    await configuration(checkedFlags([`--data-dir=${t.testdir()}/data`, '--emulated-version=1.36', ...flags]))
+  await t.rejects(start('--runtime-config=policy/v1beta1=true'), /policy\/v1beta1 went with release 1\.2[56]/)
+  await t.rejects(start('--runtime-config=batch/v1beta1/cronjobs'), /batch\/v1beta1\/cronjobs went with release 1\.25/)
+  await t.resolves(start('--runtime-config=policy/v1beta1=false,storage.orch.io/v1beta1=true'))
+  await t.resolves(configuration(checkedFlags([`--data-dir=${t.testdir()}/data`, '--runtime-config=policy/v1beta1=true'])))
+})
+
 t.test('APIs of later releases are served where they are named', async t => {
   const path = '/apis/storage.orch.io/v1/volumeattributesclasses'
   const server = await fromFlags('--runtime-config-emulation-forward-compatible', '--runtime-config=storage.orch.io/v1/volumeattributesclasses=true')
