@@ -9,7 +9,8 @@ import { celValueOf } from '../../schemas/language/cel-values.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { pathRequest, resourceRequest } from '../../auth/request-info.js'
+import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
+import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import { reasonOf } from '../../storage/errors.js'
 import { shown } from './parameters.js'
@@ -20,7 +21,7 @@ import { requestedVersionOf, type RequestedVersion } from '../webhooks/requested
 import type { RequestedKind } from '../webhooks/hook-set.js'
 import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
-export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'naming' | 'observePolicies'>
+export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'gates' | 'naming' | 'observePolicies'>
 export type Values = Readonly<Record<string, unknown>>
 type AskedObject = Pick<Asked, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>
 
@@ -127,6 +128,15 @@ export class RequestVariables {
     return naming.value(ResourceAttributes, { group, resource, subresource, namespace, name })
   }
 
+  /** Authorizers are told of them as of those in the query of such a request. */
+  #selectorsOf ({ group = '', resource = '', fieldSelector, labelSelector }: Asked): Pick<RequestInfo, 'selectors'> {
+    const { gates, naming = OWN_NAMES } = this.#tools
+    if (fieldSelector === undefined && labelSelector === undefined) return {}
+    if (!gates.enabled('AuthorizeWithSelectors')) return {}
+    const query = new URLSearchParams({ fieldSelector: fieldSelector ?? '', labelSelector: labelSelector ?? '' })
+    return { selectors: new SelectorsOfQuery(naming.query(query.toString(), `/apis/${group}/*/${resource}`)) }
+  }
+
   /** As expressions read it: the stored object, or its form for clients. */
   namespaceIn (live: ApiObject | undefined): unknown {
     if (live === undefined) return null
@@ -149,7 +159,7 @@ export class RequestVariables {
     const { path, serviceAccount } = asked
     const { naming = OWN_NAMES } = this.#tools
     const info = path === undefined
-      ? resourceRequest({ verb, version: '*', ...this.named(asked) })
+      ? resourceRequest({ verb, version: '*', ...this.named(asked), ...this.#selectorsOf(asked) })
       : pathRequest(naming.path(path), verb)
     const user = serviceAccount === undefined
       ? this.#request.user ?? NOBODY

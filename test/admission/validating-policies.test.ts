@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Authorizer } from '../../auth/authorizer.js'
 import { build, type Client, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 
@@ -392,6 +393,36 @@ t.test('public names: of the namespace, and of what expressions ask authorizers'
     t.equal(await as('secret', `${leases}?dryRun=All`, { metadata: { name: 'a' } }), 201, expression)
     await server.call('DELETE', `${group}/validatingadmissionpolicies/p`, undefined, { authorization: 'Bearer root' })
   }
+})
+
+t.test('authorizers are told of the selectors that an expression names', async t => {
+  const told: unknown[] = []
+  const spy: Authorizer = {
+    name: 'spy',
+    authorize: ({ info: { resource, selectors } }) => {
+      if (resource === 'pods') told.push(selectors && { fields: selectors.fields, labels: selectors.labels })
+      return { decision: 'Allow' }
+    }
+  }
+  const server = await build(t, { compatNames: true, authorization: { authorizers: [spy] } })
+  const check = (selectors: string): string =>
+    `authorizer.group('').resource('pods').namespace('default')${selectors}.check('list').allowed()`
+  const group = '/apis/admissionregistration.k8s.io/v1'
+  await server.post(`${group}/validatingadmissionpolicybindings`, binding())
+  await server.post(`${group}/validatingadmissionpolicies`, policy({
+    validations: [
+      ".fieldSelector('spec.nodeName=n').labelSelector('kubernetes.io/os in (linux)')", ".labelSelector('((')", ''
+    ].map(selectors => ({ expression: check(selectors) }))
+  }))
+  t.equal((await server.post(`${MAPS}?dryRun=All`, map('a'))).code, 201)
+  t.strictSame(told, [
+    {
+      fields: [{ key: 'spec.nodeName', operator: 'In', values: ['n'] }],
+      labels: [{ key: 'orch.io/os', operator: 'In', values: ['linux'] }]
+    },
+    { fields: [], labels: [] }, // what cannot be read narrows nothing
+    undefined
+  ])
 })
 
 t.test('what a policy and a binding may not be', async t => {
