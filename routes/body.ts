@@ -90,7 +90,7 @@ function recordSent ({ orch, server }: VerbRequest, message: Message<object>, ob
 }
 
 /** Records a body that is not an object, such as a patch. */
-export function recordValue (request: VerbRequest, value: () => unknown): void {
+export function recordSentValue (request: VerbRequest, value: () => unknown): void {
   request.orch.recorder?.request(undefined, () => stringify(value()) ?? 'null')
 }
 

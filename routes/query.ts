@@ -11,7 +11,7 @@ import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest } from '../schemas/status.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Caller } from '../registry/write-context.js'
-import type { ListRequest } from '../registry/verbs/list.js'
+import type { ListRequest } from '../registry/verbs/list-request.js'
 import { quote } from '../schemas/quote.js'
 import { rulesOf } from './list-options.js'
 

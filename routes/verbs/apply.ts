@@ -21,7 +21,7 @@ import { matchTarget } from '../../registry/stages/identity.js'
 import type { Target } from '../../registry/write-context.js'
 import { completeView, viewConfig } from '../../registry/verbs/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { applyFieldValidation, bodyOf, contentType, parseText, recordValue, type RequestBody } from '../body.js'
+import { applyFieldValidation, bodyOf, contentType, parseText, recordSentValue, type RequestBody } from '../body.js'
 import { bool, text } from '../query.js'
 import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
@@ -72,7 +72,7 @@ function * configOf (
   yield
   const view = naming.message(message)
   naming.value(message, value)
-  recordValue(request, () => value)
+  recordSentValue(request, () => value)
   yield
   checkType(message, value)
   const { object, unknown } = decode(view, value)

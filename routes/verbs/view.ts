@@ -14,7 +14,8 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
 import { decodeBody } from '../body.js'
 import { text } from '../query.js'
-import { contextOf, patchOf, targetOf } from './write.js'
+import { patchOf } from './patch.js'
+import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 /** The view of a stored object. */
