@@ -4,7 +4,6 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
-import { NO_FIELDS } from '../schemas/selectors/fields.js'
 import { parseLabelSelector } from '../schemas/selectors/labels.js'
 import { isStatusError } from '../schemas/status.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
@@ -12,6 +11,7 @@ import { isStorageError } from '../storage/errors.js'
 import { serverContext, type WriteContext } from '../registry/write-context.js'
 import { create } from '../registry/verbs/create.js'
 import { remove } from '../registry/verbs/delete.js'
+import { EVERYTHING } from '../registry/verbs/list-request.js'
 import { list } from '../registry/verbs/list.js'
 import { change } from '../registry/verbs/change.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -126,10 +126,7 @@ export class IdentityLease implements Controller {
   /** Deletes the leases of ended servers. */
   async #sweep (store: ResourceStore): Promise<void> {
     const labels = parseLabelSelector(`${Object.keys(this.#labels)[0] ?? ''}=${SERVER}`)
-    const { entries } = await list(store, {
-      namespace: NAMESPACE, labels, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
-      resourceVersionMatch: ''
-    })
+    const { entries } = await list(store, { ...EVERYTHING, namespace: NAMESPACE, labels })
     for (const entry of entries) {
       // stores of leases contain leases
       const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store

@@ -5,13 +5,12 @@
  * `namespace-defaults.ts` for other namespaces.
  */
 import type { ApiObject } from '../schemas/meta/api-object.js'
-import { NO_FIELDS } from '../schemas/selectors/fields.js'
-import { NO_LABELS } from '../schemas/selectors/labels.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'
 import { isStatusError, notFound } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'
 import { now, serverContext, type WriteContext } from '../registry/write-context.js'
 import { remove } from '../registry/verbs/delete.js'
+import { EVERYTHING } from '../registry/verbs/list-request.js'
 import { list } from '../registry/verbs/list.js'
 import { current } from '../registry/current.js'
 import { removable } from '../registry/stages/change.js'
@@ -28,10 +27,6 @@ import { WorkQueue, type Verdict } from './work-queue.js'
 
 /** Concurrent namespaces, and concurrent objects per namespace. */
 const WORKERS = 8
-/** The newest state of all objects. */
-const EVERYTHING = {
-  labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: ''
-}
 
 export interface NamespaceControllerOptions extends ControllerOptions {
   /** What extension servers serve in a namespace. Default nothing. */

@@ -6,13 +6,12 @@
  * Limit: tokens signed with a removed key stay; deleting and recreating the Secret yields a new one.
  */
 import type { ServiceAccountTokens, TokenSigner } from '../auth/service-account-tokens.js'
-import { NO_FIELDS } from '../schemas/selectors/fields.js'
-import { NO_LABELS } from '../schemas/selectors/labels.js'
 import { notFound } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { isStorageError } from '../storage/errors.js'
 import { serverContext, type WriteContext } from '../registry/write-context.js'
 import { remove } from '../registry/verbs/delete.js'
+import { EVERYTHING } from '../registry/verbs/list-request.js'
 import { list } from '../registry/verbs/list.js'
 import { current } from '../registry/current.js'
 import { change } from '../registry/verbs/change.js'
@@ -24,9 +23,6 @@ import { WorkQueue } from './work-queue.js'
 import { ignoring } from './races.js'
 
 const WORKERS = 4
-const EVERYTHING = {
-  labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: ''
-}
 
 export interface TokenSecretsOptions extends ControllerOptions {
   readonly tokens: Pick<ServiceAccountTokens, 'certificateAuthority'> & { readonly signer: TokenSigner }

@@ -1,16 +1,11 @@
 /** Deletes all objects of a type. */
-import { NO_FIELDS } from '../../schemas/selectors/fields.js'
-import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import { isStatusError } from '../../schemas/status.js'
+import { EVERYTHING } from '../../registry/verbs/list-request.js'
 import { list } from '../../registry/verbs/list.js'
 import { remove } from '../../registry/verbs/delete.js'
 import type { WriteContext } from '../../registry/write-context.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
-const EVERYTHING = {
-  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
-  resourceVersionMatch: ''
-}
 /** Concurrent deletions. */
 const WORKERS = 8
 

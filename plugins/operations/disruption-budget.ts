@@ -1,20 +1,15 @@
 /** Finds the disruption budgets of a pod and takes a disruption from one. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
-import { NO_FIELDS } from '../../schemas/selectors/fields.js'
-import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
 import { isDryRun, now, serverContext, type WriteContext } from '../../registry/write-context.js'
+import { EVERYTHING } from '../../registry/verbs/list-request.js'
 import { list } from '../../registry/verbs/list.js'
 import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
 const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }
-/** Lists everything at the latest state. */
-const EVERYTHING = {
-  labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: ''
-}
 /** Maximum attempts to update a contended budget. */
 const MAX_ATTEMPTS = 20
 /** Maximum evicted pods that have not terminated yet. */

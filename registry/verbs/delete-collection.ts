@@ -9,7 +9,8 @@ import { present, Write } from '../stages/write.js'
 import type { WriteContext } from '../write-context.js'
 import { remove, type DeleteRequest } from './delete.js'
 import type { MayReadFrom } from './former-namespace.js'
-import { list, type ListResult, type ListRequest } from './list.js'
+import type { ListResult, ListRequest } from './list-request.js'
+import { list } from './list.js'
 
 export interface CollectionRequest {
   readonly selection: ListRequest

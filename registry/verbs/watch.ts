@@ -19,7 +19,8 @@ import { rangeOf } from '../../storage/key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision } from './get.js'
 import type { MayReadFrom } from './former-namespace.js'
-import { exactKey, fewKeys, keysWithin, list } from './list.js'
+import { list } from './list.js'
+import { exactKey, fewKeys, keysWithin } from './selected-keys.js'
 
 export interface WatchRequest {
   /** '' for all namespaces. */
