@@ -89,11 +89,6 @@ export function afterMicrotasks (run: () => void): void {
 /** Whether a step with an object of that size (decode, validate, encode) takes a millisecond or more. */
 export const isLarge = (bytes: number): boolean => bytes > LARGE_OBJECT_BYTES
 
-/** Yields to the event loop between steps with a large object. Hot paths check `isLarge` first to avoid the promise. */
-export async function yieldToEventLoop (bytes: number): Promise<void> {
-  if (isLarge(bytes)) await nextTurn()
-}
-
 /** Runs all steps, for large objects in separate event loop turns. Hot paths check `isLarge` first. */
 export async function runSteps<T> (steps: WaitingSteps<T>, bytes: number): Promise<T> {
   return isLarge(bytes) ? await runStepsYielding(steps) : await runWaiting(steps)
@@ -112,7 +107,7 @@ export async function runStepsYielding<T> (steps: WaitingSteps<T>): Promise<T> {
  * Runs all steps at once, except that it waits where they do. Returns a promise only then, which costs hot paths
  * nothing.
  */
-export function runWaiting<T> (steps: WaitingSteps<T>): T | Promise<T> {
+function runWaiting<T> (steps: WaitingSteps<T>): T | Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value

@@ -29,7 +29,7 @@ const selector: Cost = ({ a }) => 10 + tenth(a) + 50 * Math.ceil(a / 2)
 const COST_OF_CHECK = 350_000
 const LEVELS = 1
 /** The length of the pattern behind a format. */
-export const COST_OF_FORMAT: Readonly<Record<string, number>> = {
+const COST_OF_FORMAT: Readonly<Record<string, number>> = {
   dns1123Label: 30, dns1123Subdomain: 60, dns1035Label: 30, qualifiedName: 60, dns1123LabelPrefix: 30,
   dns1123SubdomainPrefix: 60, dns1035LabelPrefix: 30, labelValue: 40, uri: 1103, uuid: 70, byte: 84, date: 71,
   datetime: 71

@@ -71,7 +71,7 @@ const END = bytesOf('}')
 const NEWLINE_LENGTH = 1
 
 /** One row as compact JSON, with the object as requested; null for None, as upstream. */
-export function * rowJson (
+function * rowJson (
   view: View, stored: Entry, { include, ages, budget, memory, head }: StoredRowForm
 ): Steps<Buffer> {
   const row = yield * view.row(stored, budget)

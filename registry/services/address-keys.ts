@@ -24,7 +24,7 @@ const NEVER = new AbortController().signal
 export const isAllocated = ({ metadata: { labels = {} } }: IPAddress): boolean => labels[MANAGER_LABEL] === MANAGER
 
 /** Whether the object says that a service has the address. */
-export const belongsTo = (
+const belongsTo = (
   { spec: { parentRef } }: IPAddress, { namespace, name }: Pick<Owner, 'namespace' | 'name'>
 ): boolean => parentRef !== undefined && (parentRef.group ?? '') === '' && parentRef.resource === 'services' &&
   parentRef.namespace === namespace && parentRef.name === name

@@ -10,7 +10,7 @@ import { HeldSource } from './held-source.js'
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /** The value of Sec-WebSocket-Accept. */
-export const acceptOf = (key: string): string => createHash('sha1').update(key + GUID).digest('base64')
+const acceptOf = (key: string): string => createHash('sha1').update(key + GUID).digest('base64')
 
 const VERSION = '13'
 const KEY = /^[A-Za-z0-9+/]{22}==$/

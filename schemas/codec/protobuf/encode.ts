@@ -28,7 +28,7 @@ export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buf
 }
 
 /** The same in memory that the next call overwrites. */
-export function encodeProtobufOnce<T> (message: Message<T>, object: T & object): Buffer {
+function encodeProtobufOnce<T> (message: Message<T>, object: T & object): Buffer {
   const { type } = message[Facts]
   const { kind = type?.kind, apiVersion = type?.apiVersion } = object as Plain
   const writer = scratch.take()
