@@ -103,7 +103,7 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
       ...options.requestLog,
       encrypted: options.storage?.encryptionFile === undefined
         ? options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
-        : ['*.*'] // which they are changes
+        : ['*.*'] // the file says which, and may change
     })
   }
   await fastify.register(errors)

@@ -15,8 +15,8 @@ export interface Stage<W extends Write = Write> {
   /** Default always. */
   readonly when?: (write: W) => boolean
   /**
-   * Its steps can take long for small objects too, so they heed the turn's budget. Others run at once for those: writes
-   * of one turn that all waited would be in flight together, beyond the limits.
+   * Its steps can take long for small objects too, so it waits for a later turn when the budget of this one is used.
+   * Others wait only for large objects: all writes of a turn would be in flight together, beyond the limits.
    */
   readonly isLong?: boolean
   /** The span that it runs in. Default that of the request. */
