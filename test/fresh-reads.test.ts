@@ -7,7 +7,7 @@ import { lateWatch } from './late-watch.js'
 import { startNeighbour } from './neighbour.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
-const TIMES = 4000
+const TIMES = 2400
 const AT_ONCE = 32
 
 async function server (t: Test, url: string): Promise<Client> {

@@ -28,7 +28,7 @@ t.comment(`seed ${dice.seed}`)
 const messages: Message[] = [...resources.map(({ message }) => message), APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status]
 
 /** Runs for each type; there are about eighty. */
-const RUNS = 25
+const RUNS = 12
 
 /** True if it succeeds or throws a DecodeError; anything else fails the test. */
 function decodes (t: { fail: (message: string) => unknown }, what: string, run: () => unknown): boolean {

@@ -101,7 +101,7 @@ t.test('a role that names an object means the same one under both names', async 
   await make(`${RBAC}/clusterrolebindings`, { metadata: { name: 'b' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' }, subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }] })
   const may = async (domain: string, resourceAttributes: Json): Promise<boolean> =>
     (await make(`/apis/authorization.${domain}/v1/subjectaccessreviews`, { spec: { user: 'ann', resourceAttributes: { verb: 'get', namespace: 'team', ...resourceAttributes } } }))['status'].allowed as boolean
-  for (const [name, partner] of NAMES.filter(([one], at) => at < 6 || one.includes('.') === false)) {
+  for (const [name, partner] of NAMES.filter(([one], at) => at < 6 || (at % 2 === 0 && !one.includes('.')))) {
     const rules = kinds.map(({ group, plural }) => ({ apiGroups: [publicGroup(group)], resources: [plural], resourceNames: [name], verbs: ['get'] }))
     const { json } = await as('root', 'POST', `${RBAC}/clusterroles`, { metadata: { name: 'r' }, rules })
     t.strictSame(json['rules'].map((rule: Json) => rule['resourceNames'][0]), rules.map(() => name))
