@@ -4,7 +4,7 @@ import { publishesStorageVersions } from '../schemas/api/internal/published.js'
 import { storageVersions } from '../schemas/api/internal/storageversions.js'
 import { RELEASE_NAME, RELEASES } from '../schemas/meta/release.js'
 import { readerProblem } from './emulated-release.js'
-import { gateSettings, settingsProblem } from './feature-gates.js'
+import { gateSettings, mixedForms, settingsProblem } from './feature-gates.js'
 import { isOn } from './gates-of.js'
 import { FlagError, showDuration } from './flag.js'
 import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
@@ -116,7 +116,8 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (port !== 0 && (port < from || port > to)) {
     refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
   }
-  const gates = settingsProblem(gateSettings(values['feature-gates']), values['emulated-version'])
+  const settings = gateSettings(values['feature-gates'])
+  const gates = mixedForms(values['feature-gates']) ?? settingsProblem(settings, values['emulated-version'])
   if (gates !== undefined) refuse('feature-gates', gates)
   checkEmulation(values, refuse)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
@@ -128,7 +129,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (alpha !== undefined && !(isOn(values, 'LoggingAlphaOptions') && values['logging-format'] === 'text')) {
     refuse(alpha, 'needs --feature-gates=LoggingAlphaOptions=true and --logging-format=text beside it')
   }
-  if (isSet(values['requestheader-uid-headers']) && values['feature-gates'].get('RemoteRequestHeaderUID') === 'false') {
+  if (isSet(values['requestheader-uid-headers']) && settings['RemoteRequestHeaderUID'] === false) {
     refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
   }
   const keyFile = (['service-account-key-file', 'service-account-signing-key-file'] as const)

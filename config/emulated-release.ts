@@ -6,7 +6,7 @@ import { READERS, RELEASE_NAME, RELEASES, SINCE, type Release } from '../schemas
 import { Problem, type Flag } from './flag.js'
 
 /** This server, under its own name and the public one. */
-const COMPONENTS: readonly string[] = ['orch', 'kube']
+export const COMPONENTS: readonly string[] = ['orch', 'kube']
 
 const ONE_OF = `must be one of ${RELEASES.join(', ')}`
 

@@ -2,6 +2,7 @@
 import { ABSENT, GATES, GATE_GROUPS, gatesOf, unmetNeed, type Gate } from '../schemas/gates.js'
 import { GATES_CAME, GATES_WENT, hasStayed } from '../schemas/gates-1.36.js'
 import { RELEASE_NAME, RELEASES, type Release } from '../schemas/meta/release.js'
+import { COMPONENTS } from './emulated-release.js'
 import { printable } from './flag.js'
 import { didYouMean } from './suggestions.js'
 
@@ -11,6 +12,24 @@ const NAMES: ReadonlySet<string> = new Set([
 ])
 
 const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
+
+/** The component in `orch:WatchList`, if there is one, and the gate. */
+function parts (key: string): [component: string | undefined, gate: string] {
+  const component = COMPONENTS.find(name => key.startsWith(`${name}:`))
+  return [component, component === undefined ? key : key.slice(component.length + 1)]
+}
+
+/** Describes an item of the flag, `Gate=bool` or `orch:Gate=bool`. */
+export const flagProblem = (key: string, value: string): string | undefined => gateProblem(parts(key)[1], value)
+
+/** Which of two settings counts is open where one names this server and the other does not. */
+export function mixedForms (settings: ReadonlyMap<string, string>): string | undefined {
+  const named = [...settings.keys()].find(key => parts(key)[0] !== undefined)
+  const bare = [...settings.keys()].find(key => parts(key)[0] === undefined)
+  return named !== undefined && bare !== undefined
+    ? `${named} names its component and ${bare} does not; write all gates in one of the two forms`
+    : undefined
+}
 
 /** Describes a setting that no release allows: a gate that none has, or an invalid value. */
 export function gateProblem (name: string, value: string): string | undefined {
@@ -56,8 +75,9 @@ const stageName = ({ stage }: Gate): string => stage === 'GA' ? stage : stage.to
 /** Warnings about gates that are on for good or soon gone, and about what this server does not have. */
 export function gateWarnings (settings: ReadonlyMap<string, string>, release: Release): string[] {
   const gates = gatesOf(release)
-  return [...settings].flatMap(([name, value]) => {
-    const warning = (text: string): string[] => [`--feature-gates=${name}: ${text}`]
+  return [...settings].flatMap(([key, value]) => {
+    const [, name] = parts(key)
+    const warning = (text: string): string[] => [`--feature-gates=${key}: ${text}`]
     if (GATE_GROUPS.has(name) && isOn(value) && release !== RELEASE_NAME) {
       return warning(`gates of release ${release} that this server does not have stay off`)
     }
@@ -72,7 +92,7 @@ export function gateWarnings (settings: ReadonlyMap<string, string>, release: Re
 
 /** Converts --feature-gates to the server option. */
 export const gateSettings = (settings: ReadonlyMap<string, string>): Record<string, boolean> =>
-  Object.fromEntries([...settings].map(([name, value]) => [name, isOn(value)]))
+  Object.fromEntries([...settings].map(([key, value]) => [parts(key)[1], isOn(value)]))
 
 const described = (name: string, { stage, default: initial }: Gate): string =>
   `${name}=true|false (${stage.toUpperCase()} - default=${initial})`

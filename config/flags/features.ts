@@ -1,7 +1,7 @@
 /** Flags for admission, feature gates and API versions. */
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
 import { emulatedRelease, readingRelease } from '../emulated-release.js'
-import { GATE_LINES, gateProblem } from '../feature-gates.js'
+import { flagProblem, GATE_LINES } from '../feature-gates.js'
 import { bool, choice, int, list, pairs, path, until } from '../flag.js'
 
 const boolean = (key: string, value: string): string | undefined =>
@@ -28,7 +28,7 @@ export const features = {
   'feature-gates':
     pairs('feature gates to enable or disable. A gate\'s own setting has precedence over AllAlpha and ' +
       `AllBeta:\n${GATE_LINES.join('\n')}`, {
-      type: 'Name=true|false,...', check: gateProblem
+      type: 'Name=true|false,...', check: flagProblem
     }),
   'runtime-config':
     pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, ' +
