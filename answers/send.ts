@@ -25,7 +25,7 @@ import { fail, sendWhole } from './send-bytes.js'
 import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
 
-type Sent = Exclude<Answer, WatchAnswer>
+type FiniteAnswer = Exclude<Answer, WatchAnswer>
 
 /** @returns a handler that sends what the verb answers */
 export function answering (
@@ -45,13 +45,15 @@ export function answering (
 type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
 
 /** Sends what another server is about to answer. */
-export function sendLater (request: ServedRequest, reply: FastifyReply, answer: Promise<Sent>): FastifyReply {
+export function sendLater (request: ServedRequest, reply: FastifyReply, answer: Promise<FiniteAnswer>): FastifyReply {
   answer.then(made => sendAnswer(request, reply, made)).catch((error: unknown) => { fail(request, reply, error) })
   return reply
 }
 
 /** A promise where bytes take a while to make. */
-export function sendAnswer (request: ServedRequest, reply: FastifyReply, answer: Sent): Promise<void> | undefined {
+export function sendAnswer (
+  request: ServedRequest, reply: FastifyReply, answer: FiniteAnswer
+): Promise<void> | undefined {
   if (answer.kind === 'passed' || answer.kind === 'upgrade') return sendRelayed(request, reply, answer)
   warn(reply, answer.warnings, request.orch.naming)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)

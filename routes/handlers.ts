@@ -33,7 +33,7 @@ type VerbServer = Pick<RoutedServer, 'orchSettings' | 'orchResources'>
 
 const connects = ({ connects }: Subresource): boolean => connects === true
 
-const served = ({ representation, gates }: ResourceStore): readonly Subresource[] =>
+const servedBelow = ({ representation, gates }: ResourceStore): readonly Subresource[] =>
   representation.subresources.filter(subresource => isServed(subresource, gates))
 
 const only = (names: readonly string[], verbs: Verbs): Verbs =>
@@ -49,7 +49,7 @@ class VerbTables {
     if (store.type.virtual) return new Map([['', this.#virtual(store)]])
     return new Map([
       ['', only(store.representation.verbs, this.#stored(store))],
-      ...served(store).map(below => [below.name, only(below.verbs, this.#belowObject(store, below))] as const)
+      ...servedBelow(store).map(below => [below.name, only(below.verbs, this.#belowObject(store, below))] as const)
     ])
   }
 
@@ -99,7 +99,7 @@ class VerbTables {
 }
 
 /** Of each store, made when the first request comes: most resources get none. */
-function tables<Handler> (
+function perStore<Handler> (
   handlersOf: (store: ResourceStore) => ReadonlyMap<string, Partial<Record<string, Handler>>>
 ): (store: ResourceStore) => VerbTable<Handler> {
   const made = new WeakMap<ResourceStore, VerbTable<Handler>>()
@@ -113,7 +113,7 @@ function tables<Handler> (
 /** The verbs themselves, for requests of this process; those of connections answer that they are not offered. */
 export function verbTables (fastify: VerbServer): (store: ResourceStore) => VerbTable<Verb> {
   const verbs = new VerbTables(fastify)
-  return tables(store => verbs.of(store))
+  return perStore(store => verbs.of(store))
 }
 
 /** Verbs whose answers are sent. */
@@ -124,10 +124,10 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
     bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics)
   })
   const verbs = new VerbTables(fastify)
-  return tables(store => {
+  return perStore(store => {
     const made = new Map([...verbs.of(store)].map(([name, all]) =>
       [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run as Verb)]))] as const))
-    for (const { name, verbs } of served(store).filter(connects)) {
+    for (const { name, verbs } of servedBelow(store).filter(connects)) {
       const connect = connections.get(`${store.representation.plural}/${name}`)
       if (connect === undefined) continue
       made.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))

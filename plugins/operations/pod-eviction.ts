@@ -13,7 +13,8 @@ import type { Entry } from '../../storage/cache/entry.js'
 import {
   isDryRun, now, serverContext, type ObjectWrite, type Target, type WriteContext
 } from '../../registry/write-context.js'
-import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/verbs/delete.js'
+import { gracePeriodOf, propagationOf } from '../../registry/stages/deletion-mark.js'
+import { remove, type DeleteRequest } from '../../registry/verbs/delete.js'
 import { changeUnowned } from '../../registry/verbs/change.js'
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'

@@ -54,7 +54,7 @@ export function decideRemoval (write: ChangeWrite): void {
 }
 
 /** Answers with what was written, or begins again on the object that was there instead. */
-export async function conclude (write: ChangeWrite): Promise<void> {
+export async function concludeChange (write: ChangeWrite): Promise<void> {
   const { store, object, base, outcome, removes, encoded } = write
   if (outcome === undefined) {
     if (removes) write.result = store.entries.of(base.key, object, base.revision)

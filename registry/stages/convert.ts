@@ -10,10 +10,10 @@ export function * convert (write: StoredWrite): Steps<void> {
   write.object = yield * write.store.fromVersion(write.object)
 }
 
-type ObjectWrite = StoredWrite & { readonly given: Given<ApiObject> }
+type SentWrite = StoredWrite & { readonly given: Given<ApiObject> }
 
 /** For objects that come from a client. */
-export const DECODING: ReadonlyArray<Stage<ObjectWrite>> = [
+export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   DECODE,
   {
     name: 'convert',

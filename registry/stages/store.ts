@@ -67,7 +67,7 @@ export async function transact (write: Write, send: () => Promise<WriteResult>):
 const MAX_NAME_ATTEMPTS = 8
 
 /** Answers with the new object, or begins again. @throws StatusError 409 */
-export async function conclude (write: CreateWrite): Promise<void> {
+export async function concludeNew (write: CreateWrite): Promise<void> {
   const { store, key, object, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)

@@ -7,7 +7,7 @@ import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
 import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../stages/allocate.js'
-import { conclude, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../stages/change.js'
+import { concludeChange, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../stages/change.js'
 import { encodeChange } from '../stages/encode.js'
 import { compareVersion, MODIFIED } from '../stages/expected-version.js'
 import { DECODE, Given, type Sent } from '../stages/given.js'
@@ -41,7 +41,7 @@ export const STORING: ReadonlyArray<Stage<ChangeWrite>> = [
   { name: 'encode', when: ({ removes }) => !removes, run: encodeChange },
   LEASE,
   STORE_CHANGE,
-  { name: 'conclude', run: conclude },
+  { name: 'conclude', run: concludeChange },
   COMMIT,
   RELEASE
 ]

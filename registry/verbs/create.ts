@@ -13,7 +13,7 @@ import { measure } from '../stages/object-limits.js'
 import { ownNew } from '../stages/own.js'
 import { complete, dropUnknown, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
-import { conclude, LEASE, STORE_NEW } from '../stages/store.js'
+import { concludeNew, LEASE, STORE_NEW } from '../stages/store.js'
 import { validateNew } from '../stages/validate.js'
 import { CreateWrite } from '../stages/writes.js'
 import type { Target, WriteContext } from '../write-context.js'
@@ -37,7 +37,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   LEASE,
   STORE_NEW,
   HOLD,
-  { name: 'conclude', run: conclude },
+  { name: 'conclude', run: concludeNew },
   COMMIT
 ]
 

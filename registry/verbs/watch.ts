@@ -71,17 +71,17 @@ export async function watch (
   store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom
 ): Promise<ObjectWatch> {
   const scope = exactKey(store, request) ?? store.keys.scope(request.namespace)
-  const view = viewOf(store, scope, request)
+  const watched = watchedObjects(store, scope, request)
   subscriber.selected = store.cache?.selectedBy(request.fields.required)
   try {
-    const { after, initial } = await beginning(store, request, view.range, mayReadFrom)
-    return makeWatch(view, initial, feedAfter(store, after, scope, subscriber))
+    const { after, initial } = await beginning(store, request, watched.range, mayReadFrom)
+    return makeWatch(watched, initial, feedAfter(store, after, scope, subscriber))
   } catch (error) {
     const refusal = isStorageError(error, 'FutureRevision') ? futureVersion(error.message) : error
     const isInStream = request.refusesInStream === true || request.sendInitialEvents !== undefined ||
       store.gates.enabled('WatchRefusesInStream')
     if (!isInStream || !isStartRefused(refusal)) throw error
-    return makeWatch(view, undefined, failedFeed(refusal))
+    return makeWatch(watched, undefined, failedFeed(refusal))
   }
 }
 
@@ -153,18 +153,20 @@ async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise
   return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
 }
 
-type View = Omit<ObjectWatch, 'initial' | 'feed'>
+type WatchedObjects = Omit<ObjectWatch, 'initial' | 'feed'>
 
 /**
  * No object spread: it would create a hidden class of a kilobyte for each watch.
  * Benchmark: `npm run bench -- memory`, 'memory of an idle watch, of 10,000, HTTP/2'.
  */
 const makeWatch = (
-  { range, matches, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed
+  { range, matches, everything, toVersion }: WatchedObjects, initial: Snapshot | undefined, feed: Feed
 ): ObjectWatch =>
   ({ initial, range, matches, everything, toVersion, feed })
 
-function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
+function watchedObjects (
+  store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest
+): WatchedObjects {
   const { start } = store.keys.range(namespace)
   const selects = !labels.empty || !fields.empty
   const matches = (entry: Entry): boolean => !selects ||

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { admit } from '../../../registry/stages/admit.js'
 import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../../../registry/stages/allocate.js'
-import { conclude, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../../../registry/stages/change.js'
+import { concludeChange, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../../../registry/stages/change.js'
 import { encodeChange } from '../../../registry/stages/encode.js'
 import { compareVersion } from '../../../registry/stages/expected-version.js'
 import { inheritOwners, ownChange } from '../../../registry/stages/own.js'
@@ -120,7 +120,7 @@ t.test('encode, store and conclude: a changed object is written once, a dry run 
     finish(encodeChange(write))
     t.equal(STORE_CHANGE.when?.(write), !dryRun)
     if (!dryRun) await STORE_CHANGE.run(write)
-    await conclude(write)
+    await concludeChange(write)
     t.match(write.result?.object, { data: { k: 'new' } })
     t.equal((await write.store.backend.get(write.key)).kv?.modRevision === write.stored.revision, dryRun)
   }
@@ -129,7 +129,7 @@ t.test('encode, store and conclude: a changed object is written once, a dry run 
 t.test('conclude: a conflict leads back to finding the object that is there instead', async t => {
   const write = await changing(t)
   write.outcome = { succeeded: false, revision: 9, current: undefined } as never
-  t.match(await failureOf(() => conclude(write)), new Repeat(FIND))
+  t.match(await failureOf(() => concludeChange(write)), new Repeat(FIND))
   t.equal(write.current, undefined)
 })
 
@@ -145,5 +145,5 @@ t.test('conclude and recover: what a cached object leads to counts only if it wa
   t.equal(write.isNewest, true)
   write.current = write.stored
   write.isNewest = false
-  t.match(await failureOf(() => conclude(write)), new Repeat(FIND))
+  t.match(await failureOf(() => concludeChange(write)), new Repeat(FIND))
 })

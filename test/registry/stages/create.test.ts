@@ -8,7 +8,7 @@ import { measure } from '../../../registry/stages/object-limits.js'
 import { keepOwners, ownNew } from '../../../registry/stages/own.js'
 import { complete, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
-import { conclude, STORE_NEW } from '../../../registry/stages/store.js'
+import { concludeNew, STORE_NEW } from '../../../registry/stages/store.js'
 import { validateNew } from '../../../registry/stages/validate.js'
 import { CreateWrite } from '../../../registry/stages/writes.js'
 import { finish, type Steps } from '../../../schemas/steps.js'
@@ -125,7 +125,7 @@ t.test('store and conclude: the answer is what was written', async t => {
   const write = creation(t)
   finish(encodeNew(write))
   await STORE_NEW.run(write)
-  await conclude(write)
+  await concludeNew(write)
   t.equal(write.result?.revision, write.outcome?.revision)
   t.equal((await write.store.backend.get(write.key)).kv?.modRevision, write.result?.revision)
   t.equal(STORE_NEW.when?.(creation(t, config('b'), { dryRun: true })), false)
@@ -135,12 +135,12 @@ t.test('conclude: a taken name is refused, or generated again; a changed precond
   const write = creation(t)
   write.key = '/registry/configmaps/default/a'
   write.outcome = { succeeded: false, revision: 2, current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 } } as never
-  t.match(await failureOf(() => conclude(write)), { status: { reason: 'AlreadyExists' } })
+  t.match(await failureOf(() => concludeNew(write)), { status: { reason: 'AlreadyExists' } })
   write.isGenerated = true
-  t.match(await failureOf(() => conclude(write)), new Repeat(NAME))
+  t.match(await failureOf(() => concludeNew(write)), new Repeat(NAME))
   write.attempt = 8
-  t.match(await failureOf(() => conclude(write)), { status: { code: 409 } })
+  t.match(await failureOf(() => concludeNew(write)), { status: { code: 409 } })
   write.outcome = { succeeded: false, revision: 2, current: undefined } as never
   write.precondition = {} as never
-  t.match(await failureOf(() => conclude(write)), new Repeat(ADMIT_AGAIN))
+  t.match(await failureOf(() => concludeNew(write)), new Repeat(ADMIT_AGAIN))
 })
