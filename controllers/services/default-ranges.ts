@@ -3,7 +3,6 @@
  * it is deleted, and given a second range where the server has one. Other ranges than its own change nothing, since
  * services have addresses of it; an event says so.
  */
-import { randomBytes } from 'node:crypto'
 import type { ServiceCIDR } from '../../schemas/api/networking/v1.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -17,6 +16,7 @@ import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { ignoring } from '../races.js'
+import { warningEvent } from '../warning-event.js'
 
 export interface DefaultRangesOptions extends ControllerOptions {
   /** One, or one of each IP family. */
@@ -26,8 +26,6 @@ export interface DefaultRangesOptions extends ControllerOptions {
 }
 
 const DEFAULT_NAME = 'orch'
-/** Namespace of events about cluster-scoped objects. */
-const EVENTS = 'default'
 const INTERVAL_MS = 60_000
 const TARGET = { namespace: '', name: DEFAULT_NAME }
 const isReady = ({ status: { conditions = [] } }: ServiceCIDR): boolean =>
@@ -130,22 +128,19 @@ export class DefaultRanges implements Controller {
   }
 
   /** Tells the operator in the log, and by an event, which the next run makes if this one cannot. */
-  async #tell ({ metadata: { uid } }: ServiceCIDR, text: string): Promise<void> {
+  async #tell ({ metadata: { uid = '' } }: ServiceCIDR, text: string): Promise<void> {
     if (text !== this.#noted) this.#options.note(text)
     this.#noted = text
     const store = this.#options.resources.find('', 'events')
     if (store === undefined || text === this.#reported) return
-    const time = now(store)
-    const event = {
-      kind: 'Event', apiVersion: 'v1',
-      metadata: { name: `${DEFAULT_NAME}.${randomBytes(8).toString('hex')}`, namespace: EVENTS },
-      involvedObject: { kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', name: DEFAULT_NAME, uid },
-      reason: 'OrchDefaultServiceCIDRInconsistent', type: 'Warning', message: text,
-      source: { component: 'orch-default-service-cidr-controller' },
-      firstTimestamp: time, lastTimestamp: time, count: 1
-    } as ApiObject
+    const event = warningEvent({
+      about: { kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', namespace: '', name: DEFAULT_NAME, uid },
+      reason: 'OrchDefaultServiceCIDRInconsistent', message: text,
+      component: 'orch-default-service-cidr-controller', time: now(store)
+    })
     try {
-      await create(store, event, { namespace: EVENTS, name: '' }, this.#context)
+      const { namespace } = event.metadata
+      await create(store, event as ApiObject, { namespace, name: '' }, this.#context)
       this.#reported = text
     } catch (error) {
       if (!isStatusError(error)) throw error
