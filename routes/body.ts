@@ -13,7 +13,7 @@ import { decode, type Decoded } from '../schemas/language/decode.js'
 import { applyDefaults } from '../schemas/language/defaults.js'
 import { findingsOfYaml, warningsOf, findingsOfJson, strictFindings } from '../schemas/language/strict-findings.js'
 import { Facts } from '../schemas/language/types.js'
-import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
+import { JSON_TYPE, PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { finish, waitFor, type Steps, type WaitingSteps } from '../schemas/steps.js'
 import { askerOf } from '../answers/formats/format.js'
@@ -21,17 +21,12 @@ import { decodeErrorText, explainingSteps, withDecodeErrorText, unrecognized } f
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
-/**
- * The name that upstream clients use for the same bytes, some without negotiation. Sent only to clients that use public
- * names.
- */
-const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 /** The media type in lower case without parameters; JSON by default. */
 export function contentType (request: VerbRequest): string {
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
-  if (type === STOCK_PROTOBUF) return PROTOBUF_TYPE
+  if (type === PUBLIC_PROTOBUF_TYPE) return PROTOBUF_TYPE
   return type === '' ? JSON_TYPE : type
 }
 

@@ -19,7 +19,7 @@ import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 /** The view of a stored object. */
-const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => {
+const readView = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => {
   const object = store.readStored(entry)
   view.check?.(object)
   return view.read(object)
@@ -48,7 +48,7 @@ function withView ({ store, view, target }: Viewed, entry: Entry, old: ApiObject
 export function viewAnswer (
   { orch: { warnings } }: VerbRequest, store: ResourceStore, view: SubresourceView, entry: Entry
 ): ObjectAnswer {
-  const object = viewOf(store, view, entry)
+  const object = readView(store, view, entry)
   return {
     kind: 'object', message: view.message, object, code: 200, warnings,
     forms: { store, tabular: view }
@@ -103,7 +103,7 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
       return {
         make: function * (base, old) {
           // JSON that this server encoded
-          const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
+          const before = JSON.parse(toJson(view.message, readView(store, view, base))) as ApiObject
           const desired = decode(yield * apply(before))
           applyDefaults(view.message, desired)
           return withView({ store, view, target }, base, old, desired)

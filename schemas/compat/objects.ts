@@ -2,7 +2,7 @@
 import { toJson } from '../codec/json/encode.js'
 import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
-import { PROTOBUF_TYPE } from '../media-types.js'
+import { PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE } from '../media-types.js'
 import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
@@ -117,8 +117,7 @@ export function translateDocument (value: unknown, name = ''): unknown {
     [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain
 }
 
-const PUBLIC_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 /** Of requests and answers. */
-export const publicType = (type: string): string => type.replace(PROTOBUF_TYPE, PUBLIC_PROTOBUF)
+export const publicType = (type: string): string => type.replace(PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE)
 export const ownTypes = (accept: string | undefined): string | undefined =>
-  accept?.includes(PUBLIC_PROTOBUF) === true ? accept.replaceAll(PUBLIC_PROTOBUF, PROTOBUF_TYPE) : accept
+  accept?.includes(PUBLIC_PROTOBUF_TYPE) === true ? accept.replaceAll(PUBLIC_PROTOBUF_TYPE, PROTOBUF_TYPE) : accept
