@@ -3,14 +3,12 @@
  * reloaded or the informer was too slow. Handlers receive current states: two changes in between result in one call,
  * and deletions missed during a gap are reported after the new list.
  */
-import { NO_FIELDS } from '../schemas/selectors/fields.js'
-import { NO_LABELS } from '../schemas/selectors/labels.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { Revision } from '../storage/backend.js'
 import type { Feed } from '../storage/cache/feed.js'
 import { isStorageError } from '../storage/errors.js'
 import { current } from '../registry/current.js'
-import { watch as watchStore } from '../registry/verbs/watch.js'
+import { EVERY_READABLE, watch as watchStore } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 
@@ -40,8 +38,6 @@ export interface InformerOptions {
   readonly watch?: typeof watchStore
 }
 
-/** The newest state of all objects. */
-const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', partial: true }
 const PAGE = 1000
 const REACH_MS = 3000
 
@@ -124,7 +120,7 @@ export class Informer {
     const relisted = this.#listed
     this.#feed?.close()
     this.#feed = undefined
-    const { initial, feed, range } = await (this.#options.watch ?? watchStore)(this.#options.store, EVERYTHING, {
+    const { initial, feed, range } = await (this.#options.watch ?? watchStore)(this.#options.store, EVERY_READABLE, {
       wake: () => {
         if (generation !== this.#generation) return
         this.#takeAll()

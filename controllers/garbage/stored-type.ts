@@ -4,11 +4,9 @@
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { resourceLabel } from '../../schemas/resource.js'
-import { NO_FIELDS } from '../../schemas/selectors/fields.js'
-import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import { current } from '../../registry/current.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { watch, type ObjectWatch } from '../../registry/verbs/watch.js'
+import { EVERY_READABLE, watch, type ObjectWatch } from '../../registry/verbs/watch.js'
 import type { Backend, BackendEvent, KeyValue, RangeResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { StorageError } from '../../storage/errors.js'
@@ -18,8 +16,6 @@ import {
 import { stateIn, stateOf, type ObjectState } from './object-state.js'
 import { Wakeable } from './wakeable.js'
 
-/** The newest state of all objects. */
-const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', partial: true }
 const PAGE = 500
 /** Events that may wait; with more, all objects are listed again. */
 const MAX_WAITING = 10_000
@@ -78,7 +74,7 @@ export class StoredType implements CollectedType {
   async * #followCache (signal: AbortSignal, progress: Progress): AsyncGenerator<Step, void, void> {
     const woken = new Wakeable(signal)
     let failure: StorageError | undefined
-    const { initial, range, feed } = await watch(this.#store, EVERYTHING, {
+    const { initial, range, feed } = await watch(this.#store, EVERY_READABLE, {
       wake: () => { woken.wake() },
       end: error => {
         failure = error

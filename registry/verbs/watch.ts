@@ -2,8 +2,8 @@
  * WATCH: resourceVersion and sendInitialEvents decide the start; namespace and selectors decide which objects to send.
  * An object that starts or stops matching is sent as added or deleted. (Interface: Watch, Resource version semantics.)
  */
-import type { FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
-import type { LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
+import { NO_FIELDS, type FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
+import { NO_LABELS, type LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
 import { expired, futureVersion, isStatusError, type StatusError } from '../../schemas/status.js'
 import type { Backend, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -34,6 +34,11 @@ export interface WatchRequest {
   readonly refusesInStream?: boolean
   /** True for watchers that accept an initial state without unreadable objects; others get an error. */
   readonly partial?: boolean
+}
+
+/** All objects of a type that can be read, and their changes. */
+export const EVERY_READABLE: WatchRequest = {
+  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', partial: true
 }
 
 /** An event as this watch sends it. */
