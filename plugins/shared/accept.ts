@@ -76,8 +76,8 @@ export function negotiate (header: string | undefined, available: Available): Ne
     if (clause.quality === 0) continue
     for (const type of named(clause.type)) {
       if (type !== clause.type && clauses.some(other => other.quality === 0 && other.type === type)) continue
-      const served2 = served({ ...clause, type }, available)
-      if (served2 !== undefined) return served2
+      const chosen = offered({ ...clause, type }, available)
+      if (chosen !== undefined) return chosen
     }
   }
   return undefined
@@ -88,7 +88,8 @@ const PAGE = { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pret
 /** Concrete types that a media range matches, most preferred first. */
 const named = (type: string): readonly string[] => type === '*/*' || type === 'application/*' ? MEDIA_TYPES : [type]
 
-function served ({ type, parameters }: Clause, available: Available): Negotiated | undefined {
+/** What a clause names, if the endpoint offers it. */
+function offered ({ type, parameters }: Clause, available: Available): Negotiated | undefined {
   if (type === HTML_TYPE && available.html === true) return PAGE
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
