@@ -45,32 +45,13 @@ const NEEDS: ReadonlyArray<readonly [FlagName, FlagName]> = [
 
 const isSet = (value: Values[FlagName]): boolean => Array.isArray(value) ? value.length > 0 : value !== ''
 
-/** @throws FlagError */
+type Refuse = (name: FlagName, problem: string) => never
+
+/** @throws FlagError of the first combination that is wrong */
 export function checkCombinations ({ values, given }: Parsed): void {
-  const refuse = (name: FlagName, problem: string): never => { throw new FlagError(name, given.get(name), problem) }
-  for (const [one, other] of TOGETHER) {
-    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
-    if (isSet(values[other]) && !isSet(values[one])) refuse(other, `needs --${one} beside it`)
-  }
-  for (const [one, other] of NEEDS) {
-    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
-  }
-  // With --local the folder has the administrator and certificates.
-  if (given.has('data-dir') && values['etcd-servers'].length > 0 && !values.local) {
-    refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
-  }
-  if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) {
-    refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
-  }
-  if (values['history-retention'] !== '' && values['etcd-servers'].length > 0) {
-    refuse(
-      'history-retention',
-      'is for the embedded store; over etcd set --etcd-compaction-interval, or leave --etcd-servers out'
-    )
-  }
-  if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) {
-    refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
-  }
+  const refuse: Refuse = (name, problem) => { throw new FlagError(name, given.get(name), problem) }
+  checkPairs(values, refuse)
+  checkEmbeddedStore({ values, given }, refuse)
   if (values['garbage-collection'] === 'on' && !values['enable-garbage-collector']) {
     refuse('garbage-collection', 'needs --enable-garbage-collector, without which no deletion waits for a collector')
   }
@@ -78,32 +59,10 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (values['cert-dir'] === '' && values['tls-cert-file'] === '') {
     refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
   }
-
-  const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
-  if (twice !== undefined) {
-    refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
-  }
-
-  for (const flag of ['enable-admission-plugins', 'disable-admission-plugins'] as const) {
-    for (const name of values[flag]) {
-      const gone = goneWith(name)
-      if (gone !== undefined && isOn(values, gone)) refuse(flag, `${name} went with release ${gone}; leave it out`)
-    }
-  }
-
+  checkAdmissionPlugins(values, refuse)
   checkStores(values, refuse)
   checkProcesses(values, refuse)
-
-  const modern = values['tls-min-version'] === 'VersionTLS13'
-    ? values['tls-cipher-suites'].find(name => !belongsToTls13(name))
-    : undefined
-  if (modern !== undefined) {
-    refuse(
-      'tls-cipher-suites',
-      `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`
-    )
-  }
-
+  checkCipherSuites(values, refuse)
   if (values['authorization-config'] === '') checkModes(values, refuse)
 
   const expiration = values['service-account-max-token-expiration']
@@ -148,8 +107,63 @@ export function checkCombinations ({ values, given }: Parsed): void {
   }
 }
 
+function checkPairs (values: Values, refuse: Refuse): void {
+  for (const [one, other] of TOGETHER) {
+    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
+    if (isSet(values[other]) && !isSet(values[one])) refuse(other, `needs --${one} beside it`)
+  }
+  for (const [one, other] of NEEDS) {
+    if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
+  }
+}
+
+function checkEmbeddedStore ({ values, given }: Parsed, refuse: Refuse): void {
+  // With --local the folder has the administrator and certificates.
+  if (given.has('data-dir') && values['etcd-servers'].length > 0 && !values.local) {
+    refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
+  }
+  if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) {
+    refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
+  }
+  if (values['history-retention'] !== '' && values['etcd-servers'].length > 0) {
+    refuse(
+      'history-retention',
+      'is for the embedded store; over etcd set --etcd-compaction-interval, or leave --etcd-servers out'
+    )
+  }
+  if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) {
+    refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
+  }
+}
+
+function checkAdmissionPlugins (values: Values, refuse: Refuse): void {
+  const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
+  if (twice !== undefined) {
+    refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
+  }
+
+  for (const flag of ['enable-admission-plugins', 'disable-admission-plugins'] as const) {
+    for (const name of values[flag]) {
+      const gone = goneWith(name)
+      if (gone !== undefined && isOn(values, gone)) refuse(flag, `${name} went with release ${gone}; leave it out`)
+    }
+  }
+}
+
+function checkCipherSuites (values: Values, refuse: Refuse): void {
+  const modern = values['tls-min-version'] === 'VersionTLS13'
+    ? values['tls-cipher-suites'].find(name => !belongsToTls13(name))
+    : undefined
+  if (modern !== undefined) {
+    refuse(
+      'tls-cipher-suites',
+      `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`
+    )
+  }
+}
+
 /** @see ./later-apis.ts, which refuses later APIs */
-function checkEmulation (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+function checkEmulation (values: Values, refuse: Refuse): void {
   const { 'emulated-version': release, 'min-compatibility-version': reader } = values
   const problem = reader === '' ? undefined : readerProblem(reader, release)
   if (problem !== undefined) refuse('min-compatibility-version', problem)
@@ -161,7 +175,7 @@ function checkEmulation (values: Values, refuse: (name: FlagName, problem: strin
   }
 }
 
-function checkModes (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+function checkModes (values: Values, refuse: Refuse): void {
   const modes = values['authorization-mode']
   if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
   const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
@@ -175,7 +189,7 @@ function checkModes (values: Values, refuse: (name: FlagName, problem: string) =
 }
 
 /** Refuses flags that do not work with several processes. */
-function checkProcesses (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+function checkProcesses (values: Values, refuse: Refuse): void {
   if (values['serving-processes'] === '') refuse('serving-processes', processesProblem('') ?? '')
   const count = servingProcesses(values)
   if (count === 1) return
@@ -208,7 +222,7 @@ export const storeOverrides = (texts: readonly string[]): StoreOverride[] => tex
 export const storeServers = (servers: readonly string[]): string[] => servers.map(server => server.replace(/\/$/, ''))
 
 /** All servers of a cluster must use the same scheme; certificates require https. */
-function checkStores (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+function checkStores (values: Values, refuse: Refuse): void {
   const overrides = storeOverrides(values['etcd-servers-overrides'])
   const clusters = [
     ['etcd-servers', values['etcd-servers']] as const,
