@@ -1,5 +1,5 @@
 /** JSON values as rules see them. Parts are converted when a rule first reads them. */
-import { parseDuration } from '../schemas/meta/duration.js'
+import { parseWordedDuration } from '../schemas/meta/duration.js'
 import { LazyDict } from './lazy-dict.js'
 import { parseInstant, textOfTime } from './times.js'
 import { unescapeName } from './names.js'
@@ -77,7 +77,7 @@ function ofText (json: string, { kind }: Type): Value {
       : new Instant(nanoseconds)
   }
   if (kind !== 'duration') return json
-  const nanoseconds = parseDuration(json)
+  const nanoseconds = parseWordedDuration(json)
   return nanoseconds === undefined
     ? new Fault(`Invalid duration formatted string ${JSON.stringify(json)}`)
     : new Span(nanoseconds)

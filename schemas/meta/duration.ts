@@ -53,6 +53,35 @@ export function parseDuration (text: string): bigint | undefined {
   return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined
 }
 
+/** A unit has one of these names, or begins with the last of them. */
+const WORDS: ReadonlyArray<readonly [names: readonly string[], beginning: string, nanoseconds: bigint]> = [
+  [['ns'], 'nano', 1n], [['us', '\u00b5s'], 'micro', 1000n], [['ms'], 'milli', 1_000_000n],
+  [['s'], 'sec', 1_000_000_000n],
+  [['m'], 'min', 60_000_000_000n], [['h', 'hr'], 'hour', 3_600_000_000_000n], [['d'], 'day', 86_400_000_000_000n],
+  [['w', 'wk'], 'week', 604_800_000_000_000n]
+]
+const LONGEST_WORDED = 1000
+
+function sizeOf (unit: string): bigint | undefined {
+  const lower = unit.toLowerCase()
+  return WORDS.find(([names, beginning]) => names.includes(lower) || lower.startsWith(beginning))?.[2]
+}
+
+/**
+ * Nanoseconds of what strings of the format `duration` hold in definitions: as above, or whole numbers with units up to
+ * weeks, abbreviated or not, anywhere in the text (`2 weeks 3d`); what has another unit counts nothing.
+ */
+export function parseWordedDuration (text: string): bigint | undefined {
+  const plain = parseDuration(text)
+  if (plain !== undefined || text.length > LONGEST_WORDED) return plain
+  const counted = [...text.matchAll(/(\d+)\s*([A-Za-z\u00b5]+)/g)].flatMap(([, count = '', unit = '']) => {
+    const size = sizeOf(unit)
+    return size === undefined ? [] : [BigInt(count) * size]
+  })
+  const nanoseconds = counted.reduce((sum, part) => sum + part, 0n)
+  return counted.length === 0 || BigInt.asIntN(64, nanoseconds) !== nanoseconds ? undefined : nanoseconds
+}
+
 /** Go's format: hours, minutes and seconds, or a smaller unit below one second. */
 export function formatDuration (nanoseconds: bigint): string {
   const sign = nanoseconds < 0n ? '-' : ''

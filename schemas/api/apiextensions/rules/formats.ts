@@ -1,6 +1,6 @@
 /** Formats of strings that upstream checks; others are documentation. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { parseDuration } from '../../../meta/duration.js'
+import { parseWordedDuration } from '../../../meta/duration.js'
 import { parseTime } from '../../../meta/time.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
 
@@ -35,12 +35,6 @@ const isHostname = (text: string): boolean => text.length <= MAX_HOSTNAME &&
 const ADDRESS = String.raw`[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+`
 const isEmail = matching(new RegExp(`^\\s*(?:${ADDRESS}|(?:"[^"]*"|[^<>@,;:"]*)\\s*<${ADDRESS}>)\\s*$`))
 
-const UNITS = ['nano', 'ns', 'micro', 'us', '\u00b5s', 'milli', 'ms', 's', 'm', 'h', 'd', 'w']
-/** As Go writes them, or with longer units anywhere in the text: `3 days`. */
-const isDuration = (text: string): boolean => parseDuration(text) !== undefined ||
-  [...text.matchAll(/\d+\s*([A-Za-z\u00b5]+)/g)]
-    .some(([, unit = '']) => UNITS.some(known => unit.toLowerCase().startsWith(known)))
-
 const digitsOf = (text: string): number[] => [...text].map(digit => digit === 'X' ? 10 : Number(digit))
 const isIsbn10 = (text: string): boolean => /^\d{9}[\dX]$/.test(plain(text)) &&
   digitsOf(plain(text)).reduce((sum, digit, at) => sum + (10 - at) * digit, 0) % 11 === 0
@@ -65,7 +59,7 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseTime(`${text}T00:00:00Z`) !== undefined],
   ['date-time', isDateTime],
   ['datetime', isDateTime],
-  ['duration', isDuration],
+  ['duration', (text: string) => parseWordedDuration(text) !== undefined],
   ['ipv4', isIPv4],
   ['ipv6', isIPv6],
   ['cidr', isCidr],
