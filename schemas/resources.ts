@@ -103,11 +103,6 @@ export const types: readonly ResourceType[] = [
 /** Every version of every type. */
 export const representations: readonly Representation[] = types.flatMap(type => type.representations)
 
-export function findResource (group: string, version: string, plural: string): Representation | undefined {
-  return representations.find(representation => representation.group === group && representation.version === version &&
-    representation.plural === plural)
-}
-
 const GROUPS: ReadonlySet<string> = new Set(representations.map(({ group }) => group))
 
 /** Whether a group has built-in types. */

@@ -8,7 +8,7 @@ import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { sampleOf } from '../samples.js'
 import { FakeClock, turns } from '../storage/fake-clock.js'
 import { registry } from './namespace-race.js'
-import { findResource } from '../../schemas/resources.js'
+import { findResource } from '../schemas/find-resource.js'
 
 t.test('a controller manager that leads checks policies itself', async t => {
   const resources = await registry(t, {})

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { findResource } from '../../schemas/resources.js'
+import { findResource } from '../schemas/find-resource.js'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer } from './server.js'
 

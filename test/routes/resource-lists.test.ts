@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { findResource, representations } from '../../schemas/resources.js'
+import { representations } from '../../schemas/resources.js'
+import { findResource } from '../schemas/find-resource.js'
 import { build, type Json, type Client } from '../build.js'
 
 interface FactSubresource { name: string, kind: string, kindGroup?: string, kindVersion?: string, verbs: string[] }

@@ -13,7 +13,7 @@ import { clone, putAt, valueAt } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { Representation } from '../../../schemas/resource.js'
 import type { FieldError } from '../../../schemas/status.js'
-import { findResource } from '../../../schemas/resources.js'
+import { findResource } from '../find-resource.js'
 import { finish } from '../../../schemas/steps.js'
 
 export interface Plain { readonly [field: string]: unknown }

@@ -6,7 +6,7 @@ import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { planOf } from '../../../schemas/language/plan.js'
-import { findResource } from '../../../schemas/resources.js'
+import { findResource } from '../find-resource.js'
 import type { Message } from '../../../schemas/language/declare.js'
 import type { Json } from '../../build.js'
 

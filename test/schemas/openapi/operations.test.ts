@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
 import { featureGates, type Gates } from '../../../schemas/gates.js'
-import { findResource, representations } from '../../../schemas/resources.js'
+import { representations } from '../../../schemas/resources.js'
+import { findResource } from '../find-resource.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 
 interface Parameter { name: string, in: string, description?: string }

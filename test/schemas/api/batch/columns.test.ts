@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Representation } from '../../../../schemas/resource.js'
-import { findResource } from '../../../../schemas/resources.js'
+import { findResource } from '../../find-resource.js'
 import { parseFieldSelector, fieldValues } from '../../../../schemas/selectors/fields.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../../schemas/api/batch/jobs.js'

@@ -5,7 +5,7 @@ import { splitJson, joinJson, toJson } from '../../../../schemas/codec/json/enco
 import { decodeProtobuf, protobufInSteps } from '../../../../schemas/codec/protobuf/decode.js'
 import { encodeProtobuf } from '../../../../schemas/codec/protobuf/encode.js'
 import { OWN_NAMES } from '../../../../schemas/naming.js'
-import { findResource } from '../../../../schemas/resources.js'
+import { findResource } from '../../find-resource.js'
 import type { ApiObject } from '../../../../schemas/meta/api-object.js'
 import type { Representation } from '../../../../schemas/resource.js'
 import type { Steps } from '../../../../schemas/steps.js'
