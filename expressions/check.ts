@@ -4,8 +4,8 @@ import { overloadsOf, type Overload } from './overloads.js'
 import { Problem } from './problem.js'
 import { qualifiedName, Unsigned, type Call, type Fold, type Literal, type Node, type Struct } from './syntax.js'
 import {
-  assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, optionalOf, resolve, resolved, STRING, typeName, typeNamed,
-  typeOf, type Type
+  assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, optionalOf, partsLeft, resolve, resolved, STRING, typeName,
+  typeNamed, typeOf, type Type
 } from './types.js'
 
 export interface Declared {
@@ -36,6 +36,9 @@ export function check (text: string, node: Node, declared: Declared): Checked {
 /** Functions that only some environments have. */
 const OF_SOME: ReadonlySet<string> = new Set(['jsonpatch.escapeKey', '.includes'])
 
+/** Of lists in lists and the like. Each `{x: x}` doubles the type of `x`, so a chain of them would never be done. */
+const MAX_TYPE_PARTS = 100
+
 class Checker {
   readonly #text: string
   readonly #declared: Declared
@@ -55,6 +58,9 @@ class Checker {
   check (node: Node, scope: Scope): Type {
     if (node.type !== undefined) return node.type // macros repeat their operand
     const type = this.#typeOf(node, scope)
+    if (partsLeft(type, MAX_TYPE_PARTS, this.bound) < 0) {
+      this.#fail(`a type has at most ${MAX_TYPE_PARTS} parts`, node)
+    }
     node.type = type
     this.checked.push(node)
     return type

@@ -112,11 +112,25 @@ export function resolve (type: Type, bound: Bindings): Type {
 
 /** The same, with `dyn` for what nothing binds. */
 export function resolved (type: Type, bound: Bindings): Type {
-  const known = resolve(type, bound)
-  if (known.kind === 'param') return DYN
-  if (known.of === undefined || known.kind === 'object') return known
-  const [of, key] = [resolved(known.of, bound), known.key === undefined ? undefined : resolved(known.key, bound)]
-  return of === known.of && key === known.key ? known : { ...known, of, ...(key === undefined ? {} : { key }) }
+  if (type.kind === 'param') {
+    const boundType = bound.get(type.name ?? '')
+    return boundType === undefined ? DYN : resolved(boundType, bound)
+  }
+  if (type.of === undefined || type.kind === 'object') return type
+  const [of, key] = [resolved(type.of, bound), type.key === undefined ? undefined : resolved(type.key, bound)]
+  return of === type.of && key === type.key ? type : { ...type, of, ...(key === undefined ? {} : { key }) }
+}
+
+/** How many of `most` parts a type leaves, negative if it has more; it is read no further than that. */
+export function partsLeft (type: Type, most: number, bound: Bindings): number {
+  if (type.kind === 'param') {
+    const boundType = bound.get(type.name ?? '')
+    if (boundType !== undefined) return partsLeft(boundType, most, bound)
+  }
+  let left = most - 1
+  if (type.kind === 'object') return left
+  for (const part of [type.key, type.of]) if (part !== undefined && left >= 0) left = partsLeft(part, left, bound)
+  return left
 }
 
 function mentions (type: Type, name: string | undefined): boolean {

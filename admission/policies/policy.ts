@@ -2,7 +2,9 @@
 import type { Environment, Program } from '../../expressions/program.js'
 import type { MatchCondition } from '../../schemas/api/admissionregistration/match-condition.js'
 import type { MatchResources, ParamKind, ParamRef, Variable } from '../../schemas/api/admissionregistration/policies.js'
-import { policyEnvironment, type PolicyVariables } from '../../schemas/api/admissionregistration/policy-expressions.js'
+import {
+  addVariable, policyEnvironment, type OwnVariable, type PolicyVariables
+} from '../../schemas/api/admissionregistration/policy-expressions.js'
 import type {
   ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
 } from '../../schemas/api/admissionregistration/validating-policies.js'
@@ -10,7 +12,7 @@ import type {
   MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 } from '../../schemas/api/admissionregistration/v1beta1.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
-import type { Type } from '../../expressions/types.js'
+import { DYN } from '../../expressions/types.js'
 
 /** A program, or why it cannot be made, which counts as an error of its evaluation. */
 export type Compiled = Program | Error
@@ -74,12 +76,14 @@ export const conditionsOf = (conditions: readonly MatchCondition[], environment:
   conditions.map(({ name, expression }) => ({ name, program: compile(environment, expression.trim()) }))
 
 /** Compiles variables in order: later ones see earlier ones. */
-function variablesOf (variables: readonly Variable[], params: boolean): { named: Named[], types: Map<string, Type> } {
-  const [named, types]: [Named[], Map<string, Type>] = [[], new Map()]
+function variablesOf (
+  variables: readonly Variable[], params: boolean
+): { named: Named[], types: Map<string, OwnVariable> } {
+  const [named, types]: [Named[], Map<string, OwnVariable>] = [[], new Map()]
   for (const { name, expression } of variables) {
-    const program = compile(policyEnvironment({ params, authorizer: true, variables: new Map(types) }), expression)
+    const program = compile(policyEnvironment({ params, authorizer: true, variables: types }), expression)
     named.push({ name, program })
-    types.set(name, program instanceof Error ? { kind: 'dyn' } : program.type)
+    addVariable(types, name, program instanceof Error ? DYN : program.type)
   }
   return { named, types }
 }

@@ -6,7 +6,9 @@ import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { Problem } from '../../expressions/problem.js'
 import type { Type } from '../../expressions/types.js'
 import type { NamedRuleWithOperations } from '../../schemas/api/admissionregistration/policies.js'
-import { policyEnvironment, type PolicyVariables } from '../../schemas/api/admissionregistration/policy-expressions.js'
+import {
+  addVariable, policyEnvironment, type OwnVariable, type PolicyVariables
+} from '../../schemas/api/admissionregistration/policy-expressions.js'
 import type {
   ExpressionWarning, ValidatingAdmissionPolicySpec
 } from '../../schemas/api/admissionregistration/validating-policies.js'
@@ -28,9 +30,9 @@ export async function expressionWarnings (
     const given = {
       params: params === undefined ? false : celTypeOf(params.message), authorizer: true, object: celTypeOf(message)
     }
-    const types = new Map<string, Type>()
+    const types = new Map<string, OwnVariable>()
     for (const { name, expression } of variables) {
-      types.set(name, check(expression, { ...given, variables: new Map(types) }).type)
+      addVariable(types, name, check(expression, { ...given, variables: types }).type)
     }
     return { of: `${naming?.group(group) ?? group}/${version}, Kind=${kind}`, given: { ...given, variables: types } }
   })

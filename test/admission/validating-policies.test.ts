@@ -544,3 +544,24 @@ t.test('conditions of a policy are those that all objects have', async t => {
     undefined
   )
 })
+
+t.test('chains of variables cost what their number does, and end where their types would double', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const chain = (count: number, next: (before: string) => string): Json => policy({
+    variables: Array.from({ length: count }, (_, at) =>
+      ({ name: `v${at}`, expression: at === 0 ? '[1]' : next(`variables.v${at - 1}`) })),
+    ...rule('true')
+  })
+  const began = process.cpuUsage()
+  t.match(await server.post(`${POLICIES}?dryRun=All`, chain(5000, before => `${before} + ${before}`)), { code: 201 })
+  const { user, system } = process.cpuUsage(began)
+  t.ok(user + system < 4e6, `5,000 variables took ${user + system} \u00b5s`)
+  for (const [first, next] of [[6, (x: string) => `{${x}: ${x}}`], [99, (x: string) => `[${x}]`]] as const) {
+    t.match(await server.post(`${POLICIES}?dryRun=All`, chain(first + 1, next)), {
+      code: 422, json: { details: { causes: [{ field: `spec.variables[${first}].expression` }] } }
+    })
+    t.match(await server.post(`${POLICIES}?dryRun=All`, chain(first, next)), { code: 201 })
+  }
+  const within = `[[1]]${Array.from({ length: 30 }, (_, at) => `.map(a${at}, {a${at}: a${at}})`).join('')}.size() > 0`
+  t.match(await server.post(`${POLICIES}?dryRun=All`, policy(rule(within))), { code: 422 })
+})

@@ -35,13 +35,26 @@ const AUTHORIZERS = {
 
 const COMMON = { object: DYN, oldObject: DYN, request: REQUEST, namespaceObject: NAMESPACE }
 
+export interface OwnVariable { readonly member: string, readonly type: Type }
+
+/**
+ * The variables that a policy declares, by name. All its environments share one, which grows: an expression sees those
+ * added before it is compiled. A copy for each variable would take time and memory by the square of their number.
+ */
+export type OwnVariables = ReadonlyMap<string, OwnVariable>
+
+/** Adds a variable. */
+export function addVariable (variables: Map<string, OwnVariable>, name: string, type: Type): void {
+  variables.set(name, { member: name, type })
+}
+
 export interface PolicyVariables {
   /** Whether there is `params`, or its type. Default type any. */
   readonly params: boolean | Type
   /** Whether there are `authorizer` and `authorizer.requestResource`. */
   readonly authorizer: boolean
-  /** Types of the members of `variables`, in order; undefined where there is no such variable. */
-  readonly variables?: ReadonlyMap<string, Type> | undefined
+  /** The members of `variables`; undefined where there is no such variable. */
+  readonly variables?: OwnVariables | undefined
   /** The type of `object` and `oldObject`. Default any. */
   readonly object?: Type
   /** Whether expressions make patches. */
@@ -64,7 +77,8 @@ export function policyEnvironment (given: PolicyVariables): Environment {
   const key = `${String(params)} ${authorizer} ${variables !== undefined} ${mutates}`
   const known = isShared ? shared.get(key) : undefined
   if (known !== undefined) return known
-  const fields = new Map([...variables ?? []].map(([member, type]) => [member, { member, type }]))
+  // Variables that are added later must not reach those who share an environment.
+  const fields: OwnVariables = isShared || variables === undefined ? new Map() : variables
   const made = new Environment({
     ...COMMON,
     ...(object === undefined ? {} : { object, oldObject: object }),

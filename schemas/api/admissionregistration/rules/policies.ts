@@ -1,12 +1,12 @@
 /** What validation of validating and mutating admission policies and of their bindings has in common. */
-import type { Type } from '../../../../expressions/types.js'
+import { DYN } from '../../../../expressions/types.js'
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../../names.js'
 import { checkName, duplicate, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { MatchCondition } from '../match-condition.js'
 import type { MatchResources, ParamKind, ParamRef, Variable } from '../policies.js'
-import { policyEnvironment, type PolicyVariables } from '../policy-expressions.js'
+import { addVariable, policyEnvironment, type OwnVariable, type PolicyVariables } from '../policy-expressions.js'
 import { compiled, validateConditions } from './expressions.js'
 import { validateRule } from './webhooks.js'
 
@@ -117,8 +117,8 @@ function validateOperations (
 /** @returns their types, in order */
 function validateVariables (
   variables: readonly Variable[], given: PolicyVariables, at: string, report: Report
-): Map<string, Type> {
-  const types = new Map<string, Type>()
+): Map<string, OwnVariable> {
+  const types = new Map<string, OwnVariable>()
   for (const [index, { name, expression }] of variables.entries()) {
     const path = `${at}[${index}]`
     if (name.trim() === '') required(report, `${path}.name`, 'name is not specified')
@@ -127,8 +127,8 @@ function validateVariables (
     }
     if (expression.trim() === '') required(report, `${path}.expression`, 'expression is not specified')
     else {
-      const environment = policyEnvironment({ ...given, variables: new Map(types) })
-      types.set(name, compiled(environment, expression, `${path}.expression`, report) ?? { kind: 'dyn' })
+      const environment = policyEnvironment({ ...given, variables: types })
+      addVariable(types, name, compiled(environment, expression, `${path}.expression`, report) ?? DYN)
     }
   }
   return types
