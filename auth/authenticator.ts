@@ -51,6 +51,8 @@ export interface Authenticator extends Lifecycle {
    * of the server.
    */
   readonly knowsAudiences?: boolean
+  /** The extra values of its users are this server's, whatever names those have. */
+  readonly ownExtra?: boolean
   authenticate: (credentials: Credentials) => Authenticated | undefined | Promise<Authenticated | undefined>
 }
 

@@ -30,6 +30,7 @@ export function clientCertificateAuthenticator (
     .with()
   return {
     name: 'client-certificate',
+    ownExtra: true,
     authenticate ({ certificate }) {
       if (certificate === undefined) return undefined
       if (!certificate.verified) {

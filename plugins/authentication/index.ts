@@ -55,7 +55,7 @@ const completeFound = (user: Found): Found => user === undefined ? undefined : c
 
 /** Who others authenticate, under our names; cached as `complete`. */
 const renamed = new WeakMap<UserInfo, UserInfo>()
-function named (user: Found, { key, ownUser }: Naming): Found {
+function named (user: Found, { key, ownUser }: Pick<Naming, 'key' | 'ownUser'>): Found {
   if (user === undefined) return undefined
   let own = renamed.get(user)
   if (own !== undefined) return own
@@ -65,14 +65,17 @@ function named (user: Found, { key, ownUser }: Naming): Found {
 }
 
 /** An authenticator whose users may have other names. */
-const external = (authenticator: Authenticator, naming: Naming): Authenticator => ({
-  name: authenticator.name,
-  knowsAudiences: authenticator.knowsAudiences === true,
-  authenticate: credentials => {
-    const result = authenticator.authenticate(credentials)
-    return result instanceof Promise ? result.then(user => named(user, naming)) : named(result, naming)
+const external = (authenticator: Authenticator, { key, ownUser }: Naming): Authenticator => {
+  const naming = { ownUser, key: authenticator.ownExtra === true ? (name: string) => name : key }
+  return {
+    name: authenticator.name,
+    knowsAudiences: authenticator.knowsAudiences === true,
+    authenticate: credentials => {
+      const result = authenticator.authenticate(credentials)
+      return result instanceof Promise ? result.then(user => named(user, naming)) : named(result, naming)
+    }
   }
-})
+}
 
 /** Undefined if no certificate authorities are configured. */
 function publication (
