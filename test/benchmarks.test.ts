@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -93,7 +94,7 @@ t.test('check names figures that are more than a tenth slower or no longer measu
   t.same(ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }, { ...line, work: 'time', ours: '3 ms' }]), { get: 1.5 })
 })
 
-t.test('README gets a table of pods, and one of ratios to a bare server', async t => {
+t.test('README gets a table of pods, and one beside a bare server', async t => {
   const measured = (work: string, ours: string, ratio = ''): Line => ({
     work, ours, limit: '', ratio, goal: '', kept: ''
   })
@@ -120,7 +121,18 @@ t.test('README gets a table of pods, and one of ratios to a bare server', async 
   ])
   t.match(printed, '| LIST of 4,000 pods, protobuf | 22.0 ms; the first 1,234 ms | 251 ms |')
   t.match(printed, '| the 80 pods of a node, protobuf | 0.0980 ms | 5.20 ms |')
-  t.match(printed, '| GET of an object over etcd | 1.50 × | 7.52 × |')
+  t.match(printed, '| GET of an object over etcd | 1 µs | 436 µs |')
   t.match(printed, '| memory, idle for half a minute | 84.0 MB | 277 MB |')
   t.throws(() => readmeTables([]), /nothing measured/)
+
+  const names = (text: string): string[] => [...text.matchAll(/^\| ([^|]+) \|/gm)].map(([, name = '']) => name)
+    .filter(name => !/^(?:---|Work)$/.test(name))
+  const documented = (file: string, from: string, to: string): string[] => {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    return names(text.slice(text.indexOf(from), text.indexOf(to)))
+  }
+  t.strictSame(documented('README.md', '# orch-apiserver', '## Two commands'), names(printed), 'its rows are those')
+  t.strictSame(
+    documented('docs/performance.md', '## In one table', '## Figures'), names(printed), 'and those of the reader'
+  )
 })

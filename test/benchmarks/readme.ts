@@ -1,7 +1,9 @@
 /**
  * `npm run bench -- readme`: the tables of README and the first one of docs/performance.md, each cell measured in this run but for those of kube-apiserver 1.36, which was measured on another
- * machine: as CPU where the work is the same, else as a multiple of the same bare server, which is not one of the machine.
+ * machine. What the same bare servers took there says how fast it was.
  */
+import { execFileSync } from 'node:child_process'
+import { nodes } from './process.js'
 import { figure, table, type Line } from './report.js'
 
 /** The parts that measure them. */
@@ -17,16 +19,16 @@ const PODS: ReadonlyArray<readonly [what: string, work: string]> = [
   ['the 80 pods of a node, protobuf', 'pods of one node among 4,000 pods, protobuf, public names']
 ]
 
-interface Multiple {
+interface Compared {
   readonly what: string
   /** How its line begins. */
   readonly work: string
-  /** What kube-apiserver 1.36 took, and the bare server beside it. */
+  /** What kube-apiserver 1.36 took, and the bare server beside it, in the unit of the line. */
   readonly peer: number
   readonly bare: number
 }
 
-const MULTIPLES: readonly Multiple[] = [
+const COMPARED: readonly [Compared, ...Compared[]] = [
   { what: 'GET of an object over etcd', work: 'GET, 64 connections, HTTP/1.1, etcd', peer: 436, bare: 58 },
   { what: 'LIST of 5,000 objects', work: 'LIST 5,000 objects', peer: 106, bare: 10.9 },
   {
@@ -56,6 +58,10 @@ const lineOf = (lines: readonly Line[], start: string): Line => {
 const numberOf = ({ ours }: Line): number => Number(ours.replaceAll(',', '').split(' ', 1)[0])
 const milliseconds = (line: Line): string => `${figure(numberOf(line) / (line.ours.includes('µs') ? 1000 : 1))} ms`
 
+/** A number and its unit. */
+const cost = ({ ours }: Line): string => ours.split(' ', 2).join(' ')
+const withUnit = (peer: number, { ours }: Line): string => `${figure(peer)} ${ours.split(' ', 2)[1] ?? ''}`
+
 /** What `forms` says of the peer behind its work. */
 function peerOf ({ work }: Line): string {
   const [, value = '', unit = ''] = /kube-apiserver ([\d,.]+) (\S+)$/.exec(work) ?? []
@@ -68,15 +74,15 @@ export function readerTable (lines: readonly Line[]): string {
     const line = lineOf(lines, work)
     return [what, '', peerOf(line), milliseconds(line), '≤ 0.35 of kube-apiserver']
   })
-  const multiples = MULTIPLES.map(({ what, work, peer, bare }) => {
-    const { ours, limit, ratio, goal } = lineOf(lines, work)
-    return [what, limit, `${(peer / bare).toFixed(2)} ×`, `${ours}: ${ratio} ×`, goal]
+  const compared = COMPARED.map(({ what, work, peer, bare }) => {
+    const line = lineOf(lines, work)
+    return [what, line.limit, `${withUnit(peer, line)}, bare ${bare}`, `${cost(line)}: ${line.ratio} ×`, line.goal]
   })
   const single = SINGLE.map(([what, work, peer]) => {
     const { ours, goal } = lineOf(lines, work)
     return [what, '', peer, ours, goal]
   })
-  return table(['Work', 'Bare', 'kube-apiserver 1.36', 'Ours', 'Goal'], [...pods, ...multiples, ...single])
+  return table(['Work', 'Bare', 'kube-apiserver 1.36', 'Ours', 'Goal'], [...pods, ...compared, ...single])
 }
 
 /** Both tables of README, in Markdown. */
@@ -87,11 +93,14 @@ export function readmeTables (lines: readonly Line[]): string {
     return [what, `${milliseconds(line)}${first}`, peerOf(line)]
   })
   const others = [
-    ...MULTIPLES.map(({ what, work, peer, bare }) => [
-      what, `${lineOf(lines, work).ratio} ×`, `${(peer / bare).toFixed(2)} ×`
-    ]),
-    ...SINGLE.map(([what, work, peer]) => [what, lineOf(lines, work).ours.replace(/^(\S+ \S+).*$/, '$1'), peer])
+    ...COMPARED.map(({ what, work, peer }) => {
+      const line = lineOf(lines, work)
+      return [what, cost(line), withUnit(peer, line)]
+    }),
+    ...SINGLE.map(([what, work, peer]) => [what, cost(lineOf(lines, work)), peer])
   ]
   const head = ['', 'orch-apiserver', 'kube-apiserver 1.36']
-  return `${table(head, pods)}\n\n${table(head, others)}\n\nMeasured on ${new Date().toISOString().slice(0, 10)} with Node ${process.version}.`
+  const ran = execFileSync(nodes[0] ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
+  return `${table(head, pods)}\n\n${table(head, others)}\n\nMeasured on ${new Date().toISOString().slice(0, 10)} with Node ${ran}; a bare GET took ` +
+    `${lineOf(lines, COMPARED[0].work).limit} µs, and ${COMPARED[0].bare} µs beside kube-apiserver.`
 }
