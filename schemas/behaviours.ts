@@ -79,6 +79,8 @@ export const BEHAVIOURS = {
   OpenApiTypesLists: '1.31',
   /** Origins of CORS that match parts of other hosts are refused. */
   OriginsAreAnchored: '1.27',
+  /** An apply that changes owners alone leaves the time of its entry, and gives a new one none. */
+  OwnershipHasNoTime: '1.36',
   /** Findings in pods have the paths and reasons of that release. */
   PodFaultsNamePlaces: '1.36',
   /** A negative grace period of a pod becomes 1, and seccomp annotations are not synced. */

@@ -28,6 +28,8 @@ export interface Application {
   /** Takes fields over from other managers instead of reporting conflicts. */
   readonly force: boolean
   readonly now: () => string
+  /** Whether a change of owners alone has no time: an entry keeps its own, and a new one has none. */
+  readonly timeless?: boolean
   /** Fields that this write cannot change. */
   readonly ignored?: FieldSet
 }
@@ -48,7 +50,7 @@ export interface Applied {
 
 /** Runs in steps. @throws TypeError for an unknown version */
 export function * apply (application: Application): WaitingSteps<Applied> {
-  const { versions, live, config, managers, identity, complete, force, now, ignored = EMPTY } = application
+  const { versions, live, config, managers, identity, complete, force, now, timeless, ignored = EMPTY } = application
   const shapes = versions.shapes(identity.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
@@ -91,11 +93,12 @@ export function * apply (application: Application): WaitingSteps<Applied> {
     else left.push(...withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
     yield
   }
+  const time = timeless === true && changes === UNCHANGED ? () => last?.time : now
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
   return {
     object: stays ? yield * build({ ofLive: true, moved: false }) : object,
-    managers: limitManagers(put(remaining(left), identity, fields, now), identity), conflicts
+    managers: limitManagers(put(remaining(left), identity, fields, time), identity), conflicts
   }
 }
 

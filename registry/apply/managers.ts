@@ -100,7 +100,7 @@ function inOrder (a: Manager, b: Manager): number {
 
 /** Replaces the field set of one manager. */
 export function put (
-  managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string
+  managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string | undefined
 ): Manager[] {
   const index = managers.findIndex(other => isSame(other, identity))
   const before = managers[index]

@@ -94,6 +94,7 @@ export function * merge (write: ApplyWrite): WaitingSteps<void> {
     identity: managerIdentity(write, 'Apply'),
     force,
     now: () => now(store),
+    timeless: store.gates.enabled('OwnershipHasNoTime'),
     ignored: fieldsKept(store, subresource)
   }
   yield

@@ -62,3 +62,20 @@ t.test('enumerations and empty names have the values of each release', async t =
   const [{ fieldsV1 }] = (await later.get('/api/v1/namespaces/default/pods/a')).json['metadata'].managedFields
   t.same(Object.keys(fieldsV1['f:spec']['f:imagePullSecrets']), ['k:{"name":""}'])
 })
+
+t.test('since 1.36 an apply that changes owners alone has no time', async t => {
+  for (const [emulatedVersion, timeless] of [['1.24', false], ['1.36', true]] as const) {
+    const server = await build(t, { emulatedVersion })
+    const path = '/api/v1/namespaces/default/configmaps/c'
+    const apply = async (manager: string, data: Json): Promise<string | undefined> => {
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data }
+      const { json } = await server.patch(`${path}?fieldManager=${manager}`, body, 'application/apply-patch+yaml')
+      return json['metadata'].managedFields.find((entry: Json) => entry['manager'] === manager).time as string | undefined
+    }
+    t.match(await apply('one', { a: 'x', b: 'y' }), /Z$/, 'what changes the object has one')
+    t.equal(await apply('two', { a: 'x' }) === undefined, timeless, emulatedVersion)
+    t.equal(await apply('two', { a: 'x', b: 'y' }) === undefined, timeless, 'also if it owned something')
+    t.match(await apply('two', { a: 'x', b: 'y', c: 'z' }), /Z$/)
+    t.match(await apply('two', { a: 'x' }), /Z$/, 'what it no longer owns goes')
+  }
+})
