@@ -6,7 +6,7 @@ import {
   addVariable, policyEnvironment, type OwnVariable, type PolicyVariables
 } from '../../schemas/api/admissionregistration/policy-expressions.js'
 import type {
-  ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
+  ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, Validation
 } from '../../schemas/api/admissionregistration/validating-policies.js'
 import type {
   MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
@@ -72,8 +72,47 @@ function compile (environment: Environment, expression: string): Compiled {
   }
 }
 
+/** Compiled when it is first evaluated: all of a policy at once would take long. */
+class Later {
+  #program: Compiled | undefined
+
+  constructor (readonly expression: string, private readonly environment: Environment) {}
+
+  get program (): Compiled { return this.#program ??= compile(this.environment, this.expression) }
+}
+
+class NamedLater extends Later implements Named {
+  constructor (readonly name: string, expression: string, environment: Environment) {
+    super(expression.trim(), environment)
+  }
+}
+
+class ValidationLater extends Later implements CheckedValidation {
+  readonly message: string
+  readonly reason: string
+  readonly #message: Later | undefined
+
+  constructor (
+    { expression, message = '', messageExpression = '', reason = '' }: Validation, environment: Environment,
+    ofMessages: Environment
+  ) {
+    super(expression.trim(), environment)
+    this.message = message.trim()
+    this.reason = reason === '' ? 'Invalid' : reason
+    this.#message = messageExpression === '' ? undefined : new Later(messageExpression, ofMessages)
+  }
+
+  get messageProgram (): Compiled | undefined { return this.#message?.program }
+}
+
+class MutationLater extends Later implements Mutation {
+  constructor (readonly applies: boolean, expression: string, environment: Environment) {
+    super(expression, environment)
+  }
+}
+
 export const conditionsOf = (conditions: readonly MatchCondition[], environment: Environment): Named[] =>
-  conditions.map(({ name, expression }) => ({ name, program: compile(environment, expression.trim()) }))
+  conditions.map(({ name, expression }) => new NamedLater(name, expression, environment))
 
 /** Compiles variables in order: later ones see earlier ones. */
 function variablesOf (
@@ -116,13 +155,8 @@ export function validatingPolicyOf (object: ApiObject): ValidatingPolicy {
   const ofMessages = policyEnvironment({ ...given, authorizer: false })
   return {
     ...policy,
-    validations: validations.map(({ expression, message = '', messageExpression = '', reason = '' }) => ({
-      expression: expression.trim(), program: compile(environment, expression), message: message.trim(),
-      messageProgram: messageExpression === '' ? undefined : compile(ofMessages, messageExpression),
-      reason: reason === '' ? 'Invalid' : reason
-    })),
-    annotations: auditAnnotations.map(({ key, valueExpression }) =>
-      ({ name: key, program: compile(environment, valueExpression.trim()) }))
+    validations: validations.map(validation => new ValidationLater(validation, environment, ofMessages)),
+    annotations: auditAnnotations.map(({ key, valueExpression }) => new NamedLater(key, valueExpression, environment))
   }
 }
 
@@ -136,7 +170,7 @@ export function mutatingPolicyOf (object: ApiObject): MutatingPolicy {
     mutations: mutations.map(({ patchType, applyConfiguration, jsonPatch }) => {
       const applies = patchType === 'ApplyConfiguration'
       const { expression = '' } = (applies ? applyConfiguration : jsonPatch) ?? {}
-      return { applies, expression, program: compile(environment, expression) }
+      return new MutationLater(applies, expression, environment)
     }),
     reinvoked: reinvocationPolicy === 'IfNeeded'
   }

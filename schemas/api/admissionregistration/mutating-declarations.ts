@@ -3,7 +3,7 @@ import { list, one, string, apiPackage } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import * as conditions from './match-condition.js'
 import * as policies from './policies.js'
-import { validateMutatingBinding, validateMutatingPolicy } from './rules/mutating-policies.js'
+import { validateMutatingBinding } from './rules/mutating-policies.js'
 
 /** The messages of one version. */
 export function declare (version: 'v1' | 'v1beta1') {
@@ -52,7 +52,7 @@ export function declare (version: 'v1' | 'v1beta1') {
   const MutatingAdmissionPolicy = kind('MutatingAdmissionPolicy', 'How objects are changed before they are stored.', {
     metadata,
     spec: one(2, 'What the policy changes.', MutatingAdmissionPolicySpec)
-  }, { validate: ({ spec }, _at, report) => { validateMutatingPolicy(spec, report) } })
+  })
 
   const MutatingAdmissionPolicyBindingSpec =
     message('MutatingAdmissionPolicyBindingSpec', 'Where a policy holds.', {

@@ -2,7 +2,9 @@
 import { age, integer, name, text, type Column } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { resource } from '../../resource.js'
+import type { VersionRules } from '../../strategy.js'
 import { paramKindCell, paramRefCell } from './policy-columns.js'
+import { validateMutatingPolicy } from './rules/mutating-policies.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 
@@ -24,13 +26,18 @@ const ofBindings: ReadonlyArray<Column<v1beta1.MutatingAdmissionPolicyBinding>> 
   age
 ]
 
+const rules: VersionRules<v1beta1.MutatingAdmissionPolicy> = {
+  inSteps: ({ spec }, _old, report) => validateMutatingPolicy(spec, report)
+}
+
 export const mutatingAdmissionPolicies = resource(v1beta1.MutatingAdmissionPolicy, {
   ...COMMON,
   plural: 'mutatingadmissionpolicies',
   singular: 'mutatingadmissionpolicy',
   generation: ({ spec }) => spec,
+  rules,
   columns: ofPolicies,
-  others: [sameFields(v1.MutatingAdmissionPolicy, v1beta1.MutatingAdmissionPolicy)]
+  others: [{ ...sameFields(v1.MutatingAdmissionPolicy, v1beta1.MutatingAdmissionPolicy), rules }]
 })
 
 export const mutatingAdmissionPolicyBindings = resource(v1beta1.MutatingAdmissionPolicyBinding, {

@@ -80,7 +80,7 @@ export const ValidatingAdmissionPolicy = kind('ValidatingAdmissionPolicy', 'What
   metadata,
   spec: one(2, 'What the policy wants.', ValidatingAdmissionPolicySpec),
   status: one(3, 'What is known of the policy; written by the system.', ValidatingAdmissionPolicyStatus)
-}, { validate: (policy, _at, report) => { validatePolicy(policy, report) } })
+})
 
 export type ValidatingAdmissionPolicyBindingSpec = Static<typeof ValidatingAdmissionPolicyBindingSpec>
 export const ValidatingAdmissionPolicyBindingSpec =
@@ -113,6 +113,10 @@ export const validatingAdmissionPolicies = resource(ValidatingAdmissionPolicy, {
     { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
   ],
   generation: ({ spec }) => spec,
+  rules: {
+    inSteps: (policy, _old, report, subresource) =>
+      subresource === 'status' ? undefined : validatePolicy(policy, report)
+  },
   columns: [
     name,
     integer('Validations', 'Number of validations.', ({ spec }) => spec?.validations?.length ?? 0),

@@ -2,6 +2,7 @@
 import { listOf, type Type } from '../../../../expressions/types.js'
 import type { Report } from '../../../language/types.js'
 import { invalid, notSupported, required } from '../../../rules/findings.js'
+import type { Steps } from '../../../steps.js'
 import { JSON_PATCH, OBJECT, policyEnvironment, type PolicyVariables } from '../policy-expressions.js'
 import type { Mutation, MutatingAdmissionPolicyBindingSpec, MutatingAdmissionPolicySpec } from '../v1.js'
 import { compiled } from './expressions.js'
@@ -15,12 +16,14 @@ const PATCHES: Readonly<Record<string, { readonly field: 'applyConfiguration' | 
   JSONPatch: { field: 'jsonPatch', of: listOf(JSON_PATCH) }
 }
 
-export function validateMutatingPolicy (spec: MutatingAdmissionPolicySpec, report: Report): void {
-  const given = validateCommon(spec, report, OPERATIONS)
+/** In steps: it compiles every expression. */
+export function * validateMutatingPolicy (spec: MutatingAdmissionPolicySpec, report: Report): Steps<void> {
+  const given = yield * validateCommon(spec, report, OPERATIONS)
   const { mutations = [], reinvocationPolicy = '' } = spec
   if (mutations.length === 0) required(report, 'spec.mutations', 'mutations must contain at least one item')
   for (const [index, mutation] of mutations.entries()) {
     validateMutation(mutation, given, `spec.mutations[${index}]`, report)
+    yield
   }
   if (reinvocationPolicy === '') required(report, 'spec.reinvocationPolicy')
   else if (!REINVOCATIONS.includes(reinvocationPolicy)) {

@@ -4,6 +4,7 @@ import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../../names.js'
 import { checkName, duplicate, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
+import type { Steps } from '../../../steps.js'
 import type { MatchCondition } from '../match-condition.js'
 import type { MatchResources, ParamKind, ParamRef, Variable } from '../policies.js'
 import { addVariable, policyEnvironment, type OwnVariable, type PolicyVariables } from '../policy-expressions.js'
@@ -25,10 +26,10 @@ interface Policy {
 }
 
 /** @param operations those that rules may name; default all @returns what the policy's other expressions may read */
-export function validateCommon (
+export function * validateCommon (
   { failurePolicy, paramKind, matchConstraints, matchConditions = [], variables = [] }: Policy, report: Report,
   operations?: readonly string[]
-): PolicyVariables {
+): Steps<PolicyVariables> {
   const given = { params: paramKind !== undefined, authorizer: true }
   validateValue(failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy', report)
   if (paramKind !== undefined) validateParamKind(paramKind, 'spec.paramKind', report)
@@ -38,8 +39,10 @@ export function validateCommon (
     if ((matchConstraints.resourceRules ?? []).length === 0) required(report, 'spec.matchConstraints.resourceRules')
     validateOperations(matchConstraints, operations, 'spec.matchConstraints', report)
   }
+  yield
   validateConditions(matchConditions, policyEnvironment(given), 'spec.matchConditions', report)
-  return { ...given, variables: validateVariables(variables, given, 'spec.variables', report) }
+  yield
+  return { ...given, variables: yield * validateVariables(variables, given, 'spec.variables', report) }
 }
 
 interface Binding {
@@ -115,9 +118,9 @@ function validateOperations (
 }
 
 /** @returns their types, in order */
-function validateVariables (
+function * validateVariables (
   variables: readonly Variable[], given: PolicyVariables, at: string, report: Report
-): Map<string, OwnVariable> {
+): Steps<Map<string, OwnVariable>> {
   const types = new Map<string, OwnVariable>()
   for (const [index, { name, expression }] of variables.entries()) {
     const path = `${at}[${index}]`
@@ -129,6 +132,7 @@ function validateVariables (
     else {
       const environment = policyEnvironment({ ...given, variables: types })
       addVariable(types, name, compiled(environment, expression, `${path}.expression`, report) ?? DYN)
+      yield
     }
   }
   return types

@@ -3,6 +3,7 @@ import type { Environment } from '../../../../expressions/program.js'
 import { BOOL, NULL, STRING } from '../../../../expressions/types.js'
 import type { Report } from '../../../language/types.js'
 import { qualifiedName } from '../../../names.js'
+import type { Steps } from '../../../steps.js'
 import { duplicate, invalid, notSupported, required } from '../../../rules/findings.js'
 import { policyEnvironment } from '../policy-expressions.js'
 import type {
@@ -16,9 +17,10 @@ const MOST_VALUE_EXPRESSION = 5120
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 const ACTIONS = ['Audit', 'Deny', 'Warn']
 
-export function validatePolicy ({ metadata, spec = {} }: ValidatingAdmissionPolicy, report: Report): void {
+/** In steps: it compiles every expression. */
+export function * validatePolicy ({ metadata, spec = {} }: ValidatingAdmissionPolicy, report: Report): Steps<void> {
   const { validations = [], auditAnnotations = [] } = spec
-  const given = validateCommon(spec, report)
+  const given = yield * validateCommon(spec, report)
   const said = 'validations or auditAnnotations must contain at least one item'
   if (validations.length === 0 && auditAnnotations.length === 0) {
     required(report, 'spec.validations', said)
@@ -28,6 +30,7 @@ export function validatePolicy ({ metadata, spec = {} }: ValidatingAdmissionPoli
   const ofMessages = policyEnvironment({ ...given, authorizer: false })
   for (const [index, validation] of validations.entries()) {
     validateValidation(validation, environment, ofMessages, `spec.validations[${index}]`, report)
+    yield
   }
   validateAnnotations(auditAnnotations, environment, metadata.name ?? '', report)
 }
