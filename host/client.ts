@@ -57,7 +57,7 @@ function userInfo ({ username, uid = '', groups = [], extra = {} }: User): UserI
   return { username, uid, groups: groupsOf(username, textsOf(groups, 'groups')), extra: Object.fromEntries(extras) }
 }
 
-/** A copy, so that whoever asks stays who they were. */
+/** A copy, so that later changes of the caller change nothing. */
 function textsOf (values: readonly string[], what: string): readonly string[] {
   if (Array.isArray(values) && values.every(value => typeof value === 'string')) return [...values]
   throw new TypeError(`${what} of a user: a list of strings`)

@@ -31,7 +31,7 @@ export class TypeInformer {
   readonly #options: InformerOptions<object>
   readonly #objects = new Map<string, Held>()
   readonly #indexes: ReadonlyMap<string, Index>
-  /** What is to be told of an object, in order; undefined: it is gone. Making objects takes turns. */
+  /** Events of an object to deliver, in order; undefined: it was deleted. Making objects takes turns. */
   readonly #pending = new Map<string, Change | undefined>()
   #isTelling = false
   #telling: Promise<void> | undefined

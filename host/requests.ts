@@ -179,7 +179,7 @@ async function refusalOf (
   return unrecorded ?? await fastify.orchAuthorization.refusalOf(orch)
 }
 
-/** Notes the failure, and logs those of the server, but of a request that whoever asked has given up. */
+/** Notes the failure, and logs those of the server unless the caller has aborted the request. */
 function failed (
   { fastify }: RequestServer, { orch, url, isAborted }: InProcess, error: unknown
 ): StatusError {

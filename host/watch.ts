@@ -1,6 +1,6 @@
 /**
- * A watch that goes on by itself. It remembers what it has told of each object, so that after history was lost it tells
- * the differences to the present state, and nothing twice. A reader who is slow holds it back, but nobody else.
+ * A watch that goes on by itself. It remembers what it delivered of each object, so that after history was lost
+ * it delivers the differences to the present state, and nothing twice. A slow reader holds back itself, nobody else.
  */
 import type { WatchAnswer } from '../answers/answer.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
@@ -31,7 +31,7 @@ export interface WatchSource {
   readonly closing: AbortSignal
 }
 
-/** A source and whoever reads from it. */
+/** A source and its reader. */
 interface Read extends WatchSource {
   /** Aborts when they read no further. */
   readonly ended: AbortSignal
@@ -73,7 +73,7 @@ async function * eventsOf<T> (source: Read): AsyncGenerator<WatchEvent<T>, undef
     } catch (error) {
       source.signal?.throwIfAborted()
       if (isOver(source)) return
-      if (!hasBegun) throw error // whoever begins it wants to know why it cannot
+      if (!hasBegun) throw error // the caller needs the reason
       if (isStatusError(error, 'Expired')) version = ''
       else if (isStatusError(error, 'ServiceUnavailable') || isStatusError(error, 'Timeout')) {
         await pause(RETRY_MS, source)

@@ -1,6 +1,6 @@
 /**
- * Says that nothing runs here, on a server that is meant to be alone (`--local`): whoever creates what a controller
- * manager acts on would wait for ever. Each client is told once for each kind, by a Warning with the created object, as
+ * Says that nothing runs here, on a server that is meant to be alone (`--local`): clients that create what a
+ * controller manager acts on would wait for ever. Each gets one Warning for each kind, with the created object, as
  * long as neither the lease of a controller manager nor a request of its user has been seen lately. Dry runs create
  * nothing. Registered after authentication.
  */
@@ -21,7 +21,7 @@ export interface Standalone {
 
 const LATELY_MS = 5 * 60_000
 const USERS: ReadonlySet<string> = new Set(LEADERS.map(name => `system:${name}`))
-/** Clients and kinds that are remembered; then all are told again. */
+/** Maximum of remembered clients and kinds; beyond it all are warned again. */
 const MAX_TOLD = 1000
 const MAX_AGENT = 200
 const CREATED = 201
@@ -46,7 +46,7 @@ export default plugin<StandaloneOptions>()(async (fastify, { standalone = false 
   fastify.decorate('orchStandalone', standalone ? { isAlone } : undefined)
   if (!standalone) return
 
-  /** Remembers that the client is told. */
+  /** Remembers that the client is warned. */
   const isNew = ({ orch: { user, info }, headers }: ServedRequest): boolean => {
     const agent = (headers['user-agent'] ?? '').slice(0, MAX_AGENT)
     const client = `${info.group}/${info.resource} ${user?.username ?? ''} ${agent}`

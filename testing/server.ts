@@ -162,7 +162,7 @@ export async function testServer (options: TestServerOptions = {}): Promise<Test
   return server
 }
 
-/** As `testServer`, for a process that serves until it is told to end. */
+/** As `testServer`, for a process that serves until it is stopped. */
 export async function startServer (options: TestServerOptions): Promise<TestServer> {
   checkOptions(options)
   if (typeof options.simulate === 'object') checkSimulation(options.simulate)

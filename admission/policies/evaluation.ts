@@ -31,7 +31,7 @@ export interface Failure {
   readonly seconds: number
 }
 
-/** Says why an expression cannot be evaluated, as clients are told it. */
+/** Why an expression cannot be evaluated, in the words that clients get. */
 export class EvaluationError extends Error {
   constructor (message: string, readonly kind: CheckError, options?: ErrorOptions) { super(message, options) }
 }

@@ -128,7 +128,7 @@ export class RequestVariables {
     return naming.value(ResourceAttributes, { group, resource, subresource, namespace, name })
   }
 
-  /** Authorizers are told of them as of those in the query of such a request. */
+  /** For authorizers, like those in the query of such a request. */
   #selectorsOf ({ group = '', resource = '', fieldSelector, labelSelector }: Asked): Pick<RequestInfo, 'selectors'> {
     const { gates, naming = OWN_NAMES } = this.#tools
     if (fieldSelector === undefined && labelSelector === undefined) return {}

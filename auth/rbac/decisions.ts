@@ -1,5 +1,5 @@
 /**
- * What was decided of users since a role or binding changed last. Users are told apart by their object, which
+ * What was decided of users since a role or binding changed last. Users are distinguished by their object, which
  * authenticators keep for as long as they remember a credential.
  * Benchmark: `npm run bench -- production`, 'get ConfigMap'.
  */

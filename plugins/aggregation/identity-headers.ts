@@ -1,7 +1,7 @@
 /**
  * Request headers by which proxies tell the server behind them who a client is. This server authenticates by itself, so
- * whoever sends them here made them up; an extension server that trusts them must not get them. The list is closed, and
- * `docs/operations.md` has it.
+ * clients that send them here made them up; an extension server that trusts them must not get them. The list is
+ * closed, and `docs/operations.md` has it.
  */
 
 /** Beginnings of names, in lower case, with `-` for `_`, which some servers treat alike. */

@@ -1,6 +1,6 @@
 /**
- * Selectors of access reviews: text or requirements. Unknown operators are accepted, as clients may be newer; what the
- * authorizers are not told of is said in the answer.
+ * Selectors of access reviews: text or requirements. Unknown operators are accepted, as clients may be newer; what
+ * authorizers do not get is said in the answer.
  */
 import { readable, type Selectors } from '../../auth/selectors.js'
 import type { ResourceAttributes } from '../../schemas/api/authorization/accessreviews.js'
@@ -47,7 +47,7 @@ function validate (
   }
 }
 
-/** What authorizers are told, and what they are not. */
+/** What authorizers get, and what they do not. */
 export function selectorsOf (
   { fieldSelector, labelSelector }: Pick<ResourceAttributes, 'fieldSelector' | 'labelSelector'>
 ): { readonly selectors?: Selectors, readonly ignored: readonly string[] } {

@@ -1,7 +1,7 @@
 /**
  * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/caches`: the
  * watch caches. `/debug/flags/`: the verbosity of the log. Authorized like any path; a socket, if there is one, serves
- * profiles and verbosity to whoever may open it.
+ * profiles and verbosity to users who may open it.
  * @see interface, `--profiling`, `--contention-profiling`
  */
 import { served } from '../../answers/request-context.js'

@@ -1,6 +1,6 @@
 /**
- * The pages of `/debug/` on a Unix socket, for whoever may open it: without TLS and authentication, and also while the
- * secure port is overloaded. @see `--debug-socket-path`
+ * The pages of `/debug/` on a Unix socket, for users who may open it: without TLS and authentication, and also while
+ * the secure port is overloaded. @see `--debug-socket-path`
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, lstat, rename, rm } from 'node:fs/promises'

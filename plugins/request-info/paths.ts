@@ -125,7 +125,7 @@ const COLLECTIONS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollec
 /** Watches by path are of one object, or of all. */
 const WATCH_PATH = /^\/api(?:s\/[^/]+)?\/[^/]+\/watch\//
 
-/** With what authorizers are told of the query. */
+/** With the selectors of the query, for authorizers. */
 export function withSelectors (info: RequestInfo, search: string): RequestInfo {
   if (!search.includes('Selector=') || !info.isResourceRequest || !COLLECTIONS.has(info.verb)) return info
   if (info.verb === 'watch' && WATCH_PATH.test(info.path)) return info

@@ -116,7 +116,7 @@ export class Shape {
     return keyElement(keys, name => this.keyOf(item, name) ?? null)
   }
 
-  /** Whether an item is told from others by whether it has this key. */
+  /** Whether having this key distinguishes an item from others. */
   mayLack (key: string): boolean { return this.item.field(key)?.isPointer === true }
 
   get #mayLackKeys (): boolean { return this.#lacking ??= this.keys.some(key => this.mayLack(key)) }

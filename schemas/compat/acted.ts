@@ -1,6 +1,6 @@
 /**
  * Names that this server acts upon, and objects that have them under the other name: such a label or type does nothing,
- * although whoever wrote it counts on it.
+ * although its author relies on it.
  */
 import { isObject } from '../language/values.js'
 import type { ApiObject } from '../meta/api-object.js'

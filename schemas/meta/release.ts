@@ -9,7 +9,7 @@ export const RELEASE_NAME = `${RELEASE.major}.${RELEASE.minor}` as const
 export const RELEASES = [RELEASE_NAME, '1.36'] as const
 export type Release = typeof RELEASES[number]
 
-/** What a server emulates that is told nothing: who comes with public names comes with the clients of today. */
+/** What a server emulates by default: public names come with the clients of today. */
 export const usualRelease = (compatNames: boolean | undefined): Release =>
   compatNames === true ? RELEASES.at(-1) ?? RELEASE_NAME : RELEASE_NAME
 

@@ -30,7 +30,7 @@ interface Known {
   deleted: boolean
 }
 
-/** Batches that wait for whoever writes them. */
+/** Batches that wait for their writer. */
 const MAX_WAITING = 4
 
 /**

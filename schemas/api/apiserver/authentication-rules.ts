@@ -163,7 +163,7 @@ function checkMappings (authenticator: JwtAuthenticator, at: string, report: Rep
   checkEmail(authenticator, `${at}.username.expression`, report)
 }
 
-/** An address names a user only where it is verified, so whoever uses it must look. */
+/** An address names a user only where it is verified, so a rule that uses it must check that. */
 function checkEmail (
   { claimMappings: { username, extra = [] }, claimValidationRules = [] }: JwtAuthenticator, at: string, report: Report
 ): void {

@@ -1,4 +1,4 @@
-/** Kinds of volumes that went out of use, and what writers of pods and of persistent volumes are told of each. */
+/** Kinds of volumes that went out of use, and the warning about each for pods and for persistent volumes. */
 import type { Warn } from '../../../rules/warned.js'
 import type { PersistentVolumeSpec } from '../persistentvolumes.js'
 import type { PodSpec } from '../pod-spec.js'

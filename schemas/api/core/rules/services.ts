@@ -51,7 +51,7 @@ export function validateService (service: Service, report: Report): void {
   }
 }
 
-/** What is told of load balancers, of services that have one. */
+/** Findings about load balancers, of services that have one. */
 export function validateServiceStatus ({ spec, status }: Service, report: Report): void {
   if (!isOn(report, 'LoadBalancerIPMode')) return
   const at = 'status.loadBalancer.ingress'
