@@ -99,27 +99,19 @@ export class Bindings {
 
 const isUnknown = ({ kind }: Type): boolean => kind === 'param'
 
-/** Replaces type parameters by their bindings. */
-export function resolve (type: Type, bound: Bindings): Type {
+/** Replaces type parameters by their bindings, and those without one by `free`; by default they stay. */
+export function resolve (type: Type, bound: Bindings, free?: Type): Type {
   if (type.kind === 'param') {
     const boundType = bound.get(type.name ?? '')
-    return boundType === undefined ? type : resolve(boundType, bound)
+    return boundType === undefined ? free ?? type : resolve(boundType, bound, free)
   }
   if (type.of === undefined || type.kind === 'object') return type
-  const [of, key] = [resolve(type.of, bound), type.key === undefined ? undefined : resolve(type.key, bound)]
+  const [of, key] = [resolve(type.of, bound, free), type.key === undefined ? undefined : resolve(type.key, bound, free)]
   return of === type.of && key === type.key ? type : { ...type, of, ...(key === undefined ? {} : { key }) }
 }
 
-/** The same, with `dyn` for what nothing binds. */
-export function resolved (type: Type, bound: Bindings): Type {
-  if (type.kind === 'param') {
-    const boundType = bound.get(type.name ?? '')
-    return boundType === undefined ? DYN : resolved(boundType, bound)
-  }
-  if (type.of === undefined || type.kind === 'object') return type
-  const [of, key] = [resolved(type.of, bound), type.key === undefined ? undefined : resolved(type.key, bound)]
-  return of === type.of && key === type.key ? type : { ...type, of, ...(key === undefined ? {} : { key }) }
-}
+/** The same, with `dyn` for type parameters without a binding. */
+export const resolved = (type: Type, bound: Bindings): Type => resolve(type, bound, DYN)
 
 /** How many of `most` parts a type leaves, negative if it has more; it is read no further than that. */
 export function partsLeft (type: Type, most: number, bound: Bindings): number {
