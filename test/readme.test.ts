@@ -40,7 +40,9 @@ t.test('its figures are those of the reader\'s table in docs/performance.md', as
     (text.match(/^\| .*$/gm) ?? []).map(row => row.split('|').slice(1, -1).map(cell => cell.trim()))
   const [, rest = ''] = readFileSync(join(root, 'docs/performance.md'), 'utf8').split('## In one table')
   const figures = new Map(rowsOf(rest.split('## Figures')[0] ?? '').map(([what = '', , theirs = '', ours = '']) => [what, { theirs, ours }]))
-  const rows = rowsOf(readme.split('## Two commands')[0] ?? '').filter(([what = '']) => what !== '' && !what.startsWith('---'))
+  const rows = rowsOf(
+    readme.split('## Two commands')[0] ?? ''
+  ).filter(([what = '']) => what !== '' && !what.startsWith('---'))
   t.ok(rows.length > 10, `${rows.length} rows`)
   for (const [what = '', ours = '', theirs = ''] of rows) {
     const measured = figures.get(what)

@@ -387,7 +387,9 @@ t.test('public names: of the namespace, and of what expressions ask authorizers'
   ]) {
     await made(`${group}/validatingadmissionpolicies`, policy({
       matchConstraints: {
-        resourceRules: [{ apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['leases'] }]
+        resourceRules: [{
+          apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['leases']
+        }]
       }, ...rule(expression)
     }))
     t.equal(await as('secret', `${leases}?dryRun=All`, { metadata: { name: 'a' } }), 201, expression)

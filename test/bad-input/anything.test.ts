@@ -61,13 +61,24 @@ for (const emulatedVersion of ['1.24', '1.36'] as const) {
     resources = OF_RELEASE[emulatedVersion]
     t.comment(`seed ${dice.seed}`)
     const server = await build(t, { emulatedVersion, api: { disabled: [] } })
-    for (const name of ['a', 'b']) await server.put(`${BINDINGS}/${name}`, { metadata: { finalizers: ['example.com/x'] }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }, subjects: [{ kind: 'User', name: 'ann' }] })
+    for (const name of ['a', 'b']) await server.put(
+      `${BINDINGS}/${name}`,
+      {
+        metadata: { finalizers: ['example.com/x'] },
+        roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' },
+        subjects: [{ kind: 'User', name: 'ann' }]
+      }
+    )
     const counted = new Map<number, number>()
     for (let index = 0; index < REQUESTS / 2; index++) {
       const method = pick(['GET', 'GET', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
       const url = path() + query()
       const sent = method === 'POST' || method === 'PUT' || method === 'PATCH' || (method === 'DELETE' && sometimes(3)) ? body(pick(resources)) : undefined
-      const headers: Record<string, string> = { ...(sometimes(2) ? { accept: pick(ACCEPTS) } : {}), ...(sent === undefined ? {} : { 'content-type': sent.type }), ...(sometimes(20) ? { 'accept-encoding': 'gzip' } : {}) }
+      const headers: Record<string, string> = {
+        ...(sometimes(2) ? { accept: pick(ACCEPTS) } : {}),
+        ...(sent === undefined ? {} : { 'content-type': sent.type }),
+        ...(sometimes(20) ? { 'accept-encoding': 'gzip' } : {})
+      }
       const { code, json, headers: got, body: text } = await server.call(method, url, sent?.bytes, headers)
       counted.set(code, (counted.get(code) ?? 0) + 1)
       const told = `${method} ${url} ${JSON.stringify(headers)} ${String(sent?.bytes ?? '').slice(0, 500)}: ${code} ${text.slice(0, 300)}`

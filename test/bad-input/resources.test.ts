@@ -71,16 +71,22 @@ t.test('valid objects are accepted cheaply, however large', async t => {
 t.test('the expressions of a policy are compiled in steps', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
   const loop = new Loop()
-  const matchConstraints = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }] }
+  const matchConstraints = {
+    resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }]
+  }
   const expressions = (count: number): string[] => many(count, index => `object.metadata.name != "n${index}"`)
-  const mutation = (expression: string): Json => ({ patchType: 'JSONPatch', jsonPatch: { expression: `${expression} ? [JSONPatch{op: "remove", path: "/data/a"}] : []` } })
+  const mutation = (expression: string): Json => ({
+    patchType: 'JSONPatch', jsonPatch: { expression: `${expression} ? [JSONPatch{op: "remove", path: "/data/a"}] : []` }
+  })
   for (const [kind, spec] of [
     ['validatingadmissionpolicies', { validations: expressions(9000).map(expression => ({ expression })) }],
     ['mutatingadmissionpolicies', { reinvocationPolicy: 'Never', mutations: expressions(4000).map(mutation) }]
   ] as const) {
     const payload = JSON.stringify({ metadata: { name: 'p' }, spec: { matchConstraints, ...spec } })
     const path = `/apis/admissionregistration.orch.io/v1/${kind}`
-    const send = (method: 'POST' | 'DELETE', url: string): Promise<LightMyRequestResponse> => server.app.inject({ method, url, ...(method === 'POST' ? { payload, headers: { 'content-type': 'application/json' } } : {}) })
+    const send = (method: 'POST' | 'DELETE', url: string): Promise<LightMyRequestResponse> => server.app.inject({
+      method, url, ...(method === 'POST' ? { payload, headers: { 'content-type': 'application/json' } } : {})
+    })
     const { result, ms } = await loop.leastHeld(async () => {
       const made = await send('POST', path)
       await send('DELETE', `${path}/p`)

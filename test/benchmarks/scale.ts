@@ -13,7 +13,7 @@ export interface Scale {
   readonly crowd: number
   /** Numbers of objects in the store, one after another; start and memory are measured with the last. */
   readonly sizes: readonly number[]
-  /** Numbers of pods that are read in every form, one after the other. */
+  /** Numbers of pods in the store, one after another; each is read in every form. */
   readonly pods: readonly number[]
   /** Number of starts; the median counts. */
   readonly starts: number

@@ -35,7 +35,10 @@ t.test('the flag has its values in the forms of a bool', async t => {
 })
 
 t.test('the flag may name this server before a gate, as the public flag does since 1.31', async t => {
-  t.strictSame(gateSettings(new Map([['orch:NodeSwap', 'true'], ['kube:OpenAPIV3', 'false']])), { NodeSwap: true, OpenAPIV3: false })
+  t.strictSame(
+    gateSettings(new Map([['orch:NodeSwap', 'true'], ['kube:OpenAPIV3', 'false']])),
+    { NodeSwap: true, OpenAPIV3: false }
+  )
 })
 
 t.test('routes and plugins read gates from the server', async t => {

@@ -123,7 +123,10 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--feature-gates=Nope=true', /"Nope" is not a feature gate/],
   ['--feature-gates=orch:Nope=true', /"Nope" is not a feature gate/],
   ['--feature-gates=other:AppArmor=true', /"other:AppArmor" is not a feature gate/],
-  ['--feature-gates=orch:AppArmor=true --feature-gates=NodeSwap=true', /orch:AppArmor names its component and NodeSwap does not/],
+  [
+    '--feature-gates=orch:AppArmor=true --feature-gates=NodeSwap=true',
+    /orch:AppArmor names its component and NodeSwap does not/
+  ],
   ['--feature-gates=kube:ServerSideApply=false', /cannot set ServerSideApply to false, it is GA and locked to true/],
   ['--feature-gates=__proto__=true', /not a feature gate/],
   ['--feature-gates=AppArmor', /key=value/],

@@ -113,7 +113,9 @@ t.test('fields are visible as their schema says', async t => {
     ['self.n', /must evaluate to a bool/], ['self.n + "a" == "a"', /no matching overload for '_\+_' applied to '\(int, string\)'/], ['[1, "a"].size() == 2', /expected type 'int' but found 'string'/], ['self.s.nothing()', /undeclared reference to 'nothing'/], ['self.n.a == 1', /type 'int' does not support field selection/], ['self.either < true', /^error: no such overload/], ['self.none == "a" || self.none.size() > 3', /no such overload/]
   ])
   t.match(run('self.n == 1', { ...OBJECT, n: 'x' }), /invalid data, expected an integer/)
-  for (const [span, same] of [['1d', '24h'], ['2 weeks 3 Days', '408h'], ['90 min', '1h30m'], ['5 micros', '5us'], ['-1.5h', '-90m']] as const) {
+  for (const [span, same] of [
+    ['1d', '24h'], ['2 weeks 3 Days', '408h'], ['90 min', '1h30m'], ['5 micros', '5us'], ['-1.5h', '-90m']
+  ] as const) {
     t.equal(run(`self.span == duration('${same}')`, { span }), true, span)
   }
   t.match(run('self.span > duration("1s")', { span: `${'9'.repeat(20)} weeks` }), /Invalid duration/)

@@ -59,8 +59,12 @@ t.test('an unknown option is refused before anything is done', async t => {
   const client = await hosted(t)
   const maps = client.of(coreV1.ConfigMap)
   await maps.create(map('kept'))
-  const unknown = (name: string) => ({ ...refused(400, 'BadRequest'), message: new RegExp(`^${name}: there is no such option; there are `) })
-  await t.rejects(maps.deleteCollection({ namespace: 'default', labelselector: 'none=such' } as object), unknown('labelselector'))
+  const unknown = (name: string) => ({
+    ...refused(400, 'BadRequest'), message: new RegExp(`^${name}: there is no such option; there are `)
+  })
+  await t.rejects(
+    maps.deleteCollection({ namespace: 'default', labelselector: 'none=such' } as object), unknown('labelselector')
+  )
   await t.rejects(maps.delete('kept', { namespace: 'default', dryrun: true } as object), unknown('dryrun'))
   await t.rejects(maps.create(map('a'), { dryrun: true } as object), unknown('dryrun'))
   await t.rejects(maps.update(map('kept'), { dryrun: true } as object), unknown('dryrun'))
@@ -77,7 +81,13 @@ t.test('an unknown option is refused before anything is done', async t => {
 
 t.test('a public name of a group is answered with its own', async t => {
   const ingresses = (await hosted(t, { compatNames: true })).of({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' })
-  await t.rejects(ingresses.get('a', { namespace: 'default' }), { ...refused(404, 'NotFound'), message: /in its own process the API group networking\.k8s\.io is named networking\.orch\.io$/ })
+  await t.rejects(
+    ingresses.get('a', { namespace: 'default' }),
+    {
+      ...refused(404, 'NotFound'),
+      message: /in its own process the API group networking\.k8s\.io is named networking\.orch\.io$/
+    }
+  )
 })
 
 t.test('what a delete could not remove yet is returned, whatever the release answers with', async t => {

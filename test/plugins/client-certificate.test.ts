@@ -231,7 +231,15 @@ t.test('from the releases on that know them, users have the UID of the subject, 
   for (const compatNames of [false, true]) {
     const later = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', compatNames })
     await get(later.port, WITH_UID)
-    t.match(later.seen[0], { username: 'ann', uid: 'u-7', extra: { 'authentication.orch.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`] } })
+    t.match(
+      later.seen[0],
+      {
+        username: 'ann', uid: 'u-7',
+        extra: {
+          'authentication.orch.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`]
+        }
+      }
+    )
   }
   const off = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', featureGates: { AllowParsingUserUIDFromCertAuth: false } })
   await get(off.port, WITH_UID)

@@ -302,7 +302,9 @@ t.test('quotas count devices by the extended resources of their classes, once', 
   t.equal((await server.post(CLAIMS, asked({ count: 3 }))).code, 201)
   t.same(await used(), { [own]: '3', [named]: '3' })
   const limits = { 'example.com/gpu': '4', 'deviceclass.resource.orch.io/gpu': '1' }
-  const pod = await server.post(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } })
+  const pod = await server.post(
+    pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } }
+  )
   t.same([pod.code, await used()], [201, { [own]: '4', [named]: '7' }])
   const made = (name: string, uid: unknown): Json => ({
     ...asked({ count: 4 }), metadata: {

@@ -47,7 +47,9 @@ t.test('fields whose gate is off are known to a later release, and dropped', asy
     { serviceAccountToken: { path: 't' } }
   ]
   const spec = { schedulingGroup: { podGroupName: 'g' }, volumes: [{ name: 'v', projected: { sources } }] }
-  const lease = { metadata: { name: 'a' }, spec: { strategy: 'OldestEmulationVersion', preferredHolder: 'x', holderIdentity: 'y' } }
+  const lease = {
+    metadata: { name: 'a' }, spec: { strategy: 'OldestEmulationVersion', preferredHolder: 'x', holderIdentity: 'y' }
+  }
   const LEASES = '/apis/coordination.orch.io/v1/namespaces/default/leases'
   const server = await build(t, { emulatedVersion: '1.36' })
   for (const one of [server, await build(t, { emulatedVersion: '1.36', featureGates })]) {

@@ -52,9 +52,17 @@ t.test('enumerations and empty names have the values of each release', async t =
   }
   t.ok(compared > 30, `${compared} enumerations`)
   t.notMatch(at(before, 'ResourceQuotaSpec', 'scopes')['enum'], ['VolumeAttributesClass'])
-  t.same(['name'].map(name => [at(before, 'LocalObjectReference', name)['default'], at(now, 'LocalObjectReference', name)['default']]), [[undefined, '']])
+  t.same(
+    ['name'].map(name => [
+      at(before, 'LocalObjectReference', name)['default'], at(now, 'LocalObjectReference', name)['default']
+    ]),
+    [[undefined, '']]
+  )
   const url = '/api/v1/namespaces/default/pods/a?fieldManager=m'
-  const pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }], imagePullSecrets: [{ name: '' }] } }
+  const pod = {
+    kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' },
+    spec: { containers: [{ name: 'c', image: 'i' }], imagePullSecrets: [{ name: '' }] }
+  }
   const apply = (server: Client) => server.patch(url, pod, 'application/apply-patch+yaml')
   t.equal((await apply(earlier)).code, 422)
   t.equal((await apply(later)).code, 201)

@@ -28,7 +28,12 @@ const REFUSED: ReadonlyArray<readonly [title: string, spec: Json, causes: readon
     'NotSupported spec.containers[0].resizePolicy', 'Duplicate spec.containers[0].resizePolicy[2]',
     'NotSupported spec.containers[0].resizePolicy'
   ],
-  { resizePolicy: [{ resourceName: 'storage', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'Maybe' }] }],
+  {
+    resizePolicy: [
+      { resourceName: 'storage', restartPolicy: 'NotRequired' }, { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+      { resourceName: 'cpu', restartPolicy: 'Maybe' }
+    ]
+  }],
   ['rules of restarts without a policy', {}, ['Required spec.containers[0].restartPolicy'], { restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }] }],
   ['unknown rules of restarts', {}, ['NotSupported spec.containers[0].restartPolicyRules[0].action', 'Required spec.containers[0].restartPolicyRules[0].exitCodes'], { restartPolicy: 'Never', restartPolicyRules: [{ action: 'Stop' }] }],
   ['hooks of ordinary init containers', { initContainers: [{ name: 'i', image: 'i', lifecycle: { preStop: { exec: { command: ['a'] } } } }] }, ['Forbidden spec.initContainers[0].lifecycle']],

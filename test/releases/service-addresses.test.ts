@@ -152,7 +152,13 @@ t.test('an event says that other ranges than those of the server are in use', as
     clock.advance(60_000)
     return await told(other)
   }, ({ length }) => length > 0)
-  t.match(event, { type: 'Warning', involvedObject: { kind: 'ServiceCIDR', name: 'orch', uid }, message: /10\.0\.0\.0\/24.*10\.9\.0\.0\/24/ })
+  t.match(
+    event,
+    {
+      type: 'Warning', involvedObject: { kind: 'ServiceCIDR', name: 'orch', uid },
+      message: /10\.0\.0\.0\/24.*10\.9\.0\.0\/24/
+    }
+  )
   t.same(more, [])
   clock.advance(60_000)
   t.equal((await other.make('a')).code, 201)

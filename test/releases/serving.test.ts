@@ -88,7 +88,9 @@ t.test('APIs that went are refused by name, unless they are switched off', async
   await t.rejects(start('--runtime-config=policy/v1beta1=true'), /policy\/v1beta1 went with release 1\.2[56]/)
   await t.rejects(start('--runtime-config=batch/v1beta1/cronjobs'), /batch\/v1beta1\/cronjobs went with release 1\.25/)
   await t.resolves(start('--runtime-config=policy/v1beta1=false,storage.orch.io/v1beta1=true'))
-  await t.resolves(configuration(checkedFlags([`--data-dir=${t.testdir()}/data`, '--runtime-config=policy/v1beta1=true'])))
+  await t.resolves(configuration(checkedFlags([
+    `--data-dir=${t.testdir()}/data`, '--runtime-config=policy/v1beta1=true'
+  ])))
 })
 
 t.test('APIs of later releases are served where they are named', async t => {

@@ -28,7 +28,10 @@ t.test('fixtures with unknown fields are refused with their paths', async t => {
   for (const [fixture, says] of [
     [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a', comand: ['x'] }] } }, /^fixture Pod a .*unknown field "spec\.containers\[0\]\.comand"/],
     [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] }, status: { fase: 'Running' } }, /unknown field "status\.fase"/],
-    [{ apiVersion: 'v1', kind: 'ConfgMap', metadata: { name: 'a' } }, /^fixture ConfgMap a .*: the server has no kind ConfgMap in v1; did you mean ConfigMap\?$/],
+    [
+      { apiVersion: 'v1', kind: 'ConfgMap', metadata: { name: 'a' } },
+      /^fixture ConfgMap a .*: the server has no kind ConfgMap in v1; did you mean ConfigMap\?$/
+    ],
     [definition('orch.io', 'x-kubernetes-preserve-unknown-fields'), /unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[?\.?spec\]?\.x-kubernetes-preserve-unknown-fields"/]
   ] as const) await t.rejects(testServer({ fixtures: fixture }), { message: says })
 })
@@ -40,7 +43,12 @@ t.test('with public names fixtures have either; without them an error says so', 
   t.strictSame((await read('/apis/shop.example/v1/namespaces/default/cars/fast'))['spec'], { anything: { goes: 1 } })
   t.match(server.exchanges.find({ group: 'networking.k8s.io' }), [{ resource: 'ingresses' }], 'a pattern with the public name of a group')
   t.equal(server.exchanges.find({ group: 'networking.orch.io' }).length, 1)
-  await t.rejects(testServer({ fixtures: ingress }), { message: /^fixture Ingress a .*: the server has no kind Ingress in networking\.k8s\.io\/v1; with --compat-names, or \{ server: \{ compatNames: true \} \}, it has/ })
+  await t.rejects(
+    testServer({ fixtures: ingress }),
+    {
+      message: /^fixture Ingress a .*: the server has no kind Ingress in networking\.k8s\.io\/v1; with --compat-names, or \{ server: \{ compatNames: true \} \}, it has/
+    }
+  )
 })
 
 t.test('unknown options are refused', async t => {
@@ -61,7 +69,10 @@ t.test('patterns with unknown members, verbs and resources are refused', async t
     await t.rejects(testServer({ faults: [{ on, status: 500 }], fixtures: [definition('orch.io', 'x-orch-preserve-unknown-fields')] }), { message: says })
   }
   t.doesNotThrow(() => server.faults.add({ on: { verb: 'patch', resource: 'cars/status' }, status: 500 }))
-  t.throws(() => server.faults.dropWatches({ resource: 'pod' }), { message: /^match\.resource: "pod": .*; did you mean pods\?$/ })
+  t.throws(
+    () => server.faults.dropWatches({ resource: 'pod' }),
+    { message: /^match\.resource: "pod": .*; did you mean pods\?$/ }
+  )
   t.throws(() => server.faults.dropWatches({ resorce: 'pods' } as object), { message: /match\.resorce/ })
   t.throws(() => server.exchanges.find({ verb: 'updat' }), { message: /match\.verb/ })
   t.throws(() => server.exchanges.find({ statu: 200 } as object), { message: /did you mean status\?/ })
@@ -70,7 +81,10 @@ t.test('patterns with unknown members, verbs and resources are refused', async t
 t.test('a pattern that names a resource by its kind would match nothing, and is refused', async t => {
   const { exchanges } = await started(t)
   for (const resource of ['pod', 'Pod', 'po', 'pod/status']) {
-    t.throws(() => exchanges.find({ resource }), { name: 'OptionError', message: /^match\.resource: "\w+(?:\/status)?": .*; did you mean pods\?$/ }, resource)
+    t.throws(
+      () => exchanges.find({ resource }),
+      { name: 'OptionError', message: /^match\.resource: "\w+(?:\/status)?": .*; did you mean pods\?$/ }, resource
+    )
     await t.rejects(exchanges.next({ resource }), { name: 'OptionError' }, resource)
   }
   t.strictSame(exchanges.find({ resource: 'pods/status' }), [])
@@ -80,17 +94,32 @@ t.test('a pattern that names a resource by its kind would match nothing, and is 
 t.test('faults, waits and users with unknown members are refused, as they would not do what is meant', async t => {
   const { faults, exchanges } = await started(t)
   for (const [fault, says] of [
-    [{ status: 500, time: 1 }, /^time: there is no such member; .*; did you mean times\?$/], [{ statuss: 500 }, /^statuss: .*; did you mean status\?$/],
-    [{ status: 500, times: '2' }, /^times: "2": must be a number of requests$/], [{ status: 500, skip: -1 }, /^skip: -1: /],
+    [
+      { status: 500, time: 1 }, /^time: there is no such member; .*; did you mean times\?$/
+    ], [{ statuss: 500 }, /^statuss: .*; did you mean status\?$/],
+    [
+      { status: 500, times: '2' }, /^times: "2": must be a number of requests$/
+    ], [{ status: 500, skip: -1 }, /^skip: -1: /],
     [{ status: 500, probability: 50 }, /^probability: 50: must be a number from 0 to 1$/]
-  ] as ReadonlyArray<readonly [object, RegExp]>) t.throws(() => faults.add(fault), { name: 'OptionError', message: says })
-  await t.rejects(exchanges.next({}, { timeout: 10 } as object), { name: 'OptionError', message: /^timeout: there is no such member; there are within$/ })
+  ] as ReadonlyArray<readonly [object, RegExp]>) t.throws(
+    () => faults.add(fault), { name: 'OptionError', message: says }
+  )
+  await t.rejects(
+    exchanges.next({}, { timeout: 10 } as object),
+    { name: 'OptionError', message: /^timeout: there is no such member; there are within$/ }
+  )
 })
 
 t.test('a user with unknown members is refused', async t => {
   const server = await started(t)
-  t.throws(() => server.kubeconfig({ usrname: 'ann' } as object as TestUser), { name: 'OptionError', message: /^user\.usrname: .*; did you mean username\?$/ })
-  t.throws(() => server.clientConfig({ username: 'ann', group: ['team'] } as object as TestUser), { message: /^user\.group: .*; did you mean groups\?$/ })
+  t.throws(
+    () => server.kubeconfig({ usrname: 'ann' } as object as TestUser),
+    { name: 'OptionError', message: /^user\.usrname: .*; did you mean username\?$/ }
+  )
+  t.throws(
+    () => server.clientConfig({ username: 'ann', group: ['team'] } as object as TestUser),
+    { message: /^user\.group: .*; did you mean groups\?$/ }
+  )
   await t.rejects(testServer({ user: { usrname: 'ann' } as object as TestUser }), { message: /^user\.usrname: / })
   t.throws(() => server.token({} as TestUser), { message: /^user\.username: / })
 })

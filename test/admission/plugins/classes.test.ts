@@ -45,12 +45,21 @@ t.test('since 1.26 the newest of several default classes is taken, of the same s
   const { made } = await serve(t, {}, { emulatedVersion: '1.36', clock })
   const ingresses = `${NETWORKING}/namespaces/default/ingresses`
   const classes = async (): Promise<unknown[]> => [
-    (await made(ingresses, { metadata: { generateName: 'i-' }, spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } }))['spec'].ingressClassName,
+    (await made(
+      ingresses,
+      { metadata: { generateName: 'i-' }, spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } }
+    ))['spec'].ingressClassName,
     (await made(CLAIMS, { ...claim(''), metadata: { generateName: 'c-' } }))['spec'].storageClassName
   ]
   for (const [name, at, wanted] of [['b', 0, 'b'], ['z', 1, 'z'], ['c', 1, 'c'], ['d', 1, 'c']] as const) {
     second = at
-    await made(`${NETWORKING}/ingressclasses`, { metadata: { name, annotations: { 'ingressclass.orch.io/is-default-class': 'true' } }, spec: { controller: 'example.com/c' } })
+    await made(
+      `${NETWORKING}/ingressclasses`,
+      {
+        metadata: { name, annotations: { 'ingressclass.orch.io/is-default-class': 'true' } },
+        spec: { controller: 'example.com/c' }
+      }
+    )
     await made(STORAGE_CLASSES, storageClass(name, DEFAULT_STORAGE))
     t.same(await classes(), [wanted, wanted], name)
   }

@@ -41,7 +41,12 @@ t.test('the manual page has every flag and command, and no text that roff would 
 })
 
 t.test('other arguments are refused', async t => {
-  await t.rejects(printed('completion', ['fish']), { message: 'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && bashcompinit`' })
+  await t.rejects(
+    printed('completion', ['fish']),
+    {
+      message: 'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && bashcompinit`'
+    }
+  )
   await t.rejects(printed('completion', ['bash', 'x']), /unexpected argument "x"/)
   await t.rejects(printed('man', ['x']), { message: 'unexpected argument "x": man takes none' })
 })

@@ -29,7 +29,9 @@ const translations = [
   translateGroup, translateKey, translateNamespace, translateUser, translateVolume, translateMountPath, translateAllocator, translateComponent, translateNamespaceFinalizer,
   ...KINDS.filter(([, , , names]) => typeof names !== 'string').map(([group, plural]) => namesOf(group, plural) ?? translateKey)
 ]
-const PLURALS: ReadonlySet<string> = new Set([...resources.resources, ...later.resources].map(({ resource }) => resource))
+const PLURALS: ReadonlySet<string> = new Set([
+  ...resources.resources, ...later.resources
+].map(({ resource }) => resource))
 /** The name itself, or as the beginning or end of one, or in the notations of default roles and of types. */
 function hasPartner (name: string): boolean {
   const plain = name.replace(/^(?:User|ServiceAccount):/, '').replace(/[.:]+$/, '')

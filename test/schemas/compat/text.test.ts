@@ -73,7 +73,9 @@ t.test('whole names only', async t => {
   isPair(t, translateKey, 'tenants.node-restriction.kubernetes.io/name', 'tenants.node-restriction.orch.io/name')
   isPair(t, translateKey, 'gold.storageclass.storage.k8s.io/requests.storage', 'gold.storageclass.storage.orch.io/requests.storage')
   isPair(t, translateKey, 'gpu.deviceclass.resource.k8s.io/devices', 'gpu.deviceclass.resource.orch.io/devices')
-  isPair(t, translateKey, 'requests.deviceclass.resource.kubernetes.io/gpu', 'requests.deviceclass.resource.orch.io/gpu')
+  isPair(
+    t, translateKey, 'requests.deviceclass.resource.kubernetes.io/gpu', 'requests.deviceclass.resource.orch.io/gpu'
+  )
   isPair(t, translateVolume, 'kube-api-access-x7k2p', 'orch-api-access-x7k2p')
   for (const [one, other] of [['https:kubernetes:443', 'https:orch:443'], ['kubernetes:443', 'orch:443'], ['https:kubernetes:', 'https:orch:']] as const) isPair(t, services, one, other)
   for (const text of ['kubernetes:a:b:c', 'https:a:kubernetes', ':', '::']) t.equal(services(text), text)

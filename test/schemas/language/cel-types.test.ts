@@ -30,12 +30,22 @@ t.test('so do those of types that definitions declare', async t => {
     since: { type: 'string', format: 'date-time' }, day: { type: 'string', format: 'date' }, every: { type: 'string', format: 'duration' }, port: { 'x-orch-int-or-string': true }
   }
   const own = new Environment({
-    object: celTypeOf(declareKind({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec: { type: 'object', properties } } }))
+    object: celTypeOf(declareKind(
+      { group: 'example.com', version: 'v1', kind: 'Widget' },
+      { type: 'object', properties: { spec: { type: 'object', properties } } }
+    ))
   })
-  t.ok(own.compile('object.spec.count > 1 && object.spec.share > 0.5 && object.spec.on && object.spec.name != "" && object.spec.port != 1'))
-  t.ok(own.compile('object.spec.since > object.spec.day && object.spec.every > duration("1s") && object.metadata.labels.size() > 0'))
+  t.ok(own.compile(
+    'object.spec.count > 1 && object.spec.share > 0.5 && object.spec.on && object.spec.name != "" && object.spec.port != 1'
+  ))
+  t.ok(own.compile(
+    'object.spec.since > object.spec.day && object.spec.every > duration("1s") && object.metadata.labels.size() > 0'
+  ))
   for (const [text, types] of Object.entries({
     "object.spec.count > '1'": '(int, string)', "object.spec.share > '1'": '(double, string)', 'object.spec.on == 1': '(bool, int)',
     "object.spec.since > '1'": '(timestamp, string)'
-  })) t.throws(() => own.compile(text), { message: new RegExp(types.replace(/[()]/g, '\\$&').replace('timestamp', '[a-zA-Z.]*[tT]imestamp')) }, text)
+  })) t.throws(
+    () => own.compile(text),
+    { message: new RegExp(types.replace(/[()]/g, '\\$&').replace('timestamp', '[a-zA-Z.]*[tT]imestamp')) }, text
+  )
 })

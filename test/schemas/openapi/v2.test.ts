@@ -61,7 +61,14 @@ t.test('every reference leads to a definition, and no definition is empty', asyn
   for (const name of new Set(references)) t.ok(Object.hasOwn(document.definitions, name), name)
   for (const [name, definition] of Object.entries(document.definitions)) t.match(definition, { description: /\S/ }, name)
   const ofPods = document.definitions['io.orch.api.core.v1.Pod'] as { properties: Record<string, object> }
-  t.match(ofPods.properties, { apiVersion: { description: /^APIVersion defines / }, kind: { description: /^Kind is / }, metadata: { description: /^Standard object's metadata/ } }, 'as tools expect')
+  t.match(
+    ofPods.properties,
+    {
+      apiVersion: { description: /^APIVersion defines / }, kind: { description: /^Kind is / },
+      metadata: { description: /^Standard object's metadata/ }
+    },
+    'as tools expect'
+  )
   const { properties } = document.definitions['io.orch.apimachinery.pkg.apis.meta.v1.ObjectMeta'] as { properties: Record<string, object> }
   t.match(properties['creationTimestamp'], { description: /^CreationTimestamp is a timestamp/ })
 })
