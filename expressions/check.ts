@@ -36,7 +36,7 @@ export function check (text: string, node: Node, declared: Declared): Checked {
 /** Functions that only some environments have. */
 const OF_SOME: ReadonlySet<string> = new Set(['jsonpatch.escapeKey', '.includes'])
 
-/** Of lists in lists and the like. Each `{x: x}` doubles the type of `x`, so a chain of them would never be done. */
+/** Maximum number of nested types in a type: `{x: x}` has twice as many as `x`, so a chain grows exponentially. */
 const MAX_TYPE_PARTS = 100
 
 class Checker {

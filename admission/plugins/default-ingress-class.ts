@@ -1,6 +1,6 @@
 /**
- * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Several
- * default classes are refused by releases before 1.25. (Enabled by default.)
+ * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Before
+ * release 1.25 a second default class makes it refuse; since then the newest counts. (Enabled by default.)
  */
 import { ingresses, type Ingress } from '../../schemas/api/networking/ingresses.js'
 import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'

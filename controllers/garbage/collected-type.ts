@@ -35,7 +35,7 @@ export interface CollectedType {
   readonly pathOf: (object: Pick<ObjectState, 'namespace' | 'name' | 'storedVersion'>) => string
   /** All existing objects and what happens to them. Ends or throws when it has to be called again. */
   readonly follow: (signal: AbortSignal, progress: Progress) => AsyncGenerator<Step, void, void>
-  /** The keys of all objects there are; undefined if they cannot be known after the type was removed. */
+  /** Lists the keys of all objects; undefined if the objects of a removed type cannot be listed. */
   readonly keys: (() => AsyncGenerator<readonly string[], void, void>) | undefined
   /** Resolves to a revision up to which all changes that were acknowledged before are known; undefined if unknown. */
   readonly newest: () => Promise<number | undefined>

@@ -65,7 +65,7 @@ const BEARER = /^bearer (?! )/i
 /** As upstream, such a header is no credential. */
 const SPACED = /^bearer {2}/i
 
-/** What is wrong with an Authorization header whose token is ignored, for the client. */
+/** The warning for the client if the token in its Authorization header is ignored. */
 export const ignoredToken = (header: string | undefined): string | undefined =>
   header !== undefined && SPACED.test(header)
     ? 'the Authorization header has more than one space before its bearer token, which is therefore ignored'

@@ -69,11 +69,11 @@ export interface FieldOptions {
   /** Known values of a string. `closed` refuses others; with 'ruled' the type's own rules do. */
   readonly values?: readonly string[]
   readonly closed?: true | 'ruled'
-  /** Further known values, of a later release or a gate. */
+  /** Values that are added to `values` by a release or a feature gate. */
   readonly laterValues?: { readonly since: string, readonly values: readonly string[] }
   /**
-   * The release since which an unset text is the empty one where a list is merged by it, and in OpenAPI. Before, items
-   * of the list need it.
+   * The release since which this text, a merge key, is empty when unset: apply accepts list items without it, and
+   * OpenAPI has the default. Earlier releases require it in each item.
    */
   readonly emptySince?: string
   /** Errors list the supported values in declared order instead of sorted. */
