@@ -55,7 +55,7 @@ async function decide (
   }
   const dependents = tools.graph.dependents(object.uid)
   if (waiting.length === 0 || dependents.size === 0) return await removed(tools, type, object, policyOf(object))
-  // Objects that own each other would never be deleted, each waiting for the others: this one stops blocking its owners.
+  // Objects that own each other would wait for one another for ever, so this one stops blocking its owners.
   if (someWaits(dependents) && object.owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) {
     const ownerReferences = object.owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
     const outcome = await patchMetadata(tools.requests, type, object, { ownerReferences })

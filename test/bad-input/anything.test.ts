@@ -61,14 +61,16 @@ for (const emulatedVersion of ['1.24', '1.36'] as const) {
     resources = OF_RELEASE[emulatedVersion]
     t.comment(`seed ${dice.seed}`)
     const server = await build(t, { emulatedVersion, api: { disabled: [] } })
-    for (const name of ['a', 'b']) await server.put(
+    for (const name of ['a', 'b']) {
+      await server.put(
       `${BINDINGS}/${name}`,
       {
         metadata: { finalizers: ['example.com/x'] },
         roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' },
         subjects: [{ kind: 'User', name: 'ann' }]
       }
-    )
+      )
+    }
     const counted = new Map<number, number>()
     for (let index = 0; index < REQUESTS / 2; index++) {
       const method = pick(['GET', 'GET', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])

@@ -101,9 +101,11 @@ t.test('faults, waits and users with unknown members are refused, as they would 
       { status: 500, times: '2' }, /^times: "2": must be a number of requests$/
     ], [{ status: 500, skip: -1 }, /^skip: -1: /],
     [{ status: 500, probability: 50 }, /^probability: 50: must be a number from 0 to 1$/]
-  ] as ReadonlyArray<readonly [object, RegExp]>) t.throws(
-    () => faults.add(fault), { name: 'OptionError', message: says }
-  )
+  ] as ReadonlyArray<readonly [object, RegExp]>) {
+    t.throws(
+      () => faults.add(fault), { name: 'OptionError', message: says }
+    )
+  }
   await t.rejects(
     exchanges.next({}, { timeout: 10 } as object),
     { name: 'OptionError', message: /^timeout: there is no such member; there are within$/ }

@@ -44,8 +44,10 @@ t.test('so do those of types that definitions declare', async t => {
   for (const [text, types] of Object.entries({
     "object.spec.count > '1'": '(int, string)', "object.spec.share > '1'": '(double, string)', 'object.spec.on == 1': '(bool, int)',
     "object.spec.since > '1'": '(timestamp, string)'
-  })) t.throws(
-    () => own.compile(text),
-    { message: new RegExp(types.replace(/[()]/g, '\\$&').replace('timestamp', '[a-zA-Z.]*[tT]imestamp')) }, text
-  )
+  })) {
+    t.throws(
+      () => own.compile(text),
+      { message: new RegExp(types.replace(/[()]/g, '\\$&').replace('timestamp', '[a-zA-Z.]*[tT]imestamp')) }, text
+    )
+  }
 })
