@@ -27,7 +27,7 @@ const unreadable = ({ group, kind, name, user }: AdmissionRequest, field: string
     type: 'FieldValueForbidden', field, detail: `user ${user?.username ?? ''} ${why}`
   }])
 
-export function parameterPermissions (tools: PolicyTools): AdmissionPlugin {
+export function parameterPermissions (tools: Omit<PolicyTools, 'gates'>): AdmissionPlugin {
   const mayRead = async (
     { user }: AdmissionRequest, paramKind: Parameters<typeof representationOf>[0]['paramKind'], read: Read
   ): Promise<boolean> => {

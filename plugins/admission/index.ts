@@ -44,7 +44,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   }
   if (gates.enabled('ValidatingAdmissionPolicy') || gates.enabled('MutatingAdmissionPolicy')) {
     const { parameterPermissions } = await import('../../admission/policies/permissions.js')
-    plugins.push(parameterPermissions({ resources, authorize, gates, naming }))
+    plugins.push(parameterPermissions({ resources, authorize, naming }))
   }
   if (gates.enabled('DynamicResourceAllocation')) {
     plugins.push((await import('../../admission/plugins/device-claims.js')).deviceClaims({ authorize, gates }))
