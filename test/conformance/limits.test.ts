@@ -82,14 +82,19 @@ t.test('--request-timeout ends requests with a 504, and watches outlive it', asy
 
 t.test('--request-timeout is kept, whenever a request comes', async t => {
   const { authorizer } = gate()
-  const server = await listen(t, { limits: { requestTimeout: 1000 }, authorization: { authorizers: [authorizer] } })
-  const times = await Promise.all(Array.from({ length: 5 }, async (_, index) => {
-    await new Promise(resolve => { setTimeout(resolve, index * 200) })
+  const limits = { requestTimeout: 1000 }
+  const server = await listen(t, { limits, authorization: { authorizers: [authorizer] } })
+  /** The longest of requests at five times within one timeout, in milliseconds. */
+  const longest = async (): Promise<number> => Math.max(...await Promise.all([0, 200, 400, 600, 800].map(async wait => {
+    await new Promise(resolve => { setTimeout(resolve, wait) })
     const since = performance.now()
     await server.get(`${BINDINGS}/held`)
     return performance.now() - since
-  }))
-  t.ok(Math.max(...times) < 1600, times.map(Math.round).join())
+  })))
+  let least = Infinity
+  // A timer that all share would let one of the five wait for nearly two timeouts in every round; a busy machine in some.
+  for (let round = 0; round < 10 && least >= 1600; round++) least = Math.min(least, await longest())
+  t.ok(least < 1600, `${least.toFixed(0)} ms`)
 })
 
 t.test('a request may shorten its timeout with ?timeout=, not extend it, and invalid values are refused', async t => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { MARK } from './batches.js'
-import { explain } from './failures.js'
+import { explain, failedFiles } from './failures.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const OWN = 'dist/test/runner/failures.test.js'
@@ -28,4 +28,13 @@ t.test('of several files in one process, those that failed are named', async t =
 
 t.test('a program that ends without an assertion shows its last lines, and all files are named', async t => {
   t.match(explain(root, 'Error: no\n', ['dist/test/a.test.js', 'dist/test/b.test.js']), /^Error: no\n+again: npm test -- a\.test b\.test$/)
+})
+
+t.test('what is to run once more: the files with failures, or all if none has one', async t => {
+  const [one, other] = ['dist/test/a.test.js', 'dist/test/b.test.js']
+  const output = `# ${MARK}${one}\nok 1 - well\n# ${MARK}${other}\n    not ok 1 - ill\nnot ok 2 - all of it\n`
+  t.strictSame(failedFiles(output, [one, other]), [other])
+  t.strictSame(failedFiles('not ok 1 - ill\n', [one]), [one])
+  t.strictSame(failedFiles('Error: no\n', [one, other]), [one, other])
+  t.strictSame(failedFiles(`not ok - before any file\n# ${MARK}${one}\nok 1\n`, [one, other]), [one, other])
 })

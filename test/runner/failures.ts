@@ -12,11 +12,26 @@ const PLACE = /fileName: (dist\/\S+\.js)\n\s*lineNumber: (\d+)\n\s*columnNumber:
 
 /** Shows the failures of the output of `files`, which ran in one process with `env`. */
 export function explain (root: string, output: string, files: readonly string[], env: NodeJS.ProcessEnv = {}): string {
-  const parts = files.length === 1 ? [[files[0] ?? '', output]] : output.split(`# ${MARK}`).map(part => [part.slice(0, part.indexOf('\n')), part])
-  const failed = parts.filter(([, part = '']) => /^\s*not ok/m.test(part))
-  // A program that failed without an assertion: any of its files may be why.
-  if (failed.length === 0) return `${inSources(root, output.split('\n').slice(-LAST).join('\n'))}\n${again(files, env)}`
-  return failed.map(([file = '', part = '']) => `${inSources(root, failures(part))}\n${again(files.includes(file) ? [file] : files, env)}`).join('\n')
+  const failed = failedParts(output, files)
+  if (failed.length === 0) {
+    return `${inSources(root, output.split('\n').slice(-LAST).join('\n'))}\n${again(files, env)}`
+  }
+  return failed.map(([file, part]) => `${inSources(root, failures(part))}\n${again(filesOf(file, files), env)}`).join('\n')
+}
+
+/** Those of `files` that failed. A program that failed without an assertion: any of its files may be why. */
+export function failedFiles (output: string, files: readonly string[]): string[] {
+  const failed = failedParts(output, files).flatMap(([file]) => filesOf(file, files))
+  return failed.length === 0 ? [...files] : [...new Set(failed)]
+}
+
+const filesOf = (file: string, files: readonly string[]): readonly string[] => files.includes(file) ? [file] : files
+
+function failedParts (output: string, files: readonly string[]): Array<readonly [file: string, part: string]> {
+  const parts = files.length === 1
+    ? [[files[0] ?? '', output] as const]
+    : output.split(`# ${MARK}`).map(part => [part.slice(0, part.indexOf('\n')), part] as const)
+  return parts.filter(([, part]) => /^\s*not ok/m.test(part))
 }
 
 function failures (output: string): string {
