@@ -15,7 +15,7 @@ export function imports () {
     .flatMap(entry =>
       entry.isDirectory()
         ? readdirSync(resolve(root, entry.name), { recursive: true, encoding: 'utf8' })
-          .map(file => posix.join(entry.name, file))
+            .map(file => posix.join(entry.name, file))
         : [entry.name])
     .filter(file => file.endsWith('.ts'))
   return new Map(files.map(file => {

@@ -1,10 +1,8 @@
 // Import rules: the layers of docs/architecture.md. Imports between folders are denied unless listed, for new folders
 // and files too. test/lint.test.ts covers each line.
 import { dirname, relative, resolve } from 'node:path'
-import { cycles } from './cycles.js'
 
 const root = resolve(import.meta.dirname, '..')
-const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
 const PLUGIN_OPTIONS =
@@ -104,7 +102,7 @@ const isInAny = (file, places) => places.some(place => isIn(file, place))
 const folderOf = file => file.split('/')[0]
 
 /** Why a file may not import a specifier, or undefined. Paths are relative to the root, without extension. */
-function violation (from, specifier) {
+export function violation (from, specifier) {
   if (EXEMPT.includes(folderOf(from))) return undefined
   if (!specifier.startsWith('.')) {
     const places = PACKAGES.find(([name]) => name.test(specifier))?.[1]
@@ -136,8 +134,8 @@ function violation (from, specifier) {
     : 'plugins import no other plugin: they meet in decorators'
 }
 
-const layers = {
-  meta: { type, schema: [] },
+export const layers = {
+  meta: { type: 'problem', schema: [] },
   create (context) {
     const from = relative(root, context.filename).replace(/\.ts$/, '')
     const check = source => {
@@ -153,10 +151,4 @@ const layers = {
       'CallExpression[callee.name="onDemand"]': node => { check(node.arguments[0]) }
     }
   }
-}
-
-export default {
-  files: ['**/*.ts'],
-  plugins: { orch: { rules: { layers, cycles } } },
-  rules: { 'orch/layers': 'error', 'orch/cycles': 'error' }
 }

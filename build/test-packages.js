@@ -1,7 +1,7 @@
 /**
  * Packages that only tests, lint and packing need are in `test/package.json`; without them an installation takes a
  * third of the space. `npm test`, `npm run lint` and `npm pack` install them in `test/node_modules` (`install.js`);
- * `eslint.config.js` and `declarations.js` load them from there.
+ * `lint.js` and `declarations.js` load them from there.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

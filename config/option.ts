@@ -28,8 +28,8 @@ export interface Option<T> {
 
 /** An option for each member; required ones are marked. A missing or superfluous option does not compile. */
 export type Table<T> =
-  { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> &
-    { readonly required: true } }
+  { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]>
+    & { readonly required: true } }
 
 /** The check of a flag. */
 export const fromFlag = <T>(flag: Flag<T>): Option<T> => option(flag.accept)
@@ -112,16 +112,16 @@ export const each = <T>(inner: Option<T>): Option<readonly T[]> => ({
 export const record = <T>(
   inner: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined
 ): Option<Readonly<Record<string, T>>> => ({
-    check: (value, path) => {
-      object().check(value, path)
-      for (const [name, member] of Object.entries(value as object) as Array<[string, unknown]>) {
-        const at = join(path, name)
-        inner.check(member, at)
-        const problem = check(name, member)
-        if (problem !== undefined) throw new OptionError(at, undefined, problem)
-      }
+  check: (value, path) => {
+    object().check(value, path)
+    for (const [name, member] of Object.entries(value as object) as Array<[string, unknown]>) {
+      const at = join(path, name)
+      inner.check(member, at)
+      const problem = check(name, member)
+      if (problem !== undefined) throw new OptionError(at, undefined, problem)
     }
-  })
+  }
+})
 
 /** An object with these members and no others. */
 export const members = <T extends object>(table: Table<T>): Option<T> =>

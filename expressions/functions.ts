@@ -87,9 +87,9 @@ function found (container: Value, index: Value): Value | undefined {
 const at: Apply = ([container = null, index = null]) => container instanceof Optional
   ? optionalAt([container, index])
   : orFault(
-    found(container, index),
-    container instanceof Items ? `index out of bounds: ${shown(index)}` : `no such key: ${shown(index)}`
-  )
+      found(container, index),
+      container instanceof Items ? `index out of bounds: ${shown(index)}` : `no such key: ${shown(index)}`
+    )
 
 function optionalAt ([container = null, index = null]: readonly Value[]): Value {
   const inner = container instanceof Optional ? container.value : container
@@ -147,7 +147,7 @@ function plain (value: Value | undefined): Value | undefined {
   if (typeof value === 'number') {
     return Number.isFinite(value)
       ? String(value)
-        .replace(/e([+-])(\d)$/, 'e$10$2')
+          .replace(/e([+-])(\d)$/, 'e$10$2')
       : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
   }
   if (value instanceof Uint) return String(value.value)

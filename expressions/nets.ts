@@ -13,8 +13,8 @@ function bytesOf (text: string): number[] | undefined {
   const groups = (part: string): number[] => part === ''
     ? []
     : part.split(':').flatMap(group => group.includes('.')
-      ? group.split('.').map(Number)
-      : [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff])
+        ? group.split('.').map(Number)
+        : [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff])
   const [before, after] = [groups(head), tail === undefined ? [] : groups(tail)]
   const bytes = [...before, ...Array<number>(16 - before.length - after.length).fill(0), ...after]
   return bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff ? undefined : bytes

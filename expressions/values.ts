@@ -62,8 +62,8 @@ export class Entries implements Dict {
   keys (): readonly Key[] { return [...this.entries.keys()] }
 }
 /** A member that was not asked for is none of these: see `Deferred`. */
-export type Value = boolean | bigint | number | string | null | Uint | Uint8Array | Instant | Span | TypeValue | URL |
-  Items | Dict | Fault | Optional | Opaque | Deferred
+export type Value = boolean | bigint | number | string | null | Uint | Uint8Array | Instant | Span | TypeValue | URL
+  | Items | Dict | Fault | Optional | Opaque | Deferred
 
 export const isDict = (value: Value): value is Dict => typeof value === 'object' && value !== null && 'keys' in value &&
   !(value instanceof Uint8Array) && !(value instanceof URL)

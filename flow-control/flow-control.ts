@@ -141,9 +141,10 @@ export class FlowControl {
     const queues = limited === undefined
       ? undefined
       : new QueueSet(
-        clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit },
-        { ...observer, ...(changed === undefined ? {} : { changed }), idle: () => { this.#removeIfIdle(name) } }, turns
-      )
+          clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit },
+          { ...observer, ...(changed === undefined ? {} : { changed }), idle: () => { this.#removeIfIdle(name) } },
+          turns
+        )
     this.#levels.set(name, { name, uid, queues, shares, used: 0, lending, quiescing: false })
   }
 

@@ -152,8 +152,8 @@ export interface Client {
    * The objects of a type. A schema that says which type it is suffices: those of `orch-apiserver/schemas` do, and the
    * host's own with literals for `apiVersion` and `kind`.
    */
-  of: (<S extends Schema>(schema: S, name?: TypeName) => Objects<ObjectOf<S>>) &
-    ((name: TypeName) => Objects<AnyObject>)
+  of: (<S extends Schema>(schema: S, name?: TypeName) => Objects<ObjectOf<S>>)
+    & ((name: TypeName) => Objects<AnyObject>)
 }
 
 export interface ClientOptions {

@@ -59,11 +59,11 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
       return error.key === undefined
         ? internalError(error)
         : new StatusError(
-          'InternalError',
+            'InternalError',
           `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or ` +
             'restore the store, the objects beside it are well',
           { cause: error }
-        )
+          )
     case 'Undecryptable': {
       const message = `Internal error occurred: ${error.message}; the objects beside it are well`
       return new StatusError('InternalError', message, { cause: error })

@@ -135,8 +135,8 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
     if (decision !== 'serve' && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done(decision === 'refuse'
       ? new StatusError('TooManyRequests', 'the server is shutting down, try another one or again later', {
-        details: { retryAfterSeconds: RETRY_AFTER_SECONDS }
-      })
+          details: { retryAfterSeconds: RETRY_AFTER_SECONDS }
+        })
       : undefined)
   })
   fastify.addHook('preClose', done => {

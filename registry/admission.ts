@@ -146,8 +146,8 @@ export interface TypedRequest<T extends ApiObject> extends Omit<AdmissionRequest
 export const typed = <T extends ApiObject>(request: AdmissionRequest): TypedRequest<T> =>
   request as unknown as TypedRequest<T>
 
-export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects' |
-  'reinvocation'> {
+export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects'
+  | 'reinvocation'> {
   readonly operations: readonly AdmissionOperation[]
   /** '' is the object itself, which is the default. */
   readonly subresources?: readonly string[]

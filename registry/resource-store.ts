@@ -169,15 +169,15 @@ export class ResourceStore {
     this.cache = options.windowSize === 0 || of !== undefined
       ? of?.cache
       : new WatchCache({
-        backend,
-        type: resourceLabel(type),
-        indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
-        scope: this.keys.scope(''),
-        decode: (kv, revision) => this.entries.decode(kv, revision),
-        windowSize: options.windowSize,
-        observer,
-        log: options.log
-      })
+          backend,
+          type: resourceLabel(type),
+          indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
+          scope: this.keys.scope(''),
+          decode: (kv, revision) => this.entries.decode(kv, revision),
+          windowSize: options.windowSize,
+          observer,
+          log: options.log
+        })
   }
 
   /** Resolves when the store can serve reads. */

@@ -157,8 +157,8 @@ class Documents {
       const groups = [...this.#groups].filter(([name]) => (name === '') === (root === '/api')).map(([, group]) => group)
       made = isProtobuf
         ? new CachedDocument(
-          protobufOf(groups, apiVersion), { hash: this.of(root, apiVersion, false).hash, changesOften: true }
-        )
+            protobufOf(groups, apiVersion), { hash: this.of(root, apiVersion, false).hash, changesOften: true }
+          )
         : new CachedDocument(jsonOf(groups, apiVersion), { changesOften: true })
       this.#made.set(key, made)
     }

@@ -106,11 +106,11 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
   route('/', (request, reply) => request.orch.accept?.page === true
     ? sendPage(request, reply)
     : send(request, reply, {
-      paths: rootPaths(groups(), [
-        ...discoveryPaths(serviceAccountTokens.issuer),
-        ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [], ...settings.statePaths
-      ])
-    }))
+        paths: rootPaths(groups(), [
+          ...discoveryPaths(serviceAccountTokens.issuer),
+          ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [], ...settings.statePaths
+        ])
+      }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {

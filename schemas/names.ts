@@ -45,9 +45,9 @@ const LABEL_WORDS = formed(
 export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX && LABEL.test(name)
   ? NONE
   : findings(
-    [completed(name, prefix).length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-    [!LABEL.test(completed(name, prefix)), LABEL_WORDS]
-  )
+      [completed(name, prefix).length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
+      [!LABEL.test(completed(name, prefix)), LABEL_WORDS]
+    )
 
 export const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const LABEL_1035 = whole(LABEL_1035_FORM)
@@ -73,9 +73,9 @@ const SUBDOMAIN_WORDS = formed(
 export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDOMAIN_MAX && SUBDOMAIN.test(name)
   ? NONE
   : findings(
-    [completed(name, prefix).length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
-    [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
-  )
+      [completed(name, prefix).length > DNS_SUBDOMAIN_MAX, tooLong(DNS_SUBDOMAIN_MAX)],
+      [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
+    )
 
 const DOMAIN_PATH = new RegExp(`^(${SUBDOMAIN_FORM.replaceAll('(', '(?:')})/[-A-Za-z0-9/._~%!$&'()*+,;=:]+$`)
 
@@ -150,10 +150,10 @@ export function qualifiedName (value: string): readonly string[] {
   const ofName = name.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(name)
     ? NONE
     : findings(
-      [name === '', 'name part must be non-empty'],
-      [name.length > DNS_LABEL_MAX, `name part ${tooLong(DNS_LABEL_MAX)}`],
-      [!QUALIFIED_PART.test(name), `name part ${QUALIFIED_WORDS}`]
-    )
+        [name === '', 'name part must be non-empty'],
+        [name.length > DNS_LABEL_MAX, `name part ${tooLong(DNS_LABEL_MAX)}`],
+        [!QUALIFIED_PART.test(name), `name part ${QUALIFIED_WORDS}`]
+      )
   return ofPrefix.length === 0 ? ofName : [...ofPrefix, ...ofName]
 }
 
@@ -167,9 +167,9 @@ export const labelValue = (value: string): readonly string[] =>
   value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)
     ? NONE
     : findings(
-      [value.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-      [value !== '' && !QUALIFIED_PART.test(value), LABEL_VALUE_WORDS]
-    )
+        [value.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
+        [value !== '' && !QUALIFIED_PART.test(value), LABEL_VALUE_WORDS]
+      )
 
 const CONFIG_KEY_FORM = '[-._a-zA-Z0-9]+'
 const CONFIG_KEY = whole(CONFIG_KEY_FORM)
@@ -199,12 +199,12 @@ const PLAIN_PORT = /^[a-z]+$/
 export const portName = (name: string): readonly string[] => name.length <= PORT_NAME_MAX && PLAIN_PORT.test(name)
   ? NONE
   : findings(
-    [name.length > PORT_NAME_MAX, tooLong(PORT_NAME_MAX)],
-    [!/^[-a-z0-9]+$/.test(name), 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'],
-    [!/[a-z]/.test(name), 'must contain at least one letter (a-z)'],
-    [name.includes('--'), 'must not contain consecutive hyphens'],
-    [name.startsWith('-') || name.endsWith('-'), 'must not begin or end with a hyphen']
-  )
+      [name.length > PORT_NAME_MAX, tooLong(PORT_NAME_MAX)],
+      [!/^[-a-z0-9]+$/.test(name), 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'],
+      [!/[a-z]/.test(name), 'must contain at least one letter (a-z)'],
+      [name.includes('--'), 'must not contain consecutive hyphens'],
+      [name.startsWith('-') || name.endsWith('-'), 'must not begin or end with a hyphen']
+    )
 
 const PLAIN_VARIABLE = /^[_a-zA-Z]\w*$/
 const VARIABLE_FORM = '[-._a-zA-Z][-._a-zA-Z0-9]*'
@@ -219,9 +219,9 @@ const VARIABLE_WORDS = formed(
 export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(name)
   ? NONE
   : findings(
-    [!VARIABLE.test(name), VARIABLE_WORDS],
-    ...upwards(name)
-  )
+      [!VARIABLE.test(name), VARIABLE_WORDS],
+      ...upwards(name)
+    )
 
 const PRINTABLE = /^[ -<>-~]*$/
 

@@ -206,8 +206,8 @@ export interface ResourceType {
   readonly representations: readonly Representation[]
 }
 
-type Own = Pick<Representation, keyof OfVersion<ApiObject> | 'rowConditions' | 'rowSubject' | 'selectableFields' |
-  'conversion'>
+type Own = Pick<Representation, keyof OfVersion<ApiObject> | 'rowConditions' | 'rowSubject' | 'selectableFields'
+  | 'conversion'>
 
 /** The options that all versions share, with their defaults. */
 function common (options: ResourceOptions<never>): Common {
@@ -241,7 +241,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
         hash ??= options.virtual === true
           ? ''
           : createHash('sha256')
-            .update(`${stored.group}/${stored.version}/${stored.kind}`).digest().subarray(0, 8).toString('base64')
+              .update(`${stored.group}/${stored.version}/${stored.kind}`).digest().subarray(0, 8).toString('base64')
         return hash
       }
     }

@@ -190,8 +190,8 @@ export const forbidden = (resource: GroupResource, name: string, why: string) =>
 
 /** One violation found by validation. */
 export interface FieldError {
-  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' |
-    'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
+  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate'
+    | 'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
   readonly field: string
   readonly value?: unknown
   readonly detail: string

@@ -1,28 +1,54 @@
-import t from 'tap'
-import { ESLint, type Linter } from 'eslint'
-import { existsSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** Only the layer rules, without the types that other rules need. */
-const { default: layers } = await import(`${root}build/layers.js`) as { default: Linter.Config }
-const { default: config } = await import(`${root}eslint.config.js`) as { default: Linter.Config[] }
+const { violation } = await import(`${root}build/layers.js`) as { violation: (from: string, specifier: string) => string | undefined }
 type Graph = ReadonlyMap<string, readonly string[]>
 const { cycle, imports } = await import(`${root}build/cycles.js`) as { cycle: (graph: Graph) => string[], imports: () => Graph }
-const parser = config.find(({ files, languageOptions }) => files?.includes('**/*.ts') === true && languageOptions?.['parser'] !== undefined)?.languageOptions?.['parser'] as Linter.Parser
-const eslint = new ESLint({ cwd: root, overrideConfigFile: true, overrideConfig: [{ files: ['**/*.ts'], languageOptions: { parser } }, layers] })
 
-/** The complaints of the layer rules about a file at that path with that text. */
-async function complaintsOf (file: string, text: string): Promise<string[]> {
-  const [result] = await eslint.lintText(text, { filePath: `${root}${file}` })
-  return (result?.messages ?? []).map(({ ruleId, message }) => `${ruleId}: ${message}`)
+/** Why the file may not import the specifier, as a list of at most one. */
+const complaints = (file: string, specifier: string): string[] => [violation(file.replace(/\.ts$/, ''), specifier) ?? []].flat()
+
+/** The rules that files break, by path, in a checkout that has the lint and nothing else. */
+async function lint (t: Test, files: Readonly<Record<string, string>>): Promise<Record<string, string[]>> {
+  const folder = t.testdir({ test: {} })
+  cpSync(join(root, 'build'), join(folder, 'build'), { recursive: true })
+  symlinkSync(join(root, 'test/node_modules'), join(folder, 'test/node_modules'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const command = [join(root, 'test/node_modules/oxlint/bin/oxlint'), '--config=build/style.json', '--format=json', ...Object.keys(files)]
+  const printed = await new Promise<string>(resolve => execFile(process.execPath, command, { cwd: folder, env: { ...process.env, TEST: '1' } }, (_, stdout) => { resolve(stdout) }))
+  const broken: Record<string, string[]> = Object.fromEntries(Object.keys(files).map(file => [file, []]))
+  for (const { filename, code } of (JSON.parse(printed) as { diagnostics: Array<{ filename: string, code: string }> }).diagnostics) broken[filename]?.push(code)
+  return broken
 }
 
-const complaints = (file: string, specifier: string): Promise<string[]> => complaintsOf(file, `import * as it from '${specifier}'\n\nexport default it\n`)
-
-t.test('the layers are part of the lint, as an error', async t => {
-  const { rules } = await new ESLint({ cwd: root }).calculateConfigForFile(`${root}plugins/anything.ts`) as { rules: Record<string, unknown> }
-  t.strictSame(rules['orch/layers'], [2])
+t.test('layers, cycles, getters in literals and layout are part of the lint', async t => {
+  const of = (text: string): string => `${text}\n`
+  t.strictSame(await lint(t, {
+    'plugins/anything.ts': of("import '../config/flag.js'"),
+    'schemas/one.ts': of("import './other.js'"),
+    'schemas/other.ts': of("import './one.js'"),
+    'routes/getter.ts': of('export const it = { get one () { return 1 } }'),
+    'schemas/getter.ts': of('export const it = { get one () { return 1 } }'),
+    'schemas/layout.ts': of('export const it = 1;'),
+    'schemas/wide.ts': of(`export const it = '${'x'.repeat(120)}'`),
+    'schemas/well.ts': of('export const it = 1')
+  }), {
+    'plugins/anything.ts': ['orch(layers)'],
+    'schemas/one.ts': ['orch(cycles)'],
+    'schemas/other.ts': [],
+    'routes/getter.ts': ['orch(no-getters-in-literals)'],
+    'schemas/getter.ts': [],
+    'schemas/layout.ts': ['@stylistic(semi)'],
+    'schemas/wide.ts': ['@stylistic(max-len)'],
+    'schemas/well.ts': []
+  })
 })
 
 t.test('each layer is kept from those above and beside it', async t => {
@@ -107,7 +133,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['schemas/meta/quantity.ts', '@sinclair/typebox'],
     ['app.ts', 'lmdb'],
     ['app.ts', 'commander']
-  ] as const) t.not((await complaints(file, specifier)).length, 0, `${file} may not import ${specifier}`)
+  ] as const) t.not(complaints(file, specifier).length, 0, `${file} may not import ${specifier}`)
 })
 
 /** Below plugins and routes, from the lowest on. */
@@ -115,7 +141,7 @@ const FOLDERS = ['schemas', 'event-loop', 'storage', 'auth', 'flow-control', 're
 
 t.test('no folder imports one above it', async t => {
   for (const [at, folder] of FOLDERS.entries()) {
-    for (const above of [...FOLDERS.slice(at + 1), 'plugins', 'routes', 'config', 'clients']) t.not((await complaints(`${folder}/it.ts`, `../${above}/it.js`)).length, 0, `${folder} may not import ${above}`)
+    for (const above of [...FOLDERS.slice(at + 1), 'plugins', 'routes', 'config', 'clients']) t.not(complaints(`${folder}/it.ts`, `../${above}/it.js`).length, 0, `${folder} may not import ${above}`)
   }
 })
 
@@ -156,18 +182,20 @@ t.test('permitted imports pass', async t => {
     ['plugins/new/index.ts', './part.js'],
     ['plugins/new/index.ts', '../shared/server.js'],
     ['test/routes/any.test.ts', '../../storage/etcd/backend.js']
-  ] as const) t.same(await complaints(file, specifier), [], `${file} may import ${specifier}`)
+  ] as const) t.same(complaints(file, specifier), [], `${file} may import ${specifier}`)
 })
 
 t.test('an import in another form is one as well', async t => {
-  for (const text of [
+  const forms = [
     "await import('../plugins/health.js')",
     "export { it } from '../plugins/health.js'",
     "export * from '../plugins/health.js'",
     "import type { It } from '../plugins/health.js'\n\nexport type That = It",
-    "export type That = import('../plugins/health.js').It"
-  ]) t.match(await complaintsOf('registry/resource-registry.ts', `${text}\n`), [/^orch\/layers: /], text)
-  t.match(await complaintsOf('routes/index.ts', "onDemand('etcd3/lib/connection-pool.js')\n"), [/^orch\/layers: /])
+    "export type That = import('../plugins/health.js').It",
+    "onDemand('etcd3/lib/connection-pool.js')"
+  ]
+  const broken = await lint(t, Object.fromEntries(forms.map((text, index) => [`registry/form-${index}.ts`, `${text}\n`])))
+  t.strictSame(Object.values(broken), forms.map(() => ['orch(layers)']))
 })
 
 t.test('there are no import cycles', async t => {

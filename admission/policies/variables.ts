@@ -39,8 +39,8 @@ export class RequestVariables {
   readonly #made = new Map<RequestedKind, Values>()
   readonly #texts = new Map<RequestedKind, string>()
   readonly #answers = new Map<string, Answered | Promise<Answered>>()
-  #namespace: { readonly pending: Promise<ApiObject | undefined> } |
-  { readonly object: ApiObject | undefined } | undefined
+  #namespace: { readonly pending: Promise<ApiObject | undefined> }
+  | { readonly object: ApiObject | undefined } | undefined
 
   constructor (request: AdmissionRequest, tools: PolicyTools) {
     this.#request = request

@@ -41,7 +41,7 @@ export function extendedResources (resources: ResourceRegistry): ExtendedResourc
       const owner = annotations[MADE_FOR_POD] !== 'true'
         ? undefined
         : ownerReferences.find(({ controller, kind, apiVersion }) =>
-          controller === true && kind === 'Pod' && apiVersion === 'v1')
+            controller === true && kind === 'Pod' && apiVersion === 'v1')
       if (owner === undefined) return new Set()
       const pod = read('', 'pods', namespace, owner.name) as Pod | undefined // the resource's type
       if (pod?.metadata.uid !== owner.uid) return new Set()

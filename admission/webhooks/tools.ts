@@ -32,7 +32,7 @@ const OWN = /^(?:validating|mutating)(?:webhookconfigurations|admissionpolic(?:i
 /** The update of a pod that its Binding makes; admission has seen the Binding. */
 export const followsFromBinding = (
   { group, resource, subresource, operation }:
-  Pick<AdmissionRequest, 'group' | 'resource' | 'subresource' | 'operation'>
+    Pick<AdmissionRequest, 'group' | 'resource' | 'subresource' | 'operation'>
 ): boolean => operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods'
 
 /**

@@ -196,10 +196,10 @@ export class WatchStream implements OpenWatch {
     const bytes = this.#unfiltered
       ? this.#encoder.batch(events, id)
       : this.#encoder.encodeVersioned(events, event => {
-        const visible = this.#toVersion(event)
-        if (visible !== undefined) sent++
-        return visible
-      })
+          const visible = this.#toVersion(event)
+          if (visible !== undefined) sent++
+          return visible
+        })
     return bytes.length === 0 || this.#write(bytes, this.#unfiltered ? events.length : sent)
   }
 

@@ -46,8 +46,8 @@ export interface NodeAuthorizerOptions {
   readonly observe?: (action: GraphAction, seconds: number) => void
 }
 
-export type GraphAction = 'AddPod' | 'DeletePod' | 'AddPV' | 'DeletePV' | 'AddVolumeAttachment' |
-  'DeleteVolumeAttachment' | 'AddResourceSlice' | 'DeleteResourceSlice'
+export type GraphAction = 'AddPod' | 'DeletePod' | 'AddPV' | 'DeletePV' | 'AddVolumeAttachment'
+  | 'DeleteVolumeAttachment' | 'AddResourceSlice' | 'DeleteResourceSlice'
 
 export class NodeAuthorizer implements Authorizer {
   readonly name = 'Node'

@@ -8,8 +8,8 @@ import { addressOf, type Stage, type StagedTarget, type Tunnel } from './tunnel.
 export type EgressProxy =
   | {
     readonly protocol: 'HTTPConnect', readonly url: string, /** Paths of PEM files, for https. */ readonly files?: Omit<
-    TlsFilePaths, 'system'
-  >
+      TlsFilePaths, 'system'
+    >
   }
   | { readonly protocol: 'HTTPConnect' | 'GRPC', readonly socket: string }
 

@@ -8,15 +8,15 @@ import { OptionError, pem, secretString, type Option } from '../option.js'
 export const parsed = <T extends string | Uint8Array = string>(
   parse: (text: string) => unknown, type = secretString as Option<T>
 ): Option<T> => ({
-    check: (value, path) => {
-      type.check(value, path)
-      try {
-        parse(typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString())
-      } catch (error) {
-        throw new OptionError(path, undefined, error instanceof Error ? error.message : String(error))
-      }
+  check: (value, path) => {
+    type.check(value, path)
+    try {
+      parse(typeof value === 'string' ? value : Buffer.from(value as Uint8Array).toString())
+    } catch (error) {
+      throw new OptionError(path, undefined, error instanceof Error ? error.message : String(error))
     }
-  })
+  }
+})
 
 export const certificates: Option<string> = parsed(parseCertificates)
 export const privateKey: Option<string> = parsed(parseKey)

@@ -19,8 +19,8 @@ export function observeAvailability ({ gauge, counter }: Metrics): AvailabilityO
 }
 
 /** Counts refused certificates: without a subject alternative name, or with a weak signature. */
-export function observeCertificates ({ counter }: Metrics): Required<Pick<OutgoingRequest, 'missingName' |
-  'weakSignature'>> {
+export function observeCertificates ({ counter }: Metrics): Required<Pick<OutgoingRequest, 'missingName'
+  | 'weakSignature'>> {
   const nameless = counter(
     'apiserver_orch_aggregator_x509_missing_san_total',
     'Connections to extension servers that failed as their certificate has no subject alternative name.'

@@ -140,7 +140,7 @@ export function userJson (user: UserInfo): string {
     extra: Object.keys(extra).length === 0
       ? undefined
       : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) =>
-        [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
+          [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
   }))
   users.set(user, json)
   return json

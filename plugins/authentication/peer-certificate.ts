@@ -135,8 +135,8 @@ function remember (certificates: readonly X509Certificate[]): void {
 /** The peer's chain including the leaf, as TLS assembled it. */
 function sentWith (leaf: DetailedPeerCertificate): X509Certificate[] {
   const chain = new Map<string, X509Certificate>()
-  for (let certificate: PeerCertificate &
-    { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; certificate !==
+  for (let certificate: PeerCertificate
+    & { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; certificate !==
     undefined && !chain.has(certificate.fingerprint256); certificate = certificate.issuerCertificate) {
     chain.set(certificate.fingerprint256, new X509Certificate(certificate.raw))
   }

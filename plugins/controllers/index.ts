@@ -80,8 +80,8 @@ export default plugin<ControllersOptions>()(async (
   const lease = identityLease === undefined
     ? undefined
     : new (await import('../../controllers/identity-lease.js')).IdentityLease({
-      ...options, ...identityLease, clock: fastify.orchClock
-    }, featureGates.enabled('LeaseHasHostname') ? { hostname: hostname() } : undefined)
+        ...options, ...identityLease, clock: fastify.orchClock
+      }, featureGates.enabled('LeaseHasHostname') ? { hostname: hostname() } : undefined)
   let storageVersions: StorageVersions | undefined
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
     storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({
@@ -159,7 +159,7 @@ export default plugin<ControllersOptions>()(async (
     all.push(
       {
         everywhere: true, name:
-        'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [
+          'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [
           new FlowConfiguration(options, flowControl)
         ]
       },

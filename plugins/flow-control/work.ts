@@ -115,8 +115,8 @@ function bytesOfBody (headers: Headers): number {
 }
 
 export interface Estimate {
-  readonly work: Work, /** Undefined unless the request writes. */ readonly watches: number |
-  undefined
+  readonly work: Work, /** Undefined unless the request writes. */ readonly watches: number
+  | undefined
 }
 
 /** Verbs that notify watches once; for deletecollection the number is unknown. */

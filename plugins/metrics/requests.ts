@@ -177,8 +177,9 @@ export function requestMetrics (own: Metrics, isServed: (request: ServedRequest)
         : !isServed(request)
             ? undefined
             : running.with(
-              verbLabel(info), info.group, info.version, info.resource, info.subresource, scopeLabel(info), 'apiserver'
-            )
+                verbLabel(info), info.group, info.version, info.resource, info.subresource, scopeLabel(info),
+                'apiserver'
+              )
       current?.add(1)
       request.orch.onClosed(() => {
         current?.add(-1)

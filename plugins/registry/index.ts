@@ -60,16 +60,16 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
   const allocation = services === undefined
     ? undefined
     : new (await import('../../registry/services/allocation.js')).ServiceAllocation({
-      ...services,
-      keepsFirst: gates.enabled('ServiceIPStaticSubrange'),
-      backend: backends.unencrypted('', 'services'),
-      prefix,
-      log,
-      observe: observeAddresses(metrics),
-      ...gates.enabled('MultiCIDRServiceAllocator')
-        ? { objects: () => resources.find('networking.orch.io', 'ipaddresses') }
-        : {}
-    })
+        ...services,
+        keepsFirst: gates.enabled('ServiceIPStaticSubrange'),
+        backend: backends.unencrypted('', 'services'),
+        prefix,
+        log,
+        observe: observeAddresses(metrics),
+        ...gates.enabled('MultiCIDRServiceAllocator')
+          ? { objects: () => resources.find('networking.orch.io', 'ipaddresses') }
+          : {}
+      })
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: backends.of,
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,

@@ -25,8 +25,8 @@ const CLOSE = { connection: 'close' }
 const unsupportedVersion = (major: number): StatusError => major < 1
   ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: CLOSE })
   : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', {
-    code: 505, headers: CLOSE
-  })
+      code: 505, headers: CLOSE
+    })
 
 /** HTTP/2 responses, and HTTP/1.1 responses that wait behind others, do not report that they are closed. */
 function isClosed (

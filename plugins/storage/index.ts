@@ -50,7 +50,7 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
   const encryption = storage.encryption === undefined
     ? undefined
     : await (await import('../../storage/encryption/index.js'))
-      .openEncryption(storage.encryption, observed, storage.encryptionFile !== undefined)
+        .openEncryption(storage.encryption, observed, storage.encryptionFile !== undefined)
   const unfollow = await followed(fastify, encryption, storage.encryptionFile)
   fastify.decorate('orchBackends', {
     prefix,

@@ -35,8 +35,8 @@ export interface TextForm { readonly format: 'yaml' | 'indented', readonly item:
 /** A request to a thread: parse YAML, or convert the server's JSON to another format. */
 export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Array, readonly form: TextForm }
 
-export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } |
-  { readonly written: Uint8Array } | { readonly refused: string }
+export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> }
+  | { readonly written: Uint8Array } | { readonly refused: string }
 
 /** Who asks. */
 export interface Asker {

@@ -82,13 +82,13 @@ export const valueOfField = (field: string): Translation | undefined => FIELDS.g
 export const translateFieldSelector = (selector: string, names?: Translation): string => selector.includes('\\')
   ? selector
   : selector.split(',').map(requirement => {
-    const at = requirement.indexOf('=')
-    if (at < 0) return requirement
-    const value = at + (requirement[at + 1] === '=' ? 2 : 1)
-    const field = requirement.slice(0, at).replace(/!$/, '').trim()
-    const of = field === 'metadata.name' ? names : FIELDS.get(field)
-    return of === undefined ? requirement : requirement.slice(0, value) + of(requirement.slice(value))
-  }).join(',')
+      const at = requirement.indexOf('=')
+      if (at < 0) return requirement
+      const value = at + (requirement[at + 1] === '=' ? 2 : 1)
+      const field = requirement.slice(0, at).replace(/!$/, '').trim()
+      const of = field === 'metadata.name' ? names : FIELDS.get(field)
+      return of === undefined ? requirement : requirement.slice(0, value) + of(requirement.slice(value))
+    }).join(',')
 
 /** `metadata.labels['KEY']`. */
 export const translateFieldPath = (path: string): string =>

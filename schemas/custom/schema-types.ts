@@ -110,7 +110,7 @@ function longest ({ maxLength, enum: values = [] }: Schema): number {
   return values.length === 0
     ? UNBOUNDED
     : values.reduce((length: number, value) =>
-      typeof value === 'string' ? Math.max(length, Buffer.byteLength(value)) : length, 0)
+        typeof value === 'string' ? Math.max(length, Buffer.byteLength(value)) : length, 0)
 }
 
 const MAX_SHARED = 1000

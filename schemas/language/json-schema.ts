@@ -96,9 +96,9 @@ export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
         : typeof of === 'object' && message?.special === undefined
           ? Type.Object({}, options)
           : typed(
-            message?.special?.schema ?? message?.special?.openapi ?? (typeof of === 'string' ? SCALARS[of] : {}),
-            options
-          )
+              message?.special?.schema ?? message?.special?.openapi ?? (typeof of === 'string' ? SCALARS[of] : {}),
+              options
+            )
   if (facts.nullable === true && schema['type'] !== undefined) schema['nullable'] = true
   if (required !== true) schema = Type.Optional(schema)
   if (message?.alternatives !== undefined) Object.defineProperties(schema, UNION_OF_FIELD)

@@ -154,9 +154,9 @@ type Intersection<U> = (U extends unknown ? (value: U) => void : never) extends 
 type FieldValue<F> = F extends Field<infer T> ? T : never
 type InlineFields<F extends Fields> = { [K in keyof F]: F[K] extends Field<infer T, 'inline'> ? T : never }[keyof F]
 export type ObjectOf<F extends Fields> = Flat<
-  { -readonly [K in keyof F as F[K] extends Field<unknown, 'always'> ? K : never]: FieldValue<F[K]> } &
-  { -readonly [K in keyof F as F[K] extends Field<unknown, 'maybe'> ? K : never]?: FieldValue<F[K]> | undefined } &
-  ([InlineFields<F>] extends [never] ? unknown : Intersection<InlineFields<F>>)
+  { -readonly [K in keyof F as F[K] extends Field<unknown, 'always'> ? K : never]: FieldValue<F[K]> }
+  & { -readonly [K in keyof F as F[K] extends Field<unknown, 'maybe'> ? K : never]?: FieldValue<F[K]> | undefined }
+  & ([InlineFields<F>] extends [never] ? unknown : Intersection<InlineFields<F>>)
 >
 
 declare const SELF: unique symbol

@@ -77,8 +77,8 @@ export class WatchCache {
       // The client requested no revision: the store's events are late.
       throw isStorageError(error, 'FutureRevision')
         ? new StorageError(
-          'Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }
-        )
+            'Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }
+          )
         : error
     })
   }

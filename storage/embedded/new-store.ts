@@ -136,11 +136,11 @@ class NewStore implements StoreWriter {
     } catch (error) {
       throw isStorageError(error, 'NoSpace')
         ? new StorageError(
-          'NoSpace',
+            'NoSpace',
           `the disk of the directory ${this.#directory} is too full for the store (--data-dir-min-free is to stay ` +
             'free)',
           { cause: error }
-        )
+          )
         : error
     }
   }

@@ -12,8 +12,8 @@ import type { Clock } from '../../event-loop/clock.js'
 import { isStorageError } from '../errors.js'
 
 /** How much history stays readable. */
-export type Retention = { readonly milliseconds: number } |
-  { /** Bytes of changes: keys and values, live ones included. */ readonly bytes: number }
+export type Retention = { readonly milliseconds: number }
+  | { /** Bytes of changes: keys and values, live ones included. */ readonly bytes: number }
 
 interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
 

@@ -52,10 +52,10 @@ export async function embeddedReader (
     throw error instanceof StorageError
       ? error
       : new StorageError(
-        'Unavailable',
+          'Unavailable',
         `the store in ${directory} can not be read: ${error instanceof Error ? error.message : String(error)}`,
         { cause: error }
-      )
+        )
   }
 }
 

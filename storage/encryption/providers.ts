@@ -79,10 +79,10 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
         }
         return decrypted instanceof Promise
           ? decrypted.then(made, (error: unknown) => {
-            if (!(error instanceof KeyServiceError)) return failed(error)
-            observe('from_storage', form.readLabels, since, error)
-            throw error
-          })
+              if (!(error instanceof KeyServiceError)) return failed(error)
+              observe('from_storage', form.readLabels, since, error)
+              throw error
+            })
           : made(decrypted)
       }
       return read(0)

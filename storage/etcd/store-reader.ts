@@ -121,11 +121,11 @@ class Reader {
     } catch (error) {
       throw isStorageError(error, 'Compacted')
         ? new StorageError(
-          'Compacted',
+            'Compacted',
           `etcd compacted revision ${this.#revision} while it was read: try again, with a longer ` +
             '--etcd-compaction-interval of the servers if it takes longer than that',
           { cause: error }
-        )
+          )
         : error
     }
   }

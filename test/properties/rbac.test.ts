@@ -32,8 +32,8 @@ const someRole = (): Role => {
 
 const someSubject = (): Subject => pick<() => Subject>(
   () => ({ kind: 'User', name: pick('ann', 'bob', 'system:serviceaccount:a:robot') }),
-() => ({ kind: 'Group', name: pick('devs', 'ops', 'system:serviceaccounts') }),
-() => ({ kind: 'ServiceAccount', name: 'robot', namespace: pick(...NAMESPACES) })
+  () => ({ kind: 'Group', name: pick('devs', 'ops', 'system:serviceaccounts') }),
+  () => ({ kind: 'ServiceAccount', name: 'robot', namespace: pick(...NAMESPACES) })
 )()
 
 const someBinding = (): Binding => {

@@ -5,7 +5,7 @@ import { join, posix } from 'node:path'
 
 const IMPORTS = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)\.js'/g
 /** Files that everything depends on: changing one runs all tests. */
-const OF_ALL = /^(?:build\/|(?:test\/)?(?:package(?:-lock)?|tsconfig)\.json$|eslint\.config\.js$)/
+const OF_ALL = /^(?:build\/|(?:test\/)?(?:package(?:-lock)?|tsconfig)\.json$)/
 
 /** Tests that read documents. */
 const DOCUMENTS: ReadonlyArray<readonly [RegExp, string]> = [[/\.md$/, 'test/documents.test.ts'], [/^README\.md$/, 'test/readme.test.ts']]

@@ -85,10 +85,10 @@ interface Outcome extends Cost { readonly title: string, readonly files: readonl
 const tools = quick
   ? Promise.resolve()
   : runNode(['dist/test/runner/fetch-tools.js'], root, {}, TIMEOUT).then(({ code, output }) => {
-    if (code === 0) return
-    console.error(output.trim())
-    process.exit(1)
-  })
+      if (code === 0) return
+      console.error(output.trim())
+      process.exit(1)
+    })
 
 /** As `npm run lint`, with its cache. With an empty cache it takes one core for a minute, so tests run beside it. */
 async function runLint (): Promise<Outcome> {

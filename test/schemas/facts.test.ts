@@ -59,8 +59,8 @@ function asFact (name: string, { [Facts]: field }: Field): FactField {
   const element = typeof field.of === 'string'
     ? field.of
     : formerName(
-      (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts]
-    ).replace('meta.v1.Anything', 'any')
+        (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts]
+      ).replace('meta.v1.Anything', 'any')
   return {
     name,
     type: field.shape === 'map' ? `map<string,${element}>` : element,

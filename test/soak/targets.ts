@@ -29,9 +29,9 @@ export async function target (t: Teardown, name: TargetName): Promise<Target> {
   const host = HOSTS[name]
   const made = host === undefined
     ? await startTarget([
-      LAUNCHER, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, '--etcd-compaction-interval=10s', `--audit-log-path=${join(folder, 'audit.log')}`, '--audit-log-maxsize=20', '--audit-log-maxbackup=1',
-      name === 'etcd' ? `--etcd-servers=${(await startEtcd(t)).url}` : `--data-dir=${join(folder, 'data')}`
-    ], { port, secure: true, protocols: ['http1', 'http2'], prefix: '' })
+        LAUNCHER, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, '--etcd-compaction-interval=10s', `--audit-log-path=${join(folder, 'audit.log')}`, '--audit-log-maxsize=20', '--audit-log-maxbackup=1',
+        name === 'etcd' ? `--etcd-servers=${(await startEtcd(t)).url}` : `--data-dir=${join(folder, 'data')}`
+      ], { port, secure: true, protocols: ['http1', 'http2'], prefix: '' })
     : await startTarget([HOST, name, String(port)], { port, ...host, prefix: '/cluster' })
   t.teardown(() => made.stop())
   return made

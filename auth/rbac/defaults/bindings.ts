@@ -107,19 +107,19 @@ export const BINDINGS: readonly DefaultBinding[] = [
   { name: 'system:volume-scheduler', subjects: ['User:system:orch-scheduler'] },
   {
     namespace: 'orch-system', name: 'system::extension-apiserver-authentication-reader', role:
-    'extension-apiserver-authentication-reader', kind: 'Role', subjects: [
+      'extension-apiserver-authentication-reader', kind: 'Role', subjects: [
       'User:system:orch-controller-manager', 'User:system:orch-scheduler'
     ]
   },
   {
     namespace: 'orch-system', name: 'system::leader-locking-orch-controller-manager', role:
-    'system::leader-locking-orch-controller-manager', kind: 'Role', subjects: [
+      'system::leader-locking-orch-controller-manager', kind: 'Role', subjects: [
       'User:system:orch-controller-manager', 'ServiceAccount:orch-system:orch-controller-manager'
     ]
   },
   {
     namespace: 'orch-system', name:
-    'system::leader-locking-orch-scheduler', role: 'system::leader-locking-orch-scheduler', kind: 'Role', subjects: [
+      'system::leader-locking-orch-scheduler', role: 'system::leader-locking-orch-scheduler', kind: 'Role', subjects: [
       'User:system:orch-scheduler', 'ServiceAccount:orch-system:orch-scheduler'
     ]
   },

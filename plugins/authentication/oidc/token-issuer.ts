@@ -96,8 +96,8 @@ export function tokenIssuer (
     const claims = claim === ''
       ? verified
       : await resolveDistributed(verified, {
-        claim, fetcher, verify: (name, other) => issuerOf(name).verify(other)
-      })
+          claim, fetcher, verify: (name, other) => issuerOf(name).verify(other)
+        })
     return { found: await toUser(claims), until: (verified.exp ?? 0) * 1000 }
   }
   const cache = new TokenCache({ lookup, known: CACHED_MS, unknown: 0, metrics, clock })

@@ -56,9 +56,9 @@ export class ServiceAccountAuthenticator implements Authenticator {
     if (token === undefined) return undefined
     const identified = seen === undefined
       ? this.identify(
-        token, credentials,
-        typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined
-      )
+          token, credentials,
+          typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined
+        )
       : this.#admit(seen, credentials)
     // Callers without audiences rely on getting the same user object each time.
     const answer = credentials.audiences === undefined ? userAlone : asAuthenticated

@@ -207,7 +207,7 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
   subresources: [
     {
       name: 'status', verbs: ['get', 'patch', 'update'], changes:
-      ['status'], keepsMetadata: OWN_METADATA, validateUpdate: (definition, _old, report) => {
+        ['status'], keepsMetadata: OWN_METADATA, validateUpdate: (definition, _old, report) => {
         validateGivenNames(
           (definition as CustomResourceDefinition).status.acceptedNames, 'status.acceptedNames', report
         )

@@ -118,7 +118,7 @@ export const deployments = resource(Deployment, {
     scale<Deployment>(({ spec }) => spec.selector),
     {
       name: 'status', verbs: ['get', 'patch', 'update'], changes:
-      ['status'], keepsMetadata: ['labels'], validateUpdate: (object, old, report) => {
+        ['status'], keepsMetadata: ['labels'], validateUpdate: (object, old, report) => {
         validateDeploymentStatus(object as Deployment, old as Deployment, report)
       }
     }

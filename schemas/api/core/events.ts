@@ -105,7 +105,7 @@ const columns: ReadonlyArray<Column<Event>> = [
     series === undefined ? count ?? 1 : series.count ?? 0)),
   {
     name:
-    'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) =>
+      'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) =>
       metadata.name ?? ''
   }
 ]

@@ -123,7 +123,7 @@ export const pods = resource(Pod, {
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
     {
       name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], gate:
-      'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => {
+        'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => {
         validateEphemeralUpdate(pod as Pod, old as Pod, report)
       }
     },

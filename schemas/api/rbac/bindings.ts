@@ -86,7 +86,7 @@ export const bindingColumns: ReadonlyArray<Column<Binding>> = [
   name,
   {
     name:
-    'Role', type: 'string', format: '', description: 'The role that is granted.', priority: 0, cell: ({ roleRef }) =>
+      'Role', type: 'string', format: '', description: 'The role that is granted.', priority: 0, cell: ({ roleRef }) =>
     `${roleRef.kind}/${roleRef.name}`
   },
   age,

@@ -56,11 +56,11 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   checkLaterFields(spec, at, report)
 }
 
-const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 'hostname' | 'subdomain' |
-  'priorityClassName', rule: NameRule]> = [
-    ['serviceAccountName', dnsSubdomain], ['nodeName', dnsSubdomain], ['hostname', dnsLabel], ['subdomain', dnsLabel],
-    ['priorityClassName', dnsSubdomain]
-  ]
+const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 'hostname' | 'subdomain'
+  | 'priorityClassName', rule: NameRule]> = [
+  ['serviceAccountName', dnsSubdomain], ['nodeName', dnsSubdomain], ['hostname', dnsLabel], ['subdomain', dnsLabel],
+  ['priorityClassName', dnsSubdomain]
+]
 
 function checkNames (spec: PodSpec, at: string, report: Report): void {
   for (const [field, rule] of NAMES) {

@@ -125,8 +125,8 @@ interface Generated { readonly metadata: ObjectMeta }
 export const templateWarnings = <T extends Generated>(
   at: string, templateOf: (object: T) => PodTemplateSpec | undefined, isNamed = false
 ) => ofChanges<T>((object, old, gates) => {
-    const template = templateOf(object)
-    if (template === undefined) return []
-    const ofName = isNamed && old === undefined ? nameWarnings(object.metadata, gates) : []
-    return [...ofName, ...podWarnings(template, at, gates)]
-  })
+  const template = templateOf(object)
+  if (template === undefined) return []
+  const ofName = isNamed && old === undefined ? nameWarnings(object.metadata, gates) : []
+  return [...ofName, ...podWarnings(template, at, gates)]
+})
