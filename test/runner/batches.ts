@@ -11,6 +11,7 @@ const SHARED = [
   ['auth/abac', 'auth/rbac', 'clients/', 'controllers/aggregation/', 'controllers/custom/', 'flow-control/', 'properties/', 'storage/encryption/'],
   ['config/', 'controllers/'],
   ['examples/', 'interop/'],
+  ['host/', 'testing/'],
   ['plugins/'],
   ['files/', 'registry/', 'storage/', 'serving/'],
   ['answers/', 'routes/'],
