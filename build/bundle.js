@@ -11,6 +11,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { common, generated, MODULE_BANNER, MODULE_GLOBALS, root } from './bundling.js'
 
+// As in `compile.js`: collecting garbage is a quarter of the CPU. Without that it takes 1.1 GB, the compiler 1.3.
+process.env.GOGC = 'off'
 const out = join(root, 'dist/bundle')
 rmSync(out, { recursive: true, force: true })
 const modules = await build({
