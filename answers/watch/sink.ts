@@ -12,7 +12,7 @@ import { ByteRate } from '../../serving/wire/byte-rate.js'
 import { endRawChunks, startRawChunks } from '../../serving/wire/raw-bodies.js'
 
 /** A connection that accepts no bytes for this long while some are pending is closed, at most twice this time later. */
-const STALLED_MS = 60_000
+export const STALLED_MS = 60_000
 const NO_BYTES = new Uint8Array(0)
 
 const unlessFailed = (sent?: () => void) => (error?: Error | null): void => { if (!error) sent?.() }

@@ -10,6 +10,7 @@ import { INVALID_HANDSHAKE, offeredProtocols, openingHeaders, WebSocketEnd } fro
 import type { Body } from '../body.js'
 import type { ServedRequest } from '../request-context.js'
 import { switchProtocols } from '../switch-protocols.js'
+import { STALLED_MS } from './sink.js'
 
 export interface WatchSocket {
   readonly connection: Socket
@@ -48,7 +49,7 @@ export function sendMessages (
     for (const message of messages.take(chunk)) flows = (isText ? end.sendText(message) : end.send(message)) && flows
     if (flows) return
     body.pause()
-    connection.once('drain', () => { body.resume() })
+    end.whenRead(STALLED_MS, () => { body.resume() })
   })
   body.once('end', () => { end.close() })
 }

@@ -45,6 +45,13 @@ const ENDS: ReadonlyArray<readonly [start: string, end: string]> = [
   [COMMENT, '-->'], ['<!', '>'], ['<?', '>'], ['</', '>']
 ]
 
+/**
+ * The first place of a terminator, -1 if there is none. Only names have letters. Reads no further than that place: all
+ * that is held may be tags of a few bytes.
+ */
+const positionOf = (end: string, text: string): number =>
+  end.startsWith('</') ? text.search(new RegExp(end, 'i')) : text.indexOf(end)
+
 class LinkRewriter extends Transform {
   readonly #place: Place
   /** One character per byte: relevant tags and URLs are ASCII in any encoding. */
@@ -93,7 +100,7 @@ class LinkRewriter extends Transform {
   }
 
   #passUntil (end: string): string | undefined {
-    const at = this.#held.toLowerCase().indexOf(end)
+    const at = positionOf(end, this.#held)
     // The terminator may span two chunks.
     if (at < 0) return this.#held.length < end.length ? undefined : this.#take(this.#held.length - end.length + 1)
     this.#until = ''

@@ -14,6 +14,8 @@ const MAX_CONTROL_LENGTH = 64 * 1024
 const FIRST_ID = 1
 /** Milliseconds between pings, which keep idle connections open. */
 const PING_INTERVAL = 5000
+/** Maximum frames that answer some of an agent which reads none. */
+const MAX_ANSWERS = 1000
 
 const NONE = Buffer.alloc(0)
 
@@ -60,12 +62,17 @@ export class SpdyConnection {
   #isLast = false
   #nextId = FIRST_ID
   #pings = FIRST_ID
+  /** Answers since the agent has last caught up. */
+  #answers = 0
+  /** Bytes by which windows are yet to be opened, by stream; 0 is the connection. */
+  readonly #windows = new Map<number, number>()
 
   /** @param head bytes already read from the connection */
   constructor (socket: Socket, head: Buffer, events: SpdyEvents) {
     this.#socket = socket
     this.#events = events
     const pinging = setInterval(() => {
+      if (socket.writableNeedDrain) return
       this.#control(PING, numbers(this.#pings))
       this.#pings += 2
     }, PING_INTERVAL)
@@ -80,10 +87,16 @@ export class SpdyConnection {
     socket.on('error', ended).once('end', ended).once('close', ended)
     socket.on('data', (chunk: Buffer) => {
       try {
-        if (isOpen) this.#read(chunk)
+        if (!isOpen) return
+        this.#read(chunk)
+        this.#openWindows()
       } catch {
         ended()
       }
+    })
+    socket.on('drain', () => {
+      this.#answers = 0
+      this.#openWindows()
     })
     if (head.length > 0) socket.unshift(head)
   }
@@ -121,7 +134,7 @@ export class SpdyConnection {
     this.#socket.write(Buffer.concat([head, body]))
   }
 
-  /** @throws Error for a frame that is too long */
+  /** @throws Error for a frame that is too long, or answers that are not read */
   #read (chunk: Buffer): void {
     let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
     this.#held = NONE
@@ -155,16 +168,33 @@ export class SpdyConnection {
     }
   }
 
-  /**
-   * The window opens again by what has been read: an agent may count on that, though those of the public project know
-   * no windows, for which reason they are not minded in the other direction. A slow reader holds the connection.
-   */
   #data (piece: Buffer, last: boolean): void {
-    if (piece.length > 0) {
-      if (!last) this.#control(WINDOW_UPDATE, numbers(this.#current, piece.length))
-      this.#control(WINDOW_UPDATE, numbers(0, piece.length))
-    }
-    this.#events.data(this.#current, piece, last)
+    const stream = this.#current
+    if (last) this.#windows.delete(stream)
+    else if (stream % 2 === FIRST_ID % 2 && stream < this.#nextId) this.#owe(stream, piece.length)
+    this.#owe(0, piece.length)
+    this.#events.data(stream, piece, last)
+  }
+
+  #owe (stream: number, bytes: number): void {
+    if (bytes > 0) this.#windows.set(stream, (this.#windows.get(stream) ?? 0) + bytes)
+  }
+
+  /**
+   * Windows open again by what has been read: an agent may count on that, though those of the public project know no
+   * windows, for which reason they are not minded in the other direction. A slow reader holds the connection. While the
+   * agent does not read itself, what it is owed adds up.
+   */
+  #openWindows (): void {
+    if (this.#socket.writableNeedDrain) return
+    for (const [stream, bytes] of this.#windows) this.#control(WINDOW_UPDATE, numbers(stream, bytes))
+    this.#windows.clear()
+  }
+
+  /** @throws Error if the agent reads none */
+  #answer (type: number, body: Buffer): void {
+    if (this.#socket.writableNeedDrain && ++this.#answers > MAX_ANSWERS) throw new Error('answers are not read')
+    this.#control(type, body)
   }
 
   #hear (type: number, body: Buffer, last: boolean): void {
@@ -173,7 +203,7 @@ export class SpdyConnection {
       this.#events.replied(id)
       if (last) this.#events.data(id, NONE, true)
     } else if (type === RST_STREAM) this.#events.data(id, NONE, true)
-    else if (type === PING && id % 2 !== FIRST_ID % 2) this.#control(PING, numbers(id))
-    else if (type === SYN_STREAM) this.#control(RST_STREAM, numbers(id, REFUSED_STREAM))
+    else if (type === PING && id % 2 !== FIRST_ID % 2) this.#answer(PING, numbers(id))
+    else if (type === SYN_STREAM) this.#answer(RST_STREAM, numbers(id, REFUSED_STREAM))
   }
 }

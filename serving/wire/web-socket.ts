@@ -167,7 +167,8 @@ export class WebSocketEnd {
 
   #control (code: number, payload: Buffer): void {
     this.#unmask(payload)
-    if (code === PING) this.#frame(PONG, payload)
+    // Who does not read the answers is not read either: they would pile up.
+    if (code === PING && !this.#frame(PONG, payload)) this.source.holdFor(this.#socket)
     if (code !== CLOSE) return
     this.close(payload.length >= 2 ? payload.readUInt16BE(0) : NORMAL)
     this.#gone()
@@ -185,6 +186,21 @@ export class WebSocketEnd {
   /** Sends a message of text, likewise. */
   sendText (bytes: Buffer): boolean {
     return this.#isClosing || this.#frame(TEXT, bytes)
+  }
+
+  /**
+   * For a client that should read before more is sent: calls `then` when it has. What it sends meanwhile is not read,
+   * so that it is no sign of life; without one for `stalled` milliseconds the connection is destroyed.
+   */
+  whenRead (stalled: number, then: () => void): void {
+    const socket = this.#socket
+    this.source.holdFor(socket)
+    const end = (): void => { socket.destroy() }
+    socket.setTimeout(stalled, end)
+    socket.once('drain', () => {
+      socket.setTimeout(0, end)
+      then()
+    })
   }
 
   #frame (code: number, payload: Buffer, first?: number): boolean {

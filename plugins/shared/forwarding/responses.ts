@@ -10,15 +10,24 @@ export const redirected = () =>
 
 /** Maximum bytes read from an error response. */
 const MAX_ERROR_BYTES = 50_000
+/** Milliseconds in which they must arrive; after that, what has come is the text. */
+const ERROR_TIMEOUT = 10_000
 
-async function textOf (answer: IncomingMessage): Promise<string> {
+async function textOf (answer: IncomingMessage, timeout: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // leaving the loop early destroys the response and its connection
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= MAX_ERROR_BYTES) break
+  const late = setTimeout(() => { answer.destroy() }, timeout)
+  try {
+    // leaving the loop early destroys the response and its connection
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= MAX_ERROR_BYTES) break
+    }
+  } catch {
+    // the connection ended
+  } finally {
+    clearTimeout(late)
   }
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString()
 }
@@ -39,9 +48,11 @@ const REASONS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
 ])
 
 /** Converts a node agent's error response for a subresource (`pods/log`) of the named object. */
-export async function failureOf (answer: IncomingMessage, kind: string, name: string): Promise<StatusError> {
+export async function failureOf (
+  answer: IncomingMessage, kind: string, name: string, timeout = ERROR_TIMEOUT
+): Promise<StatusError> {
   const code = answer.statusCode ?? 500
-  const text = await textOf(answer).catch(() => '')
+  const text = await textOf(answer, timeout)
   if (code === 500) {
     return new StatusError('InternalError', `Internal error occurred: ${text}`, {
       details: { causes: [{ message: text }] }

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
 import Fastify from 'fastify'
 import orch from '../../../app.js'
 import { build, client, listen, type Test } from '../../build.js'
+import { failureOf } from '../../../plugins/shared/forwarding/responses.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../../node-agent.js'
 
 async function read (t: Test, url: string): Promise<IncomingMessage> {
@@ -162,4 +164,12 @@ t.test('a followed log ends with the server', async t => {
   await server.app.close()
   await closed
   t.pass('the connection is closed at once')
+})
+
+t.test('a refusal that does not end is what has come of it', async t => {
+  const answer = Object.assign(new PassThrough(), { statusCode: 403 })
+  answer.write('not for you')
+  const { status } = await failureOf(answer as unknown as IncomingMessage, 'pods/log', 'web', 100)
+  t.match(status, { code: 403, reason: 'Forbidden', message: /^not for you/ })
+  t.ok(answer.destroyed)
 })
