@@ -1,4 +1,4 @@
-/** The interface with which `plugins/controllers/index.ts` starts and stops controllers, and their common parts. */
+/** The interface with which `plugins/controllers/` starts and stops controllers, and their common parts. */
 import { isUnreadable } from '../storage/errors.js'
 import { current } from '../registry/current.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
