@@ -71,10 +71,8 @@ export class Graph {
     if (before === undefined) this.#add(node)
     const owned = before === undefined ? node.owners.length > 0 : node.owners !== old
     if (owned) this.#relink(node, old)
-    const released = owned ? old.filter(({ uid }) => blocks(old, uid) && !blocks(node.owners, uid)) : []
-    return {
-      node, owned, replaced, waits: node.waitsForDependents && !waited, released: released.map(({ uid }) => uid)
-    }
+    const released = owned ? releasedOf(old, node.owners) : []
+    return { node, owned, replaced, waits: node.waitsForDependents && !waited, released }
   }
 
   /** @returns the object that was there */
@@ -121,6 +119,15 @@ export class Graph {
 }
 
 const NONE: ReadonlySet<GraphNode> = new Set()
+
+const blockedBy = (owners: readonly OwnerReference[]): string[] =>
+  owners.filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true).map(({ uid }) => uid)
+
+/** In time that does not grow with the square of their number: an object may have thousands. */
+function releasedOf (old: readonly OwnerReference[], owners: readonly OwnerReference[]): string[] {
+  const blocked = new Set(blockedBy(owners))
+  return blockedBy(old).filter(uid => !blocked.has(uid))
+}
 
 const blocks = (owners: readonly OwnerReference[], owner: string): boolean =>
   owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true)

@@ -37,6 +37,13 @@ t.test('an object that replaced another of its name is another object', async t 
   t.equal(graph.dependents('uid of top').size, 0)
 })
 
+t.test('an object may have any number of owners', async t => {
+  const graph = new Graph()
+  const many = (name: string): Json[] => Array.from({ length: 60_000 }, (_, index) => ref(`${name} ${index}`, { blockOwnerDeletion: true }))
+  graph.put(PODS, 'a', state('a', owned(...many('old'))))
+  t.equal(graph.put(PODS, 'a', state('a', owned(...many('new')))).released.length, 60_000)
+})
+
 t.test('owners that are no longer blocked are told', async t => {
   const graph = new Graph()
   const blocking = { blockOwnerDeletion: true }
