@@ -3,7 +3,7 @@
  * they are. TLS is between client and server, so client certificates work through it.
  */
 import { once } from 'node:events'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 export interface Target {
@@ -23,6 +23,8 @@ export class Balancer {
   readonly #checks: NodeJS.Timeout
   readonly #sockets = new Set<Socket>()
   readonly #ready = new Map<Target, boolean>()
+  /** One connection for all checks of a server: handshakes would cost both sides more than the answers. */
+  readonly #agent = new Agent({ keepAlive: true })
   #turn = 0
 
   private constructor (server: Server) {
@@ -44,6 +46,7 @@ export class Balancer {
 
   close (): void {
     clearInterval(this.#checks)
+    this.#agent.destroy()
     this.#server.close()
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -94,7 +97,7 @@ export class Balancer {
   #check (target: Target): void {
     const setReady = (ready: boolean): void => { if (this.#ready.has(target)) this.#ready.set(target, ready) }
     const { host, port, ca } = target
-    const sent = request({ host, port, ca, path: '/readyz', agent: false, timeout: TIMEOUT_MS }, response => {
+    const sent = request({ host, port, ca, path: '/readyz', agent: this.#agent, timeout: TIMEOUT_MS }, response => {
       response.resume()
       setReady(response.statusCode === 200)
     })

@@ -59,5 +59,5 @@ for (;;) {
     console.error(error)
     return false
   })
-  await sleep(200)
+  await sleep(500)
 }
