@@ -1,5 +1,6 @@
 /** Definitions like those of widely used projects, all on one server, and what people do with their objects. */
 import t, { type Test } from 'tap'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Json } from '../build.js'
 import { DEFINITIONS, OBJECTS, definitionOf, definitions, objects, pathOf, playOf } from './custom-plays.js'
 import { Kubectl, programs } from './kubectl.js'
@@ -62,35 +63,45 @@ async function play (t: Test, server: RunningServer, kubectl: Kubectl, object: J
   await watching.stop()
 }
 
-for (const [turn, program] of found.entries()) {
-  t.test(`${definitions.length} definitions with kubectl ${program.version}`, async t => {
-    const server = await RunningServer.start(t)
-    const kubectl = new Kubectl(t, program, server.tokenConfig())
-    const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion])))
+/** Every item whose turn it is, of as many turns as there are programs: so each step is taken with every program. */
+const partOf = <T>(all: readonly T[], turn: number): T[] => all.filter((_, at) => at % found.length === turn)
+const TEXTS = readFileSync(OBJECTS, 'utf8').split(/^---\n/m)
 
-    t.equal(lines(await kubectl.ok('apply', `--filename=${DEFINITIONS}`), ' created').length, definitions.length)
-    t.equal(lines(await kubectl.ok('wait', '--for=condition=Established', 'crd', '--all'), ' condition met').length, definitions.length)
-    t.equal(lines(await kubectl.ok('apply', `--filename=${DEFINITIONS}`), ' unchanged').length, definitions.length)
+t.test(`${definitions.length} definitions with kubectl ${found.map(({ version }) => version).join(' and ')}`, async t => {
+  const server = await RunningServer.start(t)
+  const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion])))
+  const users = found.map((program, turn) => ({
+    kubectl: new Kubectl(t, program, server.tokenConfig()),
+    files: partOf(readdirSync(DEFINITIONS), turn).map(name => `--filename=${DEFINITIONS}/${name}`),
+    texts: partOf(TEXTS, turn),
+    left: partOf(objects, turn)
+  }))
+  const sum = (counts: readonly number[]): number => counts.reduce((one, other) => one + other)
+  /** The number of lines with that ending that each program prints. */
+  const printed = async (ending: string, args: (user: typeof users[number]) => readonly string[]): Promise<number[]> => {
+    const counts: number[] = []
+    for (const user of users) counts.push(lines(await user.kubectl.ok(...args(user)), ending).length)
+    return counts
+  }
+  const [every, each] = [definitions.length, users.map(() => definitions.length)]
 
-    t.equal(lines(await kubectl.ok('apply', `--filename=${OBJECTS}`), ' created').length, definitions.length)
-    const before = await versions()
-    t.notMatch(await kubectl.ok('apply', `--filename=${OBJECTS}`), / created/)
-    t.strictSame(await versions(), before, 'nothing is left to apply')
+  t.equal(sum(await printed(' created', ({ files }) => ['apply', ...files])), every)
+  t.strictSame(await printed(' condition met', () => ['wait', '--for=condition=Established', 'crd', '--all']), each)
+  t.strictSame(await printed(' unchanged', () => ['apply', `--filename=${DEFINITIONS}`]), each)
 
-    // Each program takes half of the kinds, so that each step is taken with both.
-    const left = objects.filter((_, at) => at % found.length === turn)
+  t.equal(TEXTS.length, objects.length)
+  t.strictSame(await printed(' created', ({ kubectl, texts }) => ['apply', `--filename=${kubectl.file('objects.yaml', texts.join('---\n'))}`]), users.map(({ left }) => left.length))
+  const before = await versions()
+  t.strictSame(await printed(' created', () => ['apply', `--filename=${OBJECTS}`]), users.map(() => 0))
+  t.strictSame(await versions(), before, 'nothing is left to apply')
+
+  for (const { kubectl, left } of users) {
     t.ok(left.some(({ kind }) => playOf(kind as string).scale !== undefined))
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
       for (let object = left.shift(); object !== undefined; object = left.shift()) await play(t, server, kubectl, object)
     }))
+  }
 
-    // The other half still exists, and must not wait for its controllers.
-    for (const object of objects.filter((_, at) => at % found.length !== turn)) {
-      const path = `${pathOf(object)}/one`
-      const stored = JSON.parse((await server.ask(path)).body) as Json
-      t.equal((await server.ask(path, 'PUT', { ...stored, metadata: { ...stored['metadata'], finalizers: [] } })).code, 200)
-    }
-    t.equal(lines(await kubectl.ok('delete', `--filename=${DEFINITIONS}`), ' deleted').length, definitions.length)
-    t.equal(await kubectl.ok('api-resources', '--api-group=certificates.example.org', '--no-headers'), '')
-  })
-}
+  t.equal(sum(await printed(' deleted', ({ files }) => ['delete', ...files])), every)
+  t.strictSame(await printed('', () => ['api-resources', '--api-group=certificates.example.org', '--no-headers']), users.map(() => 1), 'an empty line')
+})
