@@ -50,8 +50,9 @@ function * evaluate (program: Compiled, values: Values, budget: Budget): Waiting
 }
 
 /** The member `variables`, each evaluated when it is first read. */
-function withVariables (variables: readonly Named[], values: Values, budget: Budget): Values {
+function * withVariables ({ variables, compiling }: Policy, values: Values, budget: Budget): WaitingSteps<Values> {
   if (variables.length === 0) return values
+  yield * compiling()
   const fields = new Map<string, Deferred>()
   const all = extended(values, { variables: new DeferredFields(fields) })
   for (const { name, program } of variables) {
@@ -80,7 +81,9 @@ export function * conditionsHold (
   const inConditions = extended(values, { namespaceObject: null })
   let failure: Error | undefined
   let errors = 0
-  for (const { name, program } of conditions) {
+  for (const condition of conditions) {
+    yield // each is compiled when it is first evaluated
+    const { name, program } = condition
     try {
       if ((yield * evaluate(program, inConditions, budget)) === true) continue
       report(errors, true)
@@ -100,11 +103,12 @@ export function * conditionsHold (
 }
 
 /** All validations that are false or fail, in order. */
-export function * failuresOf ({ validations, variables }: ValidatingPolicy, values: Values): WaitingSteps<Failure[]> {
+export function * failuresOf (policy: ValidatingPolicy, values: Values): WaitingSteps<Failure[]> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
-  const all = withVariables(variables, values, budget)
+  const all = yield * withVariables(policy, values, budget)
   const failures: Failure[] = []
-  for (const [index, validation] of validations.entries()) {
+  for (const [index, validation] of policy.validations.entries()) {
+    yield // for the same reason
     const since = performance.now()
     const failed = (message: string, reason: string, error: CheckError): void => {
       failures.push({ index, message, reason, error, seconds: (performance.now() - since) / 1000 })
@@ -122,10 +126,11 @@ export function * failuresOf ({ validations, variables }: ValidatingPolicy, valu
 }
 
 /** What a mutation makes. @throws EvaluationError */
-export function * madeBy (mutation: Mutation, { variables }: Policy, values: Values): WaitingSteps<Value> {
+export function * madeBy (mutation: Mutation, policy: Policy, values: Values): WaitingSteps<Value> {
   const budget = new Budget(MAX_COST_OF_OBJECT)
   try {
-    return yield * evaluate(mutation.program, withVariables(variables, values, budget), budget)
+    const all = yield * withVariables(policy, values, budget)
+    return yield * evaluate(mutation.program, all, budget)
   } catch (error) {
     throw problemOf(mutation, error)
   }
@@ -156,14 +161,12 @@ function * messageOf (
 }
 
 /** Annotations by key. @throws Error if one cannot be evaluated */
-export function * annotationsOf (
-  { annotations, variables }: ValidatingPolicy, values: Values
-): WaitingSteps<Map<string, string>> {
+export function * annotationsOf (policy: ValidatingPolicy, values: Values): WaitingSteps<Map<string, string>> {
   const found = new Map<string, string>()
-  if (annotations.length === 0) return found
+  if (policy.annotations.length === 0) return found
   const budget = new Budget(MAX_COST_OF_OBJECT)
-  const all = withVariables(variables, values, budget)
-  for (const { name, program } of annotations) {
+  const all = yield * withVariables(policy, values, budget)
+  for (const { name, program } of policy.annotations) {
     const value = toJson(yield * annotation(name, program, all, budget))
     if (value === null || value === undefined || value === '') continue
     if (typeof value !== 'string') throw new Error(`audit annotation ${name}: its value is no text`)

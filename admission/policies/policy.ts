@@ -12,6 +12,7 @@ import type {
   MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 } from '../../schemas/api/admissionregistration/v1beta1.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
+import type { Steps } from '../../schemas/steps.js'
 import { DYN } from '../../expressions/types.js'
 
 /** A program, or why it cannot be made, which counts as an error of its evaluation. */
@@ -35,6 +36,8 @@ export interface Policy {
   readonly paramKind: ParamKind | undefined
   readonly conditions: readonly Named[]
   readonly variables: readonly Named[]
+  /** Compiles what is missing of the variables, which other expressions need. */
+  readonly compiling: () => Steps<void>
 }
 
 export interface ValidatingPolicy extends Policy {
@@ -76,13 +79,13 @@ function compile (environment: Environment, expression: string): Compiled {
 class Later {
   #program: Compiled | undefined
 
-  constructor (readonly expression: string, private readonly environment: Environment) {}
+  constructor (readonly expression: string, private readonly environment: () => Environment) {}
 
-  get program (): Compiled { return this.#program ??= compile(this.environment, this.expression) }
+  get program (): Compiled { return this.#program ??= compile(this.environment(), this.expression) }
 }
 
 class NamedLater extends Later implements Named {
-  constructor (readonly name: string, expression: string, environment: Environment) {
+  constructor (readonly name: string, expression: string, environment: () => Environment) {
     super(expression.trim(), environment)
   }
 }
@@ -93,8 +96,8 @@ class ValidationLater extends Later implements CheckedValidation {
   readonly #message: Later | undefined
 
   constructor (
-    { expression, message = '', messageExpression = '', reason = '' }: Validation, environment: Environment,
-    ofMessages: Environment
+    { expression, message = '', messageExpression = '', reason = '' }: Validation, environment: () => Environment,
+    ofMessages: () => Environment
   ) {
     super(expression.trim(), environment)
     this.message = message.trim()
@@ -106,25 +109,45 @@ class ValidationLater extends Later implements CheckedValidation {
 }
 
 class MutationLater extends Later implements Mutation {
-  constructor (readonly applies: boolean, expression: string, environment: Environment) {
+  constructor (readonly applies: boolean, expression: string, environment: () => Environment) {
     super(expression, environment)
   }
 }
 
 export const conditionsOf = (conditions: readonly MatchCondition[], environment: Environment): Named[] =>
-  conditions.map(({ name, expression }) => new NamedLater(name, expression, environment))
+  conditions.map(({ name, expression }) => new NamedLater(name, expression, () => environment))
 
-/** Compiles variables in order: later ones see earlier ones. */
-function variablesOf (
-  variables: readonly Variable[], params: boolean
-): { named: Named[], types: Map<string, OwnVariable> } {
-  const [named, types]: [Named[], Map<string, OwnVariable>] = [[], new Map()]
-  for (const { name, expression } of variables) {
-    const program = compile(policyEnvironment({ params, authorizer: true, variables: types }), expression)
-    named.push({ name, program })
-    addVariable(types, name, program instanceof Error ? DYN : program.type)
+/** Variables, compiled in order, as later ones see earlier ones, and when one is first needed: thousands take long. */
+class Variables {
+  readonly types = new Map<string, OwnVariable>()
+  readonly named: Named[]
+  #compiled = 0
+
+  constructor (private readonly variables: readonly Variable[], private readonly params: boolean) {
+    this.named = variables.map(({ name }) => ({ name, program: NOT_COMPILED }))
   }
-  return { named, types }
+
+  /** Several may go on with it by turns. */
+  * compiling (): Steps<void> {
+    while (this.#compiled < this.variables.length) {
+      const at = this.#compiled++
+      const { name, expression } = this.variables[at] as Variable // within bounds
+      const program = compile(
+        policyEnvironment({ params: this.params, authorizer: true, variables: this.types }), expression
+      )
+      this.named[at] = { name, program }
+      addVariable(this.types, name, program instanceof Error ? DYN : program.type)
+      yield
+    }
+  }
+}
+
+const NOT_COMPILED = new Error('it is not compiled')
+
+/** When all variables are known. */
+function once (make: () => Environment): () => Environment {
+  let made: Environment | undefined
+  return () => made ??= make()
 }
 
 /** @returns it, and what its other expressions may read */
@@ -133,7 +156,7 @@ function common (
 ): { policy: Policy, given: PolicyVariables } {
   const { paramKind, matchConditions = [], variables = [] } = spec
   const params = paramKind !== undefined
-  const { named, types } = variablesOf(variables, params)
+  const declared = new Variables(variables, params)
   return {
     policy: {
       name: metadata.name ?? '',
@@ -141,9 +164,10 @@ function common (
       constraints: spec.matchConstraints ?? {},
       paramKind,
       conditions: conditionsOf(matchConditions, policyEnvironment({ params, authorizer: true })),
-      variables: named
+      variables: declared.named,
+      compiling: () => declared.compiling()
     },
-    given: { params, authorizer: true, variables: types }
+    given: { params, authorizer: true, variables: declared.types }
   }
 }
 
@@ -151,8 +175,8 @@ export function validatingPolicyOf (object: ApiObject): ValidatingPolicy {
   const whole = object as ValidatingAdmissionPolicy
   const { policy, given } = common(whole)
   const { validations = [], auditAnnotations = [] } = whole.spec ?? {}
-  const environment = policyEnvironment(given)
-  const ofMessages = policyEnvironment({ ...given, authorizer: false })
+  const environment = once(() => policyEnvironment(given))
+  const ofMessages = once(() => policyEnvironment({ ...given, authorizer: false }))
   return {
     ...policy,
     validations: validations.map(validation => new ValidationLater(validation, environment, ofMessages)),
@@ -164,7 +188,7 @@ export function mutatingPolicyOf (object: ApiObject): MutatingPolicy {
   const whole = object as MutatingAdmissionPolicy
   const { policy, given } = common(whole)
   const { mutations = [], reinvocationPolicy } = whole.spec
-  const environment = policyEnvironment({ ...given, mutates: true })
+  const environment = once(() => policyEnvironment({ ...given, mutates: true }))
   return {
     ...policy,
     mutations: mutations.map(({ patchType, applyConfiguration, jsonPatch }) => {

@@ -26,16 +26,19 @@ export async function expressionWarnings (
   resources: ResourceRegistry, naming?: Naming
 ): Promise<ExpressionWarning[]> {
   const params = paramKind === undefined ? undefined : representationOf({ paramKind }, resources)
-  const checks = typesIn(matchConstraints?.resourceRules ?? [], resources).map(({ group, version, kind, message }) => {
-    const given = {
-      params: params === undefined ? false : celTypeOf(params.message), authorizer: true, object: celTypeOf(message)
-    }
+  const checks: Array<{ readonly of: string, readonly given: PolicyVariables }> = []
+  for (const { group, version, kind, message } of typesIn(matchConstraints?.resourceRules ?? [], resources)) {
     const types = new Map<string, OwnVariable>()
-    for (const { name, expression } of variables) {
-      addVariable(types, name, check(expression, { ...given, variables: types }).type)
+    const given = {
+      params: params === undefined ? false : celTypeOf(params.message), authorizer: true, object: celTypeOf(message),
+      variables: types
     }
-    return { of: `${naming?.group(group) ?? group}/${version}, Kind=${kind}`, given: { ...given, variables: types } }
-  })
+    for (const { name, expression } of variables) {
+      addVariable(types, name, check(expression, given).type)
+      if (turnIsOver()) await nextTurn()
+    }
+    checks.push({ of: `${naming?.group(group) ?? group}/${version}, Kind=${kind}`, given })
+  }
   const warnings: ExpressionWarning[] = []
   for (const [index, { expression, messageExpression = '' }] of validations.entries()) {
     for (const [field, text] of Object.entries({ expression, messageExpression })) {

@@ -2,7 +2,16 @@
 import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { conditionsHold, failuresOf } from '../../admission/policies/evaluation.js'
+import { validatingPolicyOf } from '../../admission/policies/policy.js'
+import { expressionWarnings } from '../../admission/policies/type-checking.js'
 import type { Authorizer } from '../../auth/authorizer.js'
+import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { validateConditionsOf } from '../../schemas/api/admissionregistration/rules/webhooks.js'
+import type { MutatingWebhook } from '../../schemas/api/admissionregistration/webhooks.js'
+import { configMaps } from '../../schemas/api/core/configmaps.js'
+import type { ApiObject } from '../../schemas/meta/api-object.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
 import { build, type Client, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 
@@ -566,4 +575,33 @@ t.test('chains of variables cost what their number does, and end where their typ
   }
   const within = `[[1]]${Array.from({ length: 30 }, (_, at) => `.map(a${at}, {a${at}: a${at}})`).join('')}.size() > 0`
   t.match(await server.post(`${POLICIES}?dryRun=All`, policy(rule(within))), { code: 422 })
+})
+
+const stepsOf = (steps: WaitingSteps<unknown>): number => {
+  for (let count = 0; ; count++) if (steps.next().done === true) return count
+}
+
+t.test('many variables, conditions and validations are compiled in steps', async t => {
+  const MANY = 500
+  const named = (more = ''): Json[] =>
+    Array.from({ length: MANY }, (_, at) => ({ name: `v${at}`, expression: `'${at}' != ''${more}` }))
+  const whole = policy({ variables: named(), matchConditions: named(' || true'), validations: named() })
+  const compiled = validatingPolicyOf(whole as ApiObject)
+  const of = { name: 'p', kind: 'policy', type: 'validate', operation: 'CREATE' } as const
+  t.ok(stepsOf(conditionsHold(compiled.conditions, {}, of, undefined)) >= MANY)
+  t.ok(stepsOf(failuresOf(compiled, {})) >= 2 * MANY)
+  t.ok(compiled.variables.every(({ program }) => !(program instanceof Error)))
+  const webhooks = [{ matchConditions: named() }, { matchConditions: named() }] as unknown as MutatingWebhook[]
+  t.ok(stepsOf(validateConditionsOf({ webhooks }, () => {})) >= 2 * MANY)
+})
+
+t.test('types of many variables are checked in turns', async t => {
+  const [representation] = configMaps.representations
+  const resources = { lookup: () => ({ representation }) } as unknown as ResourceRegistry // all that is asked of it
+  const variables = Array.from({ length: 2000 }, (_, at) =>
+    ({ name: `v${at}`, expression: `[${at}].all(x, x > 0) && has(object.data)` }))
+  let turned = false
+  setImmediate(() => { turned = true })
+  await expressionWarnings({ matchConstraints: FOR_MAPS, variables }, resources)
+  t.ok(turned)
 })

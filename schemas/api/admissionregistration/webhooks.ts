@@ -6,7 +6,7 @@ import { LabelSelector } from '../../meta/options.js'
 import type { Strategy } from '../../strategy.js'
 import { resource } from '../../resource.js'
 import { MatchCondition } from './match-condition.js'
-import { validateNames, validateWebhook } from './rules/webhooks.js'
+import { validateConditionsOf, validateNames, validateWebhook } from './rules/webhooks.js'
 
 const { kind, message } = apiPackage('admissionregistration.orch.io', 'v1', 'io.orch.api.admissionregistration.v1')
 
@@ -153,6 +153,7 @@ export const mutatingWebhookConfigurations = resource(MutatingWebhookConfigurati
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,
   strategy,
+  rules: { inSteps: (configuration, _old, report) => validateConditionsOf(configuration, report) },
   columns
 })
 
@@ -164,5 +165,6 @@ export const validatingWebhookConfigurations = resource(ValidatingWebhookConfigu
   unconditionalUpdate: false,
   generation: ({ webhooks }) => webhooks,
   strategy,
+  rules: { inSteps: (configuration, _old, report) => validateConditionsOf(configuration, report) },
   columns
 })

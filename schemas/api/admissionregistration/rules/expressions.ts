@@ -4,6 +4,7 @@ import { BOOL, NULL, typeName, type Type } from '../../../../expressions/types.j
 import type { Report } from '../../../language/types.js'
 import { qualifiedName } from '../../../names.js'
 import { checkName, duplicate, invalid, required, tooMany } from '../../../rules/findings.js'
+import type { Steps } from '../../../steps.js'
 import type { MatchCondition } from '../match-condition.js'
 
 const MOST_CONDITIONS = 64
@@ -28,9 +29,9 @@ export function compiled (
   return undefined
 }
 
-export function validateConditions (
+export function * validateConditions (
   conditions: readonly MatchCondition[], environment: Environment, at: string, report: Report
-): void {
+): Steps<void> {
   if (conditions.length > MOST_CONDITIONS) tooMany(report, at, conditions.length, MOST_CONDITIONS)
   const names = new Set<string>()
   for (const [index, { name, expression }] of conditions.entries()) {
@@ -43,5 +44,6 @@ export function validateConditions (
       if (names.has(name)) duplicate(report, `${path}.name`, name)
     }
     names.add(name)
+    yield
   }
 }

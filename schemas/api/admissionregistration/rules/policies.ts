@@ -40,7 +40,7 @@ export function * validateCommon (
     validateOperations(matchConstraints, operations, 'spec.matchConstraints', report)
   }
   yield
-  validateConditions(matchConditions, policyEnvironment(given), 'spec.matchConditions', report)
+  yield * validateConditions(matchConditions, policyEnvironment(given), 'spec.matchConditions', report)
   yield
   return { ...given, variables: yield * validateVariables(variables, given, 'spec.variables', report) }
 }

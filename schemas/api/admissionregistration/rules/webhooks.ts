@@ -3,6 +3,7 @@ import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
+import type { Steps } from '../../../steps.js'
 import { WEBHOOK_CONDITIONS } from '../policy-expressions.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from '../webhooks.js'
 import { validateConditions } from './expressions.js'
@@ -19,6 +20,16 @@ export function validateNames (webhooks: ReadonlyArray<MutatingWebhook | Validat
   for (const [index, { name }] of webhooks.entries()) {
     if (name !== '' && names.has(name)) duplicate(report, `webhooks[${index}].name`, name)
     names.add(name)
+  }
+}
+
+/** In steps: it compiles every condition. */
+export function * validateConditionsOf (
+  { webhooks = [] }: { readonly webhooks?: ReadonlyArray<MutatingWebhook | ValidatingWebhook> | undefined },
+  report: Report
+): Steps<void> {
+  for (const [index, { matchConditions = [] }] of webhooks.entries()) {
+    yield * validateConditions(matchConditions, WEBHOOK_CONDITIONS, `webhooks[${index}].matchConditions`, report)
   }
 }
 
@@ -45,7 +56,6 @@ export function validateWebhook (webhook: MutatingWebhook | ValidatingWebhook, a
   }
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   if (objectSelector !== undefined) validateLabelSelector(objectSelector, `${at}.objectSelector`, report)
-  validateConditions(webhook.matchConditions ?? [], WEBHOOK_CONDITIONS, `${at}.matchConditions`, report)
   validateClientConfig(clientConfig, `${at}.clientConfig`, report)
   validateReviewVersions(versions, `${at}.admissionReviewVersions`, report)
 }
