@@ -50,8 +50,8 @@ export interface FlowControlOptions {
   readonly clock: Clock
   /** Creates the observer of a level. Default none. */
   readonly observe?: (level: string) => QueueObserver
-  /** Receives the seats of a level, 0 on removal. */
-  readonly limited?: (level: string, seats: number) => void
+  /** Receives the seats of a level, 0 on removal, and what it may have if levels lend. */
+  readonly limited?: (level: string, seats: number, bounds?: Bounds) => void
   /** Levels lend each other seats, and may have no share. Default false. */
   readonly lending?: boolean | undefined
   /** For tests. */
@@ -178,9 +178,9 @@ export class FlowControl {
     }
   }
 
-  #limit ({ name, queues }: Level, limit: number, settings: Partial<QueueSettings> = {}): void {
+  #limit ({ name, queues, lending }: Level, limit: number, settings: Partial<QueueSettings> = {}): void {
     const { waitLimit, limited } = this.#options
-    limited?.(name, limit)
+    limited?.(name, limit, lending?.bounds)
     queues?.configure({ ...queues.settings, ...settings, limit, waitLimit })
   }
 

@@ -1,4 +1,5 @@
 /** The `apiserver_flowcontrol_…` series. */
+import type { Bounds } from '../../flow-control/lending.js'
 import type { Metrics } from '../shared/metric-series.js'
 import { PARTS } from '../shared/utilization.js'
 
@@ -11,8 +12,8 @@ const OF_LEVEL = ['priority_level']
 
 const name = (rest: string): string => `apiserver_flowcontrol_${rest}`
 
-/** Of requests, by flow. */
-export const declareFlowSeries = ({ counter, gauge, histogram }: Metrics) => ({
+/** Of requests, by flow. @param lends whether levels lend each other seats; some names are others then */
+export const declareFlowSeries = ({ counter, gauge, histogram }: Metrics, lends: boolean) => ({
   rejected: counter(
     name('rejected_requests_total'), 'Requests that priority and fairness refused, by reason.', [...OF_FLOW, 'reason']
   ),
@@ -23,7 +24,8 @@ export const declareFlowSeries = ({ counter, gauge, histogram }: Metrics) => ({
     name('current_executing_requests'), 'Requests that run, watches while they begin.', OF_FLOW
   ),
   inUse: gauge(
-    name('request_concurrency_in_use'), 'Seats of the requests that run, watches while they begin.', OF_FLOW
+    name(lends ? 'current_executing_seats' : 'request_concurrency_in_use'),
+    'Seats of the requests that run, watches while they begin.', OF_FLOW
   ),
   waiting: gauge(name('current_inqueue_requests'), 'Requests that wait in queues.', OF_FLOW),
   lengths: histogram(
@@ -49,9 +51,27 @@ export const declareFlowSeries = ({ counter, gauge, histogram }: Metrics) => ({
   )
 })
 
+/** The seats of a level. @returns what sets them; 0 seats on removal */
+export function seatsSeries (
+  { gauge }: Metrics, lends: boolean
+): (level: string, seats: number, bounds?: Bounds) => void {
+  const limits = gauge(name(lends ? 'current_limit_seats' : 'request_concurrency_limit'), 'Seats of a level.', OF_LEVEL)
+  if (!lends) return (level, seats) => { limits.with(level).set(seats) }
+  const nominal = gauge(
+    name('nominal_limit_seats'), 'Seats of a level by its shares, before it lends or borrows.', OF_LEVEL
+  )
+  const least = gauge(name('lower_limit_seats'), 'Seats that a level keeps, whatever others ask for.', OF_LEVEL)
+  const most = gauge(name('upper_limit_seats'), 'Most seats of a level, with those it may borrow.', OF_LEVEL)
+  return (level, seats, bounds = { nominal: 0, least: 0, most: 0 }) => {
+    limits.with(level).set(seats)
+    nominal.with(level).set(bounds.nominal)
+    least.with(level).set(bounds.least)
+    most.with(level).set(bounds.most)
+  }
+}
+
 /** Of the queues of a level, and how far they are used. */
 export const declareLevelSeries = ({ gauge, histogram }: Metrics) => ({
-  limits: gauge(name('request_concurrency_limit'), 'Seats of a level.', OF_LEVEL),
   currentR: gauge(
     name('current_r'), 'Virtual time of a level when it last changed, in seat seconds.', OF_LEVEL
   ),

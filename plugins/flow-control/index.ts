@@ -46,7 +46,7 @@ async function flowControl (
   fastify: Having<'orchMetrics' | 'orchResources'>,
   { seats = 600, requestTimeout = 60_000, lending, narrow = false }: FlowControlOptions
 ): Promise<void> {
-  const metrics = flowMetrics(fastify.orchMetrics)
+  const metrics = flowMetrics(fastify.orchMetrics, lending)
   const kinds = requestKinds(fastify.orchMetrics)
   const waitLimit = requestTimeout <= 0 ? MAX_WAIT : Math.min(MAX_WAIT, requestTimeout / 4)
   const control = new FlowControl({

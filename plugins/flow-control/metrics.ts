@@ -1,10 +1,11 @@
 /** `apiserver_flowcontrol_…` metrics, by priority level and flow schema. */
 import type { Flow } from '../../flow-control/flow-control.js'
+import type { Bounds } from '../../flow-control/lending.js'
 import type { QueueObserver, QueueSet } from '../../flow-control/queue-set.js'
 import type { Refusal } from '../../flow-control/queue.js'
 import type { Counter, Gauge, Histogram, Metrics } from '../shared/metric-series.js'
 import { Utilization, utilizationSeries } from '../shared/utilization.js'
-import { declareFlowSeries, declareLevelSeries } from './declared-series.js'
+import { declareFlowSeries, declareLevelSeries, seatsSeries } from './declared-series.js'
 
 /** Series of one flow. */
 export interface FlowSeries {
@@ -25,11 +26,13 @@ export interface FlowSeries {
 export interface FlowMetrics {
   readonly of: (flow: Flow) => FlowSeries
   readonly observe: (level: string) => QueueObserver
-  readonly limited: (level: string, seats: number) => void
+  readonly limited: (level: string, seats: number, bounds?: Bounds) => void
 }
 
-export function flowMetrics (metrics: Metrics): FlowMetrics {
-  const ofFlow = declareFlowSeries(metrics)
+/** @param lends whether levels lend each other seats */
+export function flowMetrics (metrics: Metrics, lends = false): FlowMetrics {
+  const ofFlow = declareFlowSeries(metrics, lends)
+  const limit = seatsSeries(metrics, lends)
   const ofLevel = declareLevelSeries(metrics)
   const sets = new Map<string, QueueSet>()
   metrics.beforeScrape(() => {
@@ -60,8 +63,8 @@ export function flowMetrics (metrics: Metrics): FlowMetrics {
         notAccommodated: ({ schema }) => { ofFlow.lacking.with(level, schema).add() }
       }
     },
-    limited: (level, seats) => {
-      ofLevel.limits.with(level).set(seats)
+    limited: (level, seats, bounds) => {
+      limit(level, seats, bounds)
       if (seats === 0) sets.delete(level)
     }
   }

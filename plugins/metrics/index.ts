@@ -132,7 +132,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
   const resources = later(fastify, 'orchResources')
   const isServed = (request: ServedRequest): boolean => !request.is404 &&
     (!request.orch.info.isResourceRequest || resources()?.serves(request.orch.info) === true)
-  const requests = requestMetrics(own, isServed)
+  const requests = requestMetrics(own, isServed, isLater)
   fastify.addHook('onRequest', (request, reply, done) => {
     requests.begin(served(request), reply)
     done()

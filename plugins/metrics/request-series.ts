@@ -33,7 +33,8 @@ export interface Series extends Labels {
 
 type Declared = ReturnType<typeof declareRequestSeries>
 
-export const declareRequestSeries = ({ counter, gauge, histogram }: Metrics) => ({
+/** @param isLater whether release 1.36 is emulated, which calls one of them otherwise */
+export const declareRequestSeries = ({ counter, gauge, histogram }: Metrics, isLater: boolean) => ({
   requests: counter(
     'apiserver_request_total',
     'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.',
@@ -46,7 +47,7 @@ export const declareRequestSeries = ({ counter, gauge, histogram }: Metrics) => 
     SECONDS, ['verb', 'dry_run', ...SUBJECT]
   ),
   ownDurations: histogram(
-    'apiserver_request_slo_duration_seconds',
+    `apiserver_request_${isLater ? 'sli' : 'slo'}_duration_seconds`,
     'Seconds from the arrival of a request to the end of its answer without those that admission webhooks took, by ' +
       'verb, group, version, resource, subresource, scope and component.',
     SECONDS, ['verb', ...SUBJECT]

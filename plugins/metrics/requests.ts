@@ -46,8 +46,10 @@ export interface RequestMetrics {
 }
 
 /** @param isServed true for served paths; only they get their own labels */
-export function requestMetrics (own: Metrics, isServed: (request: ServedRequest) => boolean): RequestMetrics {
-  const declared = declareRequestSeries(own)
+export function requestMetrics (
+  own: Metrics, isServed: (request: ServedRequest) => boolean, isLater: boolean
+): RequestMetrics {
+  const declared = declareRequestSeries(own, isLater)
   const cache = new SeriesCache(declared)
   const reading = declared.inFlight.with('readOnly')
   const mutating = declared.inFlight.with('mutating')
