@@ -74,7 +74,7 @@ t.test('a server killed amid 5,000 concurrent writes, six times, loses nothing i
       from = newest = Number((JSON.parse(list?.text ?? '') as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
     }
     const watching = await follow(server.port, seen.at(-1)?.version ?? from, seen)
-    const killAt = 200 + int(1000)
+    const killAt = 100 + int(500)
     let answered = 0
     const before = newest
     let next = 0
