@@ -1,7 +1,9 @@
 /** The examples of orch-apiserver/testing, run by their own test runners, with the package as the build bundles it. */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/testing/', import.meta.url))
@@ -35,9 +37,15 @@ t.test('a controller under tap, with faults', async t => {
 })
 
 t.test('a controller under vitest', async t => {
-  const folder = copied(t)
-  // Vitest transforms what is not in a folder node_modules, which takes seconds for the whole package.
+  // Vitest transforms what is not in a folder node_modules, which takes seconds for the whole package. Below this project it would find that by its
+  // own name first.
+  const parent = mkdtempSync(join(tmpdir(), 'orch-vitest-'))
+  t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
+  const folder = join(parent, 'project')
+  cpSync(EXAMPLES, folder, { recursive: true })
   for (const part of ['package.json', 'dist/bundle']) cpSync(`${ROOT}${part}`, `${folder}/node_modules/orch-apiserver/${part}`, { recursive: true, filter: path => !path.endsWith('.map') })
+  for (const name of ['@kubernetes', 'vitest']) symlinkSync(`${PACKAGES}${name}`, `${folder}/node_modules/${name}`)
+  symlinkSync(`${ROOT}node_modules`, `${parent}/node_modules`)
   const { status, output } = run(folder, `${PACKAGES}vitest/vitest.mjs`, 'run', '--reporter=tap-flat')
   t.equal(status, 0, output)
   t.match(output, /^1\.\.2$/m)
