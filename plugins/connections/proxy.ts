@@ -55,7 +55,7 @@ export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: Proxy
       ...target,
       method: request.method,
       headers: requestHeaders(request.raw, {
-        uri: encodePath(cleanPath(prefix + rest)), client: request.raw.socket.remoteAddress
+        uri: encodePath(prefix + cleanPath(rest)), client: request.raw.socket.remoteAddress
       }),
       body: hasBody(request.raw) ? request.raw : undefined,
       upgrade: false
