@@ -65,11 +65,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   checkCipherSuites(values, refuse)
   if (values['authorization-config'] === '') checkModes(values, refuse)
 
-  const expiration = values['service-account-max-token-expiration']
-  if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) {
-    refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
-  }
-
+  checkServiceAccounts(values, refuse)
   const { from, to } = values['service-node-port-range']
   const port = values['orch-service-node-port']
   if (port !== 0 && (port < from || port > to)) {
@@ -91,11 +87,6 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (isSet(values['requestheader-uid-headers']) && settings['RemoteRequestHeaderUID'] === false) {
     refuse('requestheader-uid-headers', 'needs the feature gate RemoteRequestHeaderUID; leave one out')
   }
-  const keyFile = (['service-account-key-file', 'service-account-signing-key-file'] as const)
-    .find(flag => isSet(values[flag]))
-  if (keyFile !== undefined && isSet(values['service-account-signing-endpoint'])) {
-    refuse(keyFile, 'excludes --service-account-signing-endpoint, whose service has the keys; leave one out')
-  }
   if (values['encryption-provider-config-automatic-reload'] && values['encryption-provider-config'] === '') {
     refuse('encryption-provider-config-automatic-reload', 'needs --encryption-provider-config beside it')
   }
@@ -104,6 +95,21 @@ export function checkCombinations ({ values, given }: Parsed): void {
       'permit-port-sharing',
       `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`
     )
+  }
+}
+
+function checkServiceAccounts (values: Values, refuse: Refuse): void {
+  const expiration = values['service-account-max-token-expiration']
+  if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) {
+    refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
+  }
+  const issuers = values['service-account-issuer']
+  const twice = issuers.find((issuer, index) => issuers.indexOf(issuer) !== index)
+  if (twice !== undefined) refuse('service-account-issuer', `has ${twice} twice; leave one out`)
+  const keyFile = (['service-account-key-file', 'service-account-signing-key-file'] as const)
+    .find(flag => isSet(values[flag]))
+  if (keyFile !== undefined && isSet(values['service-account-signing-endpoint'])) {
+    refuse(keyFile, 'excludes --service-account-signing-endpoint, whose service has the keys; leave one out')
   }
 }
 

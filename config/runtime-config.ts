@@ -17,7 +17,7 @@ export const isOn = (value: string): boolean => value.toLowerCase() === 'true'
 /**
  * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions
  * (`apps/v1/daemonsets`).
- * @throws FlagError for an unknown key
+ * @throws FlagError for an unknown key, or if nothing is left
  */
 export function disabledApis (settings: ReadonlyMap<string, string>, text: string | undefined): string[] {
   const on = new Map([...settings].map(([key, value]) => [keyOf(key), isOn(value)]))
@@ -28,6 +28,9 @@ export function disabledApis (settings: ReadonlyMap<string, string>, text: strin
     if (problem !== undefined) {
       throw new FlagError('runtime-config', text, `${key} ${problem}, or api/all, api/ga, api/beta, api/alpha`)
     }
+  }
+  if (on.size === 1 && on.get('api/all') === false) {
+    throw new FlagError('runtime-config', text, 'switches everything off; name what to serve, such as api/ga=true')
   }
   const isEnabled = (apiVersion: string, name = apiVersion): boolean => on.get(apiVersion) ??
     on.get(`api/${stageOf(apiVersion)}`) ?? on.get('api/all') ??

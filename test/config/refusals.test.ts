@@ -68,6 +68,8 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--service-account-jwks-uri=http://keys', /https/],
   ['--service-account-max-token-expiration=10m', /0 or at least 1h/],
   ['--service-account-issuer=http://[', /URI/],
+  ['--service-account-issuer=https://a,https://b,https://a', /has https:\/\/a twice; leave one out/],
+  ['--runtime-config=api/all=false', /switches everything off; name what to serve/],
   ['--oidc-issuer-url=https://issuer.example', /needs --oidc-client-id/],
   ['--oidc-issuer-url=http://issuer.example', /https URL/],
   ['--oidc-issuer-url=https://issuer.example/?tenant=a', /without user, query and fragment/],
