@@ -9,7 +9,12 @@ import './node-version.js'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import protobuf from 'protobufjs'
+
+const { default: protobuf } = await import('protobufjs').catch(error => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+  console.error('the packages are not installed yet: run npm ci first')
+  process.exit(1)
+})
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -25,6 +26,17 @@ t.test('npm start, the command and the image give Node the same flags', async t 
 t.test('the command starts the way its first line says', async t => {
   const out = execFileSync(program, [argument, `${root}${manifest.bin['orch-apiserver']}`, '--version'], { encoding: 'utf8' })
   t.match(out, `orch-apiserver ${manifest.version}`)
+})
+
+t.test('a checkout without packages says what to run, in one line', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-checkout-')) // outside the checkout, whose packages it would find
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  cpSync(join(root, 'build'), join(folder, 'build'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  // dev and build begin with the same step
+  for (const script of ['build', 'dev']) t.match(manifest.scripts[script], /^node build\/protobuf\.js &&/, script)
+  const { status, stderr } = spawnSync(process.execPath, ['build/protobuf.js'], { cwd: folder, encoding: 'utf8' })
+  t.strictSame([status, stderr], [1, 'the packages are not installed yet: run npm ci first\n'])
 })
 
 t.test('the package holds what serves and nothing else; test/consumer.test.ts has its declarations', async t => {
