@@ -51,9 +51,10 @@ export class FlagError extends Error {
 
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Escapes control characters and limits the length. */
+/** Escapes control characters and limits the length; looks at no more of a long text than is kept. */
 export function printable (text: string, limit = 300): string {
-  return shorten(escapeControls(text.replace(/[\n\r\t]/g, character => NAMED[character] ?? character)), limit)
+  const kept = text.slice(0, limit + 1).replace(/[\n\r\t]/g, character => NAMED[character] ?? character)
+  return shorten(escapeControls(kept), limit)
 }
 
 /** Describes an invalid value; undefined if valid. */
