@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import { CONFIGS, serve, tls, until } from '../secure-server.js'
 import { fault, heapUsed } from './refusal.js'
 
-const WATCHES = 60
+const WATCHES = 40
 const upTo = (length: number, make: (index: number) => string): string => {
   let text = make(0)
   for (let index = 1; text.length < length; index++) text += `,${make(index)}`

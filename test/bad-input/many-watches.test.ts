@@ -41,7 +41,7 @@ function seen (from: NodeJS.ReadableStream): number[] {
   return numbers
 }
 
-t.test('100 MB of events, and watches that never read: the others get everything in order, and memory is bounded', async t => {
+t.test('events of 100 MB, and watches that never read: the others get everything in order, and memory is bounded', async t => {
   const server = await serve(t, { storage: { compactionInterval: 500 } })
   const { json } = await server.post(CONFIGS, { metadata: { name: 'big' } })
   const path = `${CONFIGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`
@@ -72,8 +72,8 @@ t.test('100 MB of events, and watches that never read: the others get everything
   for (const one of await Promise.all(Array.from({ length: SILENT }, () => stream(deaf, now)))) one.resume()
   line.stop()
   await until(t, 'the watches', () => server.open.size === 3 * SILENT + 3)
-  await write(400)
-  // They missed 9 GB. The store, here in memory, keeps some of the writes until it is compacted.
+  await write(120)
+  // They missed 2.7 GB. The store, here in memory, keeps some of the writes until it is compacted.
   const grown = (await heapUsed() - before) / MB
   t.ok(grown < 150, `the server holds ${grown.toFixed(0)} MB more`)
 
@@ -98,7 +98,7 @@ t.test('a watch does not keep its initial state in memory', async t => {
   t.equal(state.deref(), undefined)
 })
 
-t.test('a thousand watches that open and close at once leave nothing behind, and others are served meanwhile', async t => {
+t.test('six hundred watches that open and close at once leave nothing behind, and others are served meanwhile', async t => {
   const server = await serve(t)
   for (let at = 0; at < 20; at++) await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })
   const paths = [`${CONFIGS}?watch=1`, `${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=0`, '/api/v1/configmaps?watch=1&labelSelector=a%3D1', `${CONFIGS}?watch=1&resourceVersion=1`, `${CONFIGS}?watch=1&fieldSelector=metadata.name%3Dc-1`]
@@ -117,14 +117,14 @@ t.test('a thousand watches that open and close at once leave nothing behind, and
     }
   })()
   for (let round = 0; round < 2; round++) {
-    const sessions = Array.from({ length: 8 }, () => session(t, server.port))
+    const sessions = Array.from({ length: 5 }, () => session(t, server.port))
     const [sockets] = await Promise.all([
-      Promise.all(Array.from({ length: 200 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string))), // the index is within bounds
+      Promise.all(Array.from({ length: 100 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string))), // the index is within bounds
       Promise.all(sessions.flatMap(of => Array.from({ length: 100 }, async (_, at) => { (await stream(of, paths[at % paths.length] as string)).resume() })))
     ])
     for (const socket of sockets) socket.resume()
-    await until(t, 'the watches', () => server.open.size === 1000)
-    t.equal(server.cache.subscribers - subscribers, 1000)
+    await until(t, 'the watches', () => server.open.size === 600)
+    t.equal(server.cache.subscribers - subscribers, 600)
     await server.patch(`${CONFIGS}/c-1`, { metadata: { annotations: { round: String(round) } } })
     for (const socket of sockets) socket.destroy()
     for (const one of sessions) one.destroy()

@@ -30,10 +30,10 @@ t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and 
   const ask = (token: string): Promise<number> => server.get(BINDINGS, { authorization: `Bearer ${token}` }).then(({ code }) => code)
   t.equal(await ask('good'), 200)
   const before = await heapUsed()
-  const refused = async (from: number): Promise<void> => {
+  const refused = async (from: number, count: number): Promise<void> => {
     let next = from
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      for (let at = next++; at < from + TOKENS; at = next++) {
+      for (let at = next++; at < from + count; at = next++) {
         const code = await ask(wrong(at))
         if (code !== 401) t.fail(`${wrong(at).slice(0, 40)} is ${code}`)
       }
@@ -49,11 +49,11 @@ t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and 
     }
     return served
   })()
-  await refused(0)
+  await refused(0, TOKENS)
   const reviews = service.asked.filter(({ spec }) => spec.token !== 'good').length
   t.ok(reviews <= TOKENS, `${reviews} reviews were sent`)
   service.asked.length = 0
-  await refused(TOKENS)
+  await refused(TOKENS, TOKENS / 5) // when the cache is full
   flood.over = true
   t.ok(await others > 0)
   service.asked.length = 0
