@@ -44,15 +44,17 @@ export const COST = 'seconds of CPU: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
-/** Tests of the interface, whose servers of `build.ts` also run without admission plugins; these have other servers. */
-const OTHER_SERVERS = /^dist\/test\/conformance\/(?:host-http2|http)\.test\.js$/
-const isOfInterface = (file: string): boolean => file.startsWith('dist/test/conformance/') && !OTHER_SERVERS.test(file)
+/**
+ * Tests of what is written, by way of which the default admission plugins could help a rule of the interface: these run with and without them. Reads,
+ * watches, documents and connections pass no plugin, and the life of an object of every kind is in `every-resource`.
+ */
+const WRITES = /^dist\/test\/conformance\/(?:binding-fields|deletion|dry-run|errors|every-resource|findings|metadata|operations|pod-deletion)\.test\.js$/
 
-/** Files that may share a process together, all others alone. Tests of the interface run twice. */
+/** Files that may share a process together, all others alone. Tests of writes run twice. */
 export function batchesOf (files: readonly string[]): Batch[] {
   const turn = ({ files: [file] }: Batch): number => [...FIRST, ''].findIndex(place => file?.startsWith(`dist/test/${place}`))
   return [
-    ...grouped(files.filter(isOfInterface)).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
+    ...grouped(files.filter(file => WRITES.test(file))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
   ].sort((one, other) => turn(one) - turn(other))
 }
