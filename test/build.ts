@@ -48,7 +48,10 @@ export function client (app: FastifyInstance): Client {
     const answer = await app.inject({
       method: method as 'GET', url, ...(payload === undefined ? {} : { payload }), headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...headers }
     })
-    return { code: answer.statusCode, json: parsed(answer.body), body: answer.body, raw: answer.rawPayload, headers: answer.headers }
+    let json: Json | undefined // parsed when read: many answers are large, and only their code counts
+    return {
+      code: answer.statusCode, get json () { return json ??= parsed(answer.body) }, body: answer.body, raw: answer.rawPayload, headers: answer.headers
+    }
   }
   return {
     app,
