@@ -5,7 +5,7 @@
  * `timeout` fails.
  * @see interface, 'Health endpoints'
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { reasonOf } from '../storage/errors.js'
 import { HEALTH_ENDPOINTS } from './shared/request-kinds.js'
@@ -104,62 +104,50 @@ function counted ({ orchMetrics: metrics }: Having<'orchMetrics'>): (endpoint: s
   }
 }
 
-async function health (fastify: Having<'orchMetrics' | 'orchShutdown'>, options: HealthOptions): Promise<void> {
-  const { livezGracePeriod = 0, now = () => performance.now() } = options
-  const started = now()
-  const count = counted(fastify)
-  const checks = new Map<string, Registered>()
+class Checks {
+  readonly #checks = new Map<string, Registered>()
+  readonly #log: FastifyBaseLogger
+  readonly #timeout: number
 
-  type Excused = Registered['isExcused']
-  const never: Excused = () => false
-  const register = (name: string, run: HealthCheck, checked: CheckOptions = {}, isExcused = never): void => {
-    const { healthz = true, livez = true, readyz = true, counts = true, timeout = options.timeout ?? 10_000 } = checked
-    if (checks.has(name)) throw new Error(`health check ${name} is there already`)
+  constructor (log: FastifyBaseLogger, timeout: number) {
+    this.#log = log
+    this.#timeout = timeout
+  }
+
+  /** @param isExcused default never */
+  add (
+    name: string, run: HealthCheck, options: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false
+  ): void {
+    const { healthz = true, livez = true, readyz = true, counts = true, timeout = this.#timeout } = options
+    if (this.#checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
-    checks.set(name, { name, run, timeout, isExcused, endpoints, counts, pending: undefined, failing: false })
+    this.#checks.set(name, { name, run, timeout, isExcused, endpoints, counts, pending: undefined, failing: false })
     // Keep the shutdown check last in reports.
-    const end = checks.get(SHUTDOWN)
-    if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
+    const end = this.#checks.get(SHUTDOWN)
+    if (end !== undefined && this.#checks.delete(SHUTDOWN)) this.#checks.set(SHUTDOWN, end)
   }
 
-  fastify.decorate('orchHealth', {
-    add: (name, check, on) => register(name, check, on),
-    postStart: (name, work) => {
-      let problem: unknown = new Error('not finished')
-      let finished = false
-      work.then(
-        () => { finished = true; problem = undefined },
-        (error: unknown) => { finished = true; problem = error ?? new Error('failed') })
-      register(`poststarthook/${name}`, () => {
-        if (problem !== undefined) throw problem
-      }, {}, endpoint => endpoint === 'livez' && !finished && now() - started < livezGracePeriod)
-    },
-    run: endpoint => of(endpoint).map(check => ({ name: check.name, passes: run(check, endpoint) })),
-    ready: async () => (await Promise.all(of('readyz').map(problemOf))).every(problem => problem === undefined)
-  })
-  register('ping', () => {})
-  register('log', () => {})
-  register(SHUTDOWN, () => {
-    if (fastify.orchShutdown.state !== 'serving') throw new Error('the server is shutting down')
-  }, { healthz: false, livez: false })
-
-  /** Logs only changes: probes repeat every few seconds. */
-  const logChange = (check: Registered, problem: unknown): void => {
-    const failing = problem !== undefined
-    if (failing === check.failing) return
-    check.failing = failing
-    if (failing) fastify.log.warn({ check: check.name, reason: reasonOf(problem) }, 'a health check fails')
-    else fastify.log.info({ check: check.name }, 'a health check passes again')
+  get (name: string, endpoint: HealthEndpoint): Registered | undefined {
+    const check = this.#checks.get(name)
+    return check?.endpoints.has(endpoint) === true ? check : undefined
   }
 
-  const of = (endpoint: HealthEndpoint): Registered[] =>
-    [...checks.values()].filter(check => check.counts && check.endpoints.has(endpoint))
+  of (endpoint: HealthEndpoint): Registered[] {
+    return [...this.#checks.values()].filter(check => check.counts && check.endpoints.has(endpoint))
+  }
+
+  async run (check: Registered, endpoint: HealthEndpoint): Promise<boolean> {
+    if (check.isExcused(endpoint)) return true
+    const problem = await this.problemOf(check)
+    this.#logChange(check, problem)
+    return problem === undefined
+  }
 
   /** Undefined if the check passes. */
-  const problemOf = async (check: Registered): Promise<unknown> => {
+  async problemOf (check: Registered): Promise<unknown> {
     try {
       if (check.pending === undefined) {
         const outcome = check.run()
@@ -174,21 +162,58 @@ async function health (fastify: Having<'orchMetrics' | 'orchShutdown'>, options:
     }
   }
 
-  const run = async (check: Registered, endpoint: HealthEndpoint): Promise<boolean> => {
-    if (check.isExcused(endpoint)) return true
-    const problem = await problemOf(check)
-    logChange(check, problem)
-    return problem === undefined
+  /** Logs only changes: probes repeat every few seconds. */
+  #logChange (check: Registered, problem: unknown): void {
+    const failing = problem !== undefined
+    if (failing === check.failing) return
+    check.failing = failing
+    if (failing) this.#log.warn({ check: check.name, reason: reasonOf(problem) }, 'a health check fails')
+    else this.#log.info({ check: check.name }, 'a health check passes again')
   }
+}
 
+async function health (fastify: Having<'orchMetrics' | 'orchShutdown'>, options: HealthOptions): Promise<void> {
+  const { livezGracePeriod = 0, timeout = 10_000, now = () => performance.now() } = options
+  const started = now()
+  const count = counted(fastify)
+  const checks = new Checks(fastify.log, timeout)
+
+  fastify.decorate('orchHealth', {
+    add: (name, check, on) => { checks.add(name, check, on) },
+    postStart: (name, work) => {
+      let problem: unknown = new Error('not finished')
+      let finished = false
+      work.then(
+        () => { finished = true; problem = undefined },
+        (error: unknown) => { finished = true; problem = error ?? new Error('failed') })
+      checks.add(`poststarthook/${name}`, () => {
+        if (problem !== undefined) throw problem
+      }, {}, endpoint => endpoint === 'livez' && !finished && now() - started < livezGracePeriod)
+    },
+    run: endpoint => checks.of(endpoint).map(check => ({ name: check.name, passes: checks.run(check, endpoint) })),
+    ready: async () =>
+      (await Promise.all(checks.of('readyz').map(check => checks.problemOf(check)))).every(problem =>
+        problem === undefined)
+  })
+  checks.add('ping', () => {})
+  checks.add('log', () => {})
+  checks.add(SHUTDOWN, () => {
+    if (fastify.orchShutdown.state !== 'serving') throw new Error('the server is shutting down')
+  }, { healthz: false, livez: false })
+  serve(fastify, checks, count)
+}
+
+function serve (
+  fastify: FastifyInstance, checks: Checks, count: (endpoint: string, result: CheckResult) => void
+): void {
   const answer = async (
     endpoint: HealthEndpoint, request: ServedRequest, reply: FastifyReply
   ): Promise<FastifyReply> => {
     const { query } = request.orch
     const excluded = excludedNames(query.getAll('exclude'))
-    const mine = of(endpoint)
+    const mine = checks.of(endpoint)
     const results = await Promise.all(mine.map(async check => {
-      const state = excluded.has(check.name) ? 'excluded' : await run(check, endpoint) ? 'ok' : 'failed'
+      const state = excluded.has(check.name) ? 'excluded' : await checks.run(check, endpoint) ? 'ok' : 'failed'
       return { name: check.name, state } satisfies CheckResult
     }))
     for (const result of results) count(endpoint, result)
@@ -203,12 +228,12 @@ async function health (fastify: Having<'orchMetrics' | 'orchShutdown'>, options:
     endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply
   ): Promise<FastifyReply> => {
     const params = request.params as Record<string, string | undefined> // Fastify sets it from the wildcard
-    const check = checks.get(params['*'] ?? '')
-    if (check === undefined || !check.endpoints.has(endpoint)) {
+    const check = checks.get(params['*'] ?? '', endpoint)
+    if (check === undefined) {
       reply.callNotFound()
       return reply
     }
-    const well = await run(check, endpoint)
+    const well = await checks.run(check, endpoint)
     return plain(reply).code(well ? 200 : 500).send(well ? 'ok' : 'internal server error: reason withheld\n')
   }
 
