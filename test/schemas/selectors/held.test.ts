@@ -5,7 +5,7 @@ import { configMaps, secrets } from '../../stored.js'
 import { heapUsed } from '../../bad-input/refusal.js'
 
 const LENGTH = 60_000
-const COPIES = 40
+const COPIES = 20
 const upTo = (length: number, make: (index: number) => string, separator = ','): string => {
   const parts: string[] = []
   for (let index = 0, total = 0; total < length; index++) {
