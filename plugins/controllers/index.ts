@@ -32,4 +32,4 @@ export default plugin<ControllersOptions>()(async (fastify, { leadership, ...set
     done()
   })
   fastify.addHook('onClose', async () => { await starter.close() })
-}, { name: 'orch/controllers', fastify: '5.x', decorators: { fastify: [...NEEDS] } })
+}, { name: 'orch/controllers', fastify: '5.x', decorators: { fastify: NEEDS } })
