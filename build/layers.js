@@ -79,8 +79,9 @@ const PUBLIC_NAMES = ['schemas/compat', 'app', 'config/documents', 'plugins/requ
 /** Packages restricted to certain modules. */
 const PACKAGES = [
   [/^@?fastify/, [
-    'answers', 'app', 'host', 'testing', 'serving/start', 'serving/processes/store-process',
-    'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging'
+    'answers', 'app', 'host', 'testing', 'serving/root', 'serving/running', 'serving/start',
+    'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes',
+    'config/logging'
   ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, [

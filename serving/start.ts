@@ -2,16 +2,14 @@
  * Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help`
  * and mistakes respond immediately.
  */
-import type { Server } from 'node:http'
 import { createServer } from 'node:net'
-import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { logForm } from '../config/log-streams.js'
 import { createLog, loggable } from '../config/logging.js'
 import { isOn } from '../config/gates-of.js'
 import { shownFlags } from '../config/shown-flags.js'
-import { dividedOptions } from '../config/divided-options.js'
 import { configuration } from '../config/options.js'
 import { storeText } from '../config/store.js'
 import type { ServerOptions } from '../config/server-options.js'
@@ -19,33 +17,23 @@ import { Verbosity } from '../config/verbosity.js'
 import { followCertificates } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { listenOn } from './listen-on.js'
-import { answerBadRequest } from './client-errors.js'
-import { badRequestBody } from './refusals.js'
-import { createListener, type Listener } from './listener.js'
 import { isFirstStart, localAdministrator, NOTHING_RUNS, writeKubeconfig } from './local.js'
+import { ofOneProcess, serveFor } from './processes/one-of-several.js'
 import { StallWatch } from './processes/stall-watch.js'
 import type { SupervisorChannel } from './processes/supervisor-channel.js'
+import { createRoot } from './root.js'
+import { end, logReport, type Running } from './running.js'
 import { runtimeWarnings } from './runtime.js'
-import { reportReadiness, whenReady } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
 import { endOnSignals, reportOnSignals } from './signals.js'
 import { endOnUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
-import { startTimeouts } from './wire/start-timeouts.js'
 import { loadedServer, type Whole } from '../answers/server.js'
 
-/** Milliseconds for the remaining responses after the drain. */
-const LAST_ANSWERS = 5000
+export { reportToServiceManager } from './running.js'
+
 /** Minimum interval of log lines about connections. */
 const MINUTE = 60_000
-
-export interface Running {
-  readonly root: FastifyInstance
-  /** The scope that contains the server's decorators. */
-  readonly scope: Whole
-  readonly listener: Listener
-  readonly log: FastifyBaseLogger
-}
 
 /** The plugin of `app.ts`, a higher layer. */
 type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
@@ -78,41 +66,16 @@ export async function start (
   const outOfDescriptors = throttled(MINUTE, (what: string) =>
     log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
-  let listener: Listener | undefined
-  const root = Fastify({
-    // Avoid Fastify's request logging, which would create a logger and timer per request.
-    childLoggerFactory: () => log,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => '', // requests are identified by their audit-id
-    routerOptions: { maxParamLength: 1000, querystringParser: () => NO_QUERY },
-    return503OnClosing: false,
-    serverFactory: handler => {
-      listener = createListener(handler, {
-        tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
-        maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, 'Http2HasHundredStreams') ? 100 : 0),
-        http1Only: values['disable-http2-serving'],
-        requestTimeout: values['request-timeout'],
-        goawayChance: values['goaway-chance'],
-        onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
-        onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
-        onHandshakeError: () => { if (loaded?.orchMetrics !== undefined) handshakeErrors(loaded.orchMetrics).add() }
-      })
-      return listener.server as unknown as Server // it serves both HTTP versions
-    },
-    clientErrorHandler: answerBadRequest,
-    frameworkErrors: ({ statusCode }, _request, reply) => {
-      const answer = reply as unknown as FastifyReply // its type is parameterized by schemas, which are unused
-      const code = statusCode === 414 ? 414 : 400
-      answer.code(code).headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
-        .send(badRequestBody(
-          code, 'BadRequest', 'the request path is not valid: it is no percent-encoded UTF-8 or has too long a part'
-        ))
-    },
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } }
+  const { root, listener } = createRoot(log, {
+    tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
+    maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, 'Http2HasHundredStreams') ? 100 : 0),
+    http1Only: values['disable-http2-serving'],
+    requestTimeout: values['request-timeout'],
+    goawayChance: values['goaway-chance'],
+    onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
+    onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
+    onHandshakeError: () => { if (loaded?.orchMetrics !== undefined) handshakeErrors(loaded.orchMetrics).add() }
   })
-  root.log = log
-  if (listener === undefined) throw new Error('Fastify made no server')
-
   let loaded: FastifyInstance | undefined
   await root.register(async instance => {
     loaded = instance
@@ -159,10 +122,9 @@ export async function start (
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...lossWarnings]) log.warn(warning)
   announce(log, parsed)
-  if (administrator !== undefined) {
-    if (isFirstStart(parsed)) log.info(NOTHING_RUNS)
-    log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
-  }
+  if (administrator === undefined) return running
+  if (isFirstStart(parsed)) log.info(NOTHING_RUNS)
+  log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
   return running
 }
 
@@ -186,52 +148,6 @@ function observed (
   }
 }
 
-/** The process of the store opens it; the others share it. */
-function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
-  if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
-  const { minFree: _, historyRetention, ...options } = storage
-  return {
-    storage: { ...options, kind: 'shared', ...(historyRetention === undefined ? {} : { compactionInterval: 0 }) }
-  }
-}
-
-/** What one process of several has besides. */
-interface Child { readonly supervisor: SupervisorChannel, readonly stallGuard: StallWatch }
-
-/** The options of one process of several. */
-function ofOneProcess (options: ServerOptions, { supervisor, stallGuard }: Child): ServerOptions {
-  const { audit, ...divided } = dividedOptions(options, supervisor.part)
-  return {
-    ...divided,
-    ...(audit === undefined ? {} : { audit: { ...audit, shared: { rotates: () => supervisor.leads } } }),
-    ...sharedStorage(options),
-    stallGuard,
-    leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
-    metrics: { ...options.metrics, process: supervisor.name, others: text => supervisor.collect(text) }
-  }
-}
-
-/** Serves the connections that the supervisor passes on. */
-function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosity: Verbosity): void {
-  const { listener, log, scope: { orchHealth: health, orchMetrics: metrics, orchShutdown: shutdown } } = running
-  startTimeouts(listener.server)
-  shutdown.signal.addEventListener('abort', () => {
-    if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' })
-  })
-  supervisor.serve({
-    connection: listener.serve,
-    end: () => { end(running) },
-    report: () => { logReport(running) },
-    verbosity: v => { verbosity.set(v) },
-    exposition: () => metrics.exposition(),
-    refuse: (like, until) => { stallGuard.refuse(like, until) }
-  })
-  whenReady(health.ready, shutdown.leaving).then(
-    ready => { if (ready) supervisor.send({ kind: 'ready' }) },
-    (error: unknown) => log.error({ err: error }, 'readiness cannot be reported')
-  )
-}
-
 const handshakeErrors = (metrics: Whole['orchMetrics']): { add: () => void } =>
   metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
@@ -243,14 +159,6 @@ const certificateReloads = (
     'Changes of certificate files of the listener, by the flag that names them and by whether they were taken.',
     ['flag', 'status']
   )
-
-/** The query is parsed lazily by request info. */
-const NO_QUERY = Object.freeze({})
-
-/** Routes have no Fastify schemas; Fastify's two compilers would add a fifth to the start-up time. */
-function noSchemas (): never {
-  throw new Error('a route has a schema, but no schema compiler is set')
-}
 
 async function hasNodes ({ orchResources: resources }: Whole): Promise<boolean> {
   const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
@@ -282,38 +190,4 @@ function announce (log: FastifyBaseLogger, { values }: Parsed): void {
     log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this ' +
       'address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
   }
-}
-
-/** Reports readiness to systemd, if systemd started this process. */
-export function reportToServiceManager ({ scope: { orchHealth: health, orchShutdown: shutdown }, log }: Running): void {
-  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } })
-    .catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
-}
-
-/** Logs a diagnostic report. */
-function logReport ({ scope, log }: Running): void {
-  for (const fields of scope.orchReport()) log.info(fields, 'diagnostic report')
-}
-
-/** Shuts down gracefully and exits. */
-function end (running: Running, { signal, code = 0 }: { signal?: string, code?: number } = {}): void {
-  const { log } = running
-  if (signal !== undefined) log.info(`${signal}: shutting down`)
-  shutDown(running).then(() => {
-    if (signal !== undefined) log.info('shutdown complete')
-    process.exit(code)
-  }, (error: unknown) => {
-    log.error({ err: error }, 'shutdown failed')
-    process.exit(1)
-  })
-}
-
-async function shutDown ({ root, scope: { orchShutdown: shutdown }, listener, log }: Running): Promise<void> {
-  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
-  const left = await shutdown.begin()
-  if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')
-  listener.stop()
-  await listener.closed(left > 0 ? 0 : LAST_ANSWERS)
-  listener.destroy()
-  await root.close()
 }
