@@ -6,6 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { pino, type DestinationStream } from 'pino'
+import { withoutUrlSecrets } from '../schemas/quote.js'
 import { printable } from './flag.js'
 import { Verbosity } from './verbosity.js'
 
@@ -28,14 +29,10 @@ const NAMES: Record<number, string> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 4
 const SECRET = /authorization|cookie|token|password|passwd|secret|private_?key/i
 /** Members added by pino. */
 const OWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'reqId'])
-const QUERY_SECRET = /([?&][^=&\s]{0,40}(?:token|password|secret|key)[^=&\s]{0,40}=)[^&\s"]*/gi
 const MAX_VALUE = 4000
 
 export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' =>
   verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
-
-/** Removes secrets from a URL. */
-export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
 export function createLog (
   { verbosity, format = 'text', process: name, write = toStandardError }: LogOptions
@@ -57,7 +54,7 @@ export function createLog (
       err: describeError,
       error: describeError,
       req: (request: { method?: unknown, url?: unknown }) =>
-        `${String(request.method)} ${loggable(String(request.url))}`,
+        `${String(request.method)} ${withoutUrlSecrets(String(request.url))}`,
       res: (reply: { statusCode?: unknown }) => reply.statusCode
     }
   }, {
@@ -127,7 +124,7 @@ export function jsonLine (json: string): string {
 }
 
 /** Escaped, cut and without secrets. */
-const safe = (text: string): string => loggable(printable(text, MAX_VALUE))
+const safe = (text: string): string => withoutUrlSecrets(printable(text, MAX_VALUE))
 const plain = (value: unknown): string => typeof value === 'string' ? value : withoutSecrets(value)
 
 function textOf (value: unknown): string {

@@ -3,11 +3,10 @@ import { defaultTextOf, isThere } from './flags-of-release.js'
 import { FLAGS } from './flags/index.js'
 import type { Flag } from './flag.js'
 import type { Parsed } from './command-line.js'
-import { loggable } from './logging.js'
+import { withoutUrlSecrets } from '../schemas/quote.js'
 
 /** In the place of a value that may hold a secret, as upstream. */
 const CLASSIFIED = 'CLASSIFIED'
-const CREDENTIALS = /\/\/[^/@\s]*@/
 
 export function shownFlags ({ values, given }: Parsed): Record<string, string> {
   const all = Object.entries(FLAGS) as Array<[keyof typeof FLAGS, Flag<unknown>]> // flags differ in their value types
@@ -15,7 +14,7 @@ export function shownFlags ({ values, given }: Parsed): Record<string, string> {
   const there = all.filter(([name]) => isThere(name, release))
   return Object.fromEntries(there.sort(([one], [other]) => one < other ? -1 : 1).map(([name, flag]) => {
     const text = textOf(values[name], given.get(name) ?? defaultTextOf(flag, release))
-    return [name, CREDENTIALS.test(text) || loggable(text) !== text ? CLASSIFIED : text]
+    return [name, withoutUrlSecrets(text) !== text ? CLASSIFIED : text]
   }))
 }
 

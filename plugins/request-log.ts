@@ -9,12 +9,11 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { served, type ObjectRecorder, type RequestContext, type ServedRequest } from '../answers/request-context.js'
 import { plugin } from '../answers/server.js'
+import { withoutUrlSecrets } from '../schemas/quote.js'
 
 export interface RequestLogOptions {
   /** 0 to 10. A function is called for each request. */
   readonly verbosity: number | (() => number)
-  /** Removes secrets from a URL. */
-  readonly safe: (url: string) => string
 }
 
 interface Withheld {
@@ -26,14 +25,15 @@ const WITH_LINES = 3
 const WITH_HEADERS = 8
 /** Maximum object characters by verbosity. */
 const MAX_LENGTHS: Readonly<Record<number, number>> = { 9: 1000, 10: 10_000 }
-/** Headers whose values are or may contain credentials. */
-const MASKED = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'sec-websocket-protocol'])
+/** Headers whose values are or may contain credentials, those for proxied servers included. */
+const MASKED =
+  /^(?:proxy-)?authorization$|cookie|token|secret|passw|credential|signature|api-?key|^x-auth|^sec-websocket-protocol$/
 /** Resources whose objects contain secrets or tokens. */
 const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
 interface LoggedObjects { request?: string, response?: string }
 
-export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
+export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosity: given, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
   // in every group, because several may serve one resource
   const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, '')))
@@ -52,7 +52,7 @@ export default plugin<RequestLogOptions & Withheld>()(async (fastify, { verbosit
       const { orch } = request
       request.log.info({
         method,
-        url: safe(url),
+        url: withoutUrlSecrets(url),
         status: reply.raw.statusCode,
         milliseconds: Math.round((performance.now() - since) * 10) / 10,
         user: orch?.user?.username,
@@ -113,6 +113,6 @@ function keeping (
 function masked (headers: IncomingHttpHeaders | OutgoingHttpHeaders): string {
   return Object.entries(headers)
     .map(([name, value]) =>
-      `${name}: ${MASKED.has(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)
+      `${name}: ${MASKED.test(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)
     .join('; ')
 }

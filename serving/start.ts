@@ -7,7 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { logForm } from '../config/log-streams.js'
-import { createLog, loggable } from '../config/logging.js'
+import { createLog } from '../config/logging.js'
 import { isOn } from '../config/gates-of.js'
 import { shownFlags } from '../config/shown-flags.js'
 import { configuration } from '../config/options.js'
@@ -141,9 +141,9 @@ function observed (
   { profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined
 ): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
-  if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
+  if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level() } }
   return {
-    requestLog: { verbosity: level, safe: loggable },
+    requestLog: { verbosity: level },
     profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); supervisor?.send({ kind: 'verbosity', v }) } }
   }
 }

@@ -129,7 +129,7 @@ const OPTIONS: Table<ServerOptions> = {
     passOn: boolean
   }),
   requestLog: members<Group<'requestLog'>>({
-    verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback())
+    verbosity: required(either(callback<() => number>(), fromFlag(observability.v)))
   }),
   flags: record(string()),
   securityHeaders: members<Group<'securityHeaders'>>({

@@ -9,6 +9,7 @@ import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { countValues, UNBOUNDED } from '../../schemas/codec/json/parse.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
+import { shorten } from '../../schemas/quote.js'
 import { unexplained } from '../../schemas/status.js'
 import { CallFailure, HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
 import { isObject } from '../../schemas/language/values.js'
@@ -84,6 +85,10 @@ function * batches<T extends { readonly object: PlainObject }> (all: readonly T[
 
 class ConversionError extends Error {}
 
+/** Anything that JSON holds; an object's own toString need not be a function. */
+const shown = (value: unknown): string => typeof value === 'string' ? shorten(value, MAX_SHOWN) : typeof value
+const MAX_SHOWN = 200
+
 /** Values of the objects that were sent. */
 const valuesOf = (sent: readonly PlainObject[]): number =>
   sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
@@ -139,9 +144,9 @@ function checked (
   }
   if (!isObject(converted)) return invalid('it is no object')
   if (converted['apiVersion'] !== apiVersion) {
-    invalid(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'])})`)
+    invalid(`invalid groupVersion (expected ${apiVersion}, received ${shown(converted['apiVersion'])})`)
   }
-  if (converted['kind'] !== kind) invalid(`invalid kind (expected ${kind}, received ${String(converted['kind'])})`)
+  if (converted['kind'] !== kind) invalid(`invalid kind (expected ${kind}, received ${shown(converted['kind'])})`)
   const { metadata } = converted
   if (!isObject(metadata)) return invalid('it has no metadata')
   for (const name of ['name', 'namespace', 'uid']) {

@@ -4,9 +4,10 @@
  * @see interface, 'Audit events'
  */
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
+import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
 import type { Status } from '../../schemas/status.js'
 import {
-  truncate, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson,
+  truncate, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson,
   type Subject
 } from './subject.js'
 
@@ -82,8 +83,8 @@ export const eventJson = (event: AuditEvent, whole = true): string => `{${member
 
 function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
   const objects = whole
-    ? `${request === undefined ? '' : `,"requestObject":${escapeRest(request)}`}` +
-      `${response === undefined ? '' : `,"responseObject":${escapeRest(response)}`}`
+    ? `${request === undefined ? '' : `,"requestObject":${escapeControls(request)}`}` +
+      `${response === undefined ? '' : `,"responseObject":${escapeControls(response)}`}`
     : ''
   const said = whole ? annotations : [annotations, membersOf(TRUNCATED)].filter(Boolean).join()
   return `${head}${objects},${times}${said === '' ? '' : `,"annotations":{${said}}`}`
@@ -105,7 +106,7 @@ function statusJson ({ code, status: answered }: Outcome): string {
   const member = (name: string, text: string | undefined): string =>
     text === undefined ? '' : `,"${name}":${quoted(text)}`
   return `{"metadata":{}${member('status', status)}${member('message', message)}${member('reason', reason)}` +
-    `${details === undefined ? '' : `,"details":${escapeRest(JSON.stringify(cut(details)))}`},"code":${code}}`
+    `${details === undefined ? '' : `,"details":${escapeControls(JSON.stringify(cut(details)))}`},"code":${code}}`
 }
 
 const cut = (details: NonNullable<Status['details']>): typeof details => details.causes === undefined
@@ -141,6 +142,6 @@ export function legacyLine (
     ` as=${quoted(as?.username ?? '<self>')} ` +
       `asgroups=${as === undefined || as.groups.length === 0 ? '"<lookup>"' : list(as.groups)}` +
     ` user-agent=${quoted(userAgent ?? '', MAX_AGENT)} namespace=${quoted(info.namespace || '<none>')} ` +
-      `uri=${quoted(url, MAX_URI)}` +
+      `uri=${quoted(withoutUrlSecrets(url), MAX_URI)}` +
     ` response="${outcome === undefined ? '<deferred>' : outcome.code}"`
 }

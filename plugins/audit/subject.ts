@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
 
 /** Identifying metadata of an object. */
 export interface SentObject {
@@ -48,10 +49,8 @@ export class Subject {
 
   get who (): string {
     const { url, info, user } = this.facts
-    return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${quotedCached(info.verb)},"user":${user ===
-      undefined
-      ? '{}'
-      : userJson(user)}`
+    return this.#who ??= `"requestURI":${quoted(withoutUrlSecrets(url), MAX_URI)},` +
+      `"verb":${quotedCached(info.verb)},"user":${user === undefined ? '{}' : userJson(user)}`
   }
 
   get how (): string {
@@ -81,13 +80,9 @@ export const MAX_GROUPS = 4096
 /** Limits every client-supplied string. */
 export const truncate = (text: string, length = MAX_TEXT): string =>
   text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
-/** Escapes control characters and line separators that JSON allows but terminals interpret. */
-export const escapeRest = (line: string): string =>
-  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character =>
-    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 export function quoted (text: string, length = MAX_TEXT): string {
   const clipped = truncate(text, length)
-  return PLAIN.test(clipped) ? `"${clipped}"` : escapeRest(JSON.stringify(clipped))
+  return PLAIN.test(clipped) ? `"${clipped}"` : escapeControls(JSON.stringify(clipped))
 }
 
 /** Characters that need no escaping. */
@@ -133,7 +128,7 @@ export function userJson (user: UserInfo): string {
   const known = users.get(user)
   if (known !== undefined) return known
   const { username, uid, groups, extra } = user
-  const json = escapeRest(JSON.stringify({
+  const json = escapeControls(JSON.stringify({
     username: truncate(username),
     uid: filled(uid),
     groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => truncate(group)),

@@ -78,7 +78,7 @@ export function tokenWebhookAuthenticator (
       const { audiences: _confirmed, ...user } = result // the caller requested no audiences
       return { found: user }
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error
+      if (!(error instanceof TypeError)) throw withoutToken(reasonOf(error), token)
       const failure = new Error(`token-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error })
       warn(failure)
       throw failure
@@ -112,7 +112,7 @@ export function readTokenReview (
   const { authenticated = false, error = '', audiences, user } = fields(status, 'status')
   if (typeof authenticated !== 'boolean') throw new TypeError('status.authenticated is neither true nor false')
   if (!authenticated) {
-    if (typeof error === 'string' && error !== '') throw new Error(error.slice(0, MAX_ERROR_LENGTH))
+    if (typeof error === 'string' && error !== '') throw new Error(error)
     return undefined
   }
   const identity = userOf(user)
@@ -123,6 +123,10 @@ export function readTokenReview (
 }
 
 const MAX_ERROR_LENGTH = 1000
+
+/** What the webhook says is logged, causes too, and it may quote the token. */
+const withoutToken = (message: string, token: string): Error =>
+  new Error(message.replaceAll(token, '…').slice(0, MAX_ERROR_LENGTH))
 
 function userOf (user: unknown): UserInfo {
   const { username, uid = '', groups, extra } = fields(user, 'status.user')

@@ -40,12 +40,16 @@ export const offeredProtocols = ({ headers }: IncomingMessage): string[] | undef
     ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim()).filter(one => one !== '')
     : undefined
 
-const [TEXT, BINARY, CLOSE, PING, PONG] = [1, 2, 8, 9, 10]
+const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10]
 /** The bit that marks a control frame. */
 const CONTROL = 8
 const MAX_CONTROL_LENGTH = 125
 const [IN_16_BITS, IN_64_BITS] = [126, 127]
 const [NORMAL, PROTOCOL_ERROR] = [1000, 1002]
+
+/** Codes that a closing frame may carry. */
+const isCloseCode = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && (code < 1004 || code > 1006)) || (code >= 3000 && code < 5000)
 
 /** Milliseconds for the client to end the connection after the closing frame. */
 const LINGER = 10_000
@@ -63,6 +67,8 @@ interface Frame {
   readonly code: number
   readonly headLength: number
   readonly length: number
+  /** The last of its message. */
+  readonly last: boolean
 }
 
 /** The frame at the start, undefined while its head is incomplete. @throws Error if it may not be */
@@ -81,7 +87,8 @@ function frameOf (bytes: Buffer): Frame | undefined {
   const length = lengthBytes === 0
     ? short
     : lengthBytes === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-  return { code, headLength, length }
+  if (length >= 2 ** 63) throw new Error('invalid length')
+  return { code, headLength, length, last: first >= 0x80 }
 }
 
 export class WebSocketEnd {
@@ -94,6 +101,8 @@ export class WebSocketEnd {
   #mask: Buffer = NONE
   #masked = 0
   #begins = true
+  /** Within a message of several frames. */
+  #continues = false
   #isClosing = false
   #isGone = false
 
@@ -145,8 +154,10 @@ export class WebSocketEnd {
       this.#masked = 0
       rest = rest.subarray(frame.headLength)
       if (frame.code < CONTROL) {
+        if (this.#continues !== (frame.code === CONTINUATION)) throw new Error('a frame of another message')
+        this.#continues = !frame.last
         this.#left = frame.length
-        this.#begins ||= frame.code === TEXT || frame.code === BINARY
+        this.#begins ||= frame.code !== CONTINUATION
       } else {
         this.#control(frame.code, rest.subarray(0, frame.length))
         rest = rest.subarray(frame.length)
@@ -170,7 +181,9 @@ export class WebSocketEnd {
     // Who does not read the answers is not read either: they would pile up.
     if (code === PING && !this.#frame(PONG, payload)) this.source.holdFor(this.#socket)
     if (code !== CLOSE) return
-    this.close(payload.length >= 2 ? payload.readUInt16BE(0) : NORMAL)
+    if (payload.length === 1) throw new Error('half a code')
+    const closed = payload.length === 0 ? NORMAL : payload.readUInt16BE(0)
+    this.close(isCloseCode(closed) ? closed : PROTOCOL_ERROR)
     this.#gone()
   }
 

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withoutUrlSecrets } from '../../schemas/quote.js'
 import { splitStreams } from '../../config/log-streams.js'
-import { createLog, jsonLine, loggable, logLevel, textLine } from '../../config/logging.js'
+import { createLog, jsonLine, logLevel, textLine } from '../../config/logging.js'
 
 function build (verbosity = 0) {
   const lines: string[] = []
@@ -33,7 +34,9 @@ t.test('secrets are omitted by name, at any depth, and in addresses', async t =>
   t.notMatch(lines.join(''), /sesame/)
   t.match(lines[0], /json/)
   t.match(lines[1], /req="GET \/x\?access_token=…&limit=1"/)
-  t.equal(loggable('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
+  t.equal(withoutUrlSecrets('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
+  t.equal(withoutUrlSecrets('https://ann:sesame@host/@a?auth=sesame;jwt=sesame&to=https%3A%2F%2Fx%3Faccess_token%3Dsesame%26b'), 'https://…@host/@a?auth=…;jwt=…&to=https%3A%2F%2Fx%3Faccess_token%3D…%26b')
+  t.equal(withoutUrlSecrets('/pods?labelSelector=token=a&continue=b'), '/pods?labelSelector=token=a&continue=b')
 })
 
 t.test('an error is logged with its causes', async t => {

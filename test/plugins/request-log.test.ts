@@ -3,7 +3,7 @@ import { LogController, type FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
 import t, { type Test } from 'tap'
 import orch, { type ServerOptions } from '../../app.js'
-import { createLog, loggable } from '../../config/logging.js'
+import { createLog } from '../../config/logging.js'
 import { client, type Client } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
@@ -13,7 +13,7 @@ async function start (t: Test, verbosity: number | (() => number), more: ServerO
   const logger = createLog({ verbosity: 0, write: line => { log.push(line) } })
   const app: FastifyInstance = Fastify({ childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true }) })
   t.teardown(() => app.close())
-  await app.register(orch, { requestLog: { verbosity, safe: loggable }, authentication: { tokens: 'sesame-token,ann,1\n' }, ...more })
+  await app.register(orch, { requestLog: { verbosity }, authentication: { tokens: 'sesame-token,ann,1\n' }, ...more })
   await app.ready()
   const server = client(app)
   while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
@@ -30,7 +30,7 @@ t.test('at 3 a line has the request and the status', async t => {
 
 t.test('at 8 it has the headers, and no credential', async t => {
   const { server, lines } = await start(t, 8)
-  await server.get('/version', { authorization: 'Bearer sesame-token', cookie: 'session=sesame', 'sec-websocket-protocol': 'base64url.bearer.authorization.orch.io.sesame', 'x-other': 'shown\u001b[31m' })
+  await server.get('/version', { authorization: 'Bearer sesame-token', cookie: 'session=sesame', 'sec-websocket-protocol': 'base64url.bearer.authorization.orch.io.sesame', 'x-api-key': 'sesame', 'x-auth-user': 'sesame', referer: 'https://ann:sesame@host/', 'x-other': 'shown\u001b[31m' })
   const [line = ''] = lines()
   t.match(line, /requestHeaders="[^\n]*authorization: Bearer…[^\n]*x-other: shown/)
   t.match(line, /responseHeaders="[^\n]*content-type: application\/json/)

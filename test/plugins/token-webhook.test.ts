@@ -166,6 +166,13 @@ t.test('a webhook that hangs ends in a timeout, and a token that fits in no head
   t.equal(service.asked.length, 0)
 })
 
+t.test('an error of the webhook does not repeat the token', async t => {
+  const service = await reviewer(t, ({ spec }) => ({ authenticated: false, error: `${'x'.repeat(995)} ${String(spec.token)}` }))
+  const server = await serve(t, service.port)
+  const { json } = await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token: 'sesame' } })
+  t.match(json.status.error, /x …\]$/)
+})
+
 t.test('a review is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'TokenReview', status })
   t.same(readTokenReview(review({ authenticated: true, user: { username: 'a', groups: null, extra: null } }), 'a/v1', undefined, []), { username: 'a', uid: '', groups: [], extra: {} })

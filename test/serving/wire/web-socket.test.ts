@@ -45,3 +45,36 @@ t.test('a client that takes no messages is left, whatever it sends', async t => 
   await once(server, 'close')
   clearInterval(sending)
 })
+
+t.test('what no client may send ends the connection with the code for that', async t => {
+  const masked = (first: number, second: number, ...bytes: number[]): Buffer => Buffer.of(first, second, ...bytes)
+  const NO_MASK = [0, 0, 0, 0]
+  const sent: Readonly<Record<string, Buffer>> = {
+    'a length of 64 bits': masked(0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, ...NO_MASK),
+    'a rest without a beginning': masked(0x80, 0x81, ...NO_MASK, 1),
+    'a message within another': masked(0x02, 0x81, ...NO_MASK, 1, 0x82, 0x81, ...NO_MASK, 1),
+    'half a code': masked(0x88, 0x81, ...NO_MASK, 3),
+    'a code for no frame': masked(0x88, 0x82, ...NO_MASK, 3, 0xed)
+  }
+  for (const [title, bytes] of Object.entries(sent)) {
+    const { client, server } = await connected(t)
+    let isClosed = false
+    const end = new WebSocketEnd(server, { piece: () => {}, closed: () => { isClosed = true } })
+    t.teardown(() => { end.close() })
+    client.resume().write(bytes)
+    const [answer] = await once(client, 'data') as [Buffer]
+    t.same([...answer], [0x88, 2, 1002 >> 8, 1002 & 0xff], title)
+    t.ok(isClosed, title)
+    client.destroy()
+  }
+})
+
+t.test('a message may come in frames, with a ping between them', async t => {
+  const { client, server } = await connected(t)
+  const heard: string[] = []
+  const end = new WebSocketEnd(server, { piece: (bytes, begins) => { heard.push(`${begins ? '' : '+'}${bytes.length}`) }, closed: () => {} })
+  t.teardown(() => { end.close() })
+  client.resume().write(Buffer.concat([Buffer.of(0x02, 0x81, 0, 0, 0, 0, 1), frame(PING, 1), Buffer.of(0x00, 0x82, 0, 0, 0, 0, 1, 2), frame(0, 3), frame(BINARY, 4)]))
+  await once(client, 'data')
+  t.same(heard, ['1', '+2', '+3', '4'])
+})

@@ -2,6 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
+import { withoutUrlSecrets } from '../../../quote.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { Steps } from '../../../steps.js'
 import { WEBHOOK_CONDITIONS } from '../policy-expressions.js'
@@ -158,9 +159,14 @@ function validateUrl (text: string, at: string, report: Report): void {
   }
   if (!isHttps) invalid(report, at, scheme, `'https' is the only allowed URL scheme${FORM}`)
   if (host === '') invalid(report, at, host, `host must be specified${FORM}`)
-  if (end >= 0) invalid(report, at, authority.slice(0, end), 'user information is not permitted in the URL')
+  if (end >= 0) {
+    const user = authority.slice(0, end).replace(/:.*/, ':…')
+    invalid(report, at, user, 'user information is not permitted in the URL')
+  }
   if (fragment !== '') invalid(report, at, fragment, 'fragments are not permitted in the URL')
-  if (query !== '') invalid(report, at, query, 'query parameters are not permitted in the URL')
+  if (query !== '') {
+    invalid(report, at, withoutUrlSecrets(`?${query}`).slice(1), 'query parameters are not permitted in the URL')
+  }
 }
 
 function validatePath (path: string, at: string, report: Report): void {

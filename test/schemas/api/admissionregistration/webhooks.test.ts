@@ -70,7 +70,7 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
       ['Some', 'supported values: "None", "NoneOnDryRun"'],
       ['http', "'https' is the only allowed URL scheme; desired format: https://host[/path]"],
       ['', 'host must be specified; desired format: https://host[/path]'],
-      ['u:p', 'user information is not permitted in the URL'],
+      ['u:…', 'user information is not permitted in the URL'],
       ['f', 'fragments are not permitted in the URL'],
       ['q', 'query parameters are not permitted in the URL']
     ])
