@@ -51,7 +51,7 @@ async function refused (t: Test, ...flags: string[]): Promise<string[]> {
   child.stderr.on('data', (piece: Buffer) => { log += piece.toString() })
   const [code] = await once(child, 'close') as [number | null]
   t.equal(code, 1)
-  t.ok(performance.now() - since < 10_000, 'within seconds')
+  t.ok(performance.now() - since < 60_000, 'and does not go on trying')
   return log.trimEnd().split('\n')
 }
 

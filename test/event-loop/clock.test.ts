@@ -26,5 +26,5 @@ t.test('a wall clock that jumps by days neither ends nor prolongs watches, and m
   t.notOk(watch.ended)
   await short.until(() => short.ended).catch(() => {})
   t.ok(performance.now() - began > 1900, 'the short one had its two seconds')
-  t.ok(performance.now() - began < 20_000, 'and not days')
+  t.ok(performance.now() - began < 60_000, 'and not days')
 })

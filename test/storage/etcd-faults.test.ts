@@ -6,6 +6,7 @@ import { writeThroughTrouble } from '../contracts/faults.js'
 import { randomOperations } from '../contracts/backend.js'
 import { Observed } from '../contracts/observed.js'
 import { Line, startEtcd, startEtcdCluster } from '../etcd-process.js'
+import { ownTime } from '../own-time.js'
 
 // The pauses below prolong the trouble; no result is waited for by the clock.
 
@@ -74,10 +75,10 @@ t.test('when it can not be reached, every call ends in time with Unavailable, an
   t.teardown(() => backend.close())
   const watch = new Observed(backend, '/a', '/b', await backend.revision())
   line.refuse(true)
-  const began = performance.now()
+  const began = ownTime()
   await t.rejects(backend.status(), { name: 'StorageError', code: 'Unavailable' })
   await t.rejects(backend.create('/a', Buffer.from('x')), { name: 'StorageError', code: 'Unavailable' })
-  t.ok(performance.now() - began < 8_000)
+  t.ok(ownTime() - began < 8_000)
   line.refuse(false)
   const created = await backend.create('/a', Buffer.from('y'))
   t.ok(created.succeeded)
