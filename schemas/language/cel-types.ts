@@ -1,5 +1,4 @@
 /** The types of declared messages, as expressions in CEL see them. */
-import { escapeName } from '../../expressions/names.js'
 import { DYN, listOf, mapOf, STRING, type Type } from '../../expressions/types.js'
 import { planOf, type PlannedField, type Plan } from './plan.js'
 import type { Message, ScalarName } from './types.js'
@@ -20,7 +19,10 @@ const TEXTS: Readonly<Record<string, Type>> = {
 
 const known = new WeakMap<Plan, Type>()
 
-/** The same type each time, with all fields of a message; what is no plain value of a known type is `dyn`. */
+/**
+ * The same type each time, with all fields of a message; what is no plain value of a known type is `dyn`. Policies read
+ * JSON, so that fields have the names they have there: `namespace` needs no escape, unlike in rules of definitions.
+ */
 export const celTypeOf = (message: Message): Type => ofPlan(planOf(message))
 
 function ofPlan (plan: Plan): Type {
@@ -32,10 +34,7 @@ function ofPlan (plan: Plan): Type {
   if (plan.message.type !== undefined) {
     for (const member of ['kind', 'apiVersion']) fields.set(member, { member, type: STRING })
   }
-  for (const field of plan.fields) {
-    const name = escapeName(field.jsonName)
-    if (name !== undefined) fields.set(name, { member: field.jsonName, type: ofField(field) })
-  }
+  for (const field of plan.fields) fields.set(field.jsonName, { member: field.jsonName, type: ofField(field) })
   return type
 }
 

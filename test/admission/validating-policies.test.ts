@@ -528,6 +528,10 @@ t.test('expressions are checked against the types that rules name, and the statu
   )
   for (const [name, spec] of Object.entries({
     right: { ...rules([''], ['pods']), validations: [{ expression: "object.spec.containers.all(c, c.image != '') && object.kind == 'Pod'" }] },
+    reserved: {
+      ...rules(['rbac.authorization.orch.io'], ['rolebindings']),
+      validations: [{ expression: 'object.subjects.all(s, s.?namespace.orValue("") == object.metadata.namespace)' }]
+    },
     wildcard: { ...rules(['*'], ['pods']), validations: [{ expression: 'object.nothing' + " == ''" }] },
     unknown: { ...rules(['example.com'], ['widgets']), validations: [{ expression: 'object.nothing' + " == ''" }] },
     params: {
