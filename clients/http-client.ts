@@ -5,6 +5,8 @@
  */
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { countValues, OF_BODIES } from '../schemas/codec/json/parse.js'
+import { isDecodeError, saidOf } from '../schemas/language/decode-error.js'
 import { ClientError, classify } from './errors.js'
 import { Cancellation, exchange, Unanswered, type Headers } from './exchange.js'
 import type { Endpoint } from './kubeconfig.js'
@@ -164,7 +166,10 @@ export class HttpClient {
     }
   }
 
-  /** A call with a JSON response. @throws as `call`; ClientError 'BadAnswer' for invalid JSON */
+  /**
+   * A call with a JSON response.
+   * @throws as `call`; ClientError 'BadAnswer' unless it is JSON within the bounds of bodies
+   */
   async json (call: Call): Promise<unknown> {
     const { body } = await this.call({
       ...call, headers: {
@@ -173,9 +178,11 @@ export class HttpClient {
       }
     })
     try {
+      countValues(body, OF_BODIES) // what these calls answer is no larger, and JSON.parse cannot be interrupted
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
     } catch (cause) {
-      throw new ClientError('BadAnswer', `${this.#call}: the answer is not JSON`, { cause })
+      const why = isDecodeError(cause) ? saidOf(cause, 'the answer') : 'the answer is not JSON'
+      throw new ClientError('BadAnswer', `${this.#call}: ${why}`, { cause })
     }
   }
 
