@@ -34,12 +34,11 @@ export interface TrailOptions {
 export type AuditMetrics = ReturnType<typeof auditMetrics>
 
 export function auditMetrics (metrics: Metrics) {
-  const levels = metrics.counter(
-    'apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level']
-  )
   return {
     events: metrics.counter('apiserver_audit_event_total', 'Audit events written.').with(),
-    levels: new Map<string, Counter>(LEVELS.map(level => [level, levels.with(level)])),
+    levels: metrics.counter(
+      'apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level']
+    ),
     rejected: metrics.counter(
       'apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.'
     ).with()
@@ -48,9 +47,12 @@ export function auditMetrics (metrics: Metrics) {
 
 export class Trail {
   readonly #options: TrailOptions
+  /** Without an audit log there are no series of levels. */
+  readonly #levels: ReadonlyMap<string, Counter>
 
   constructor (options: TrailOptions) {
     this.#options = options
+    this.#levels = new Map(LEVELS.map(level => [level, options.metrics.levels.with(level)]))
   }
 
   /** Records a request that arrives. @returns the error to answer with, if its event was to be written and was lost */
@@ -83,7 +85,7 @@ export class Trail {
     const { user, impersonator, info } = request.orch
     const asking = impersonator ?? user
     const auditConfig = this.#options.ruler(asking, info)
-    this.#options.metrics.levels.get(auditConfig.level)?.add()
+    this.#levels.get(auditConfig.level)?.add()
     if (auditConfig.level === 'None') return undefined
     const { auditId, receivedAt } = request.orch
     const recording = new Recording(auditConfig, { auditId, info, user: asking, receivedAt, ...request.sender() })

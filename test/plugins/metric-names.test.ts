@@ -137,6 +137,11 @@ t.test('under 1.36 some have that release\'s names', async t => {
   for (const [name, seats] of [['nominal', 245], ['lower', 24], ['upper', 602], ['current', 245]] as const) t.match(body, `apiserver_flowcontrol_${name}_limit_seats{priority_level="workload-low"} ${seats}\n`)
 })
 
+t.test('without an audit log no level of it is counted', async t => {
+  const { body } = await (await listen(t, {})).get('/metrics')
+  t.notMatch(body, /^apiserver_audit_level_total\{/m)
+})
+
 t.test('events of watches are counted and measured, those a watch begins with apart', async t => {
   const server = await listen(t, {})
   for (let index = 0; index < 3; index++) await server.post(CONFIGS, { metadata: { name: `c${index}`, labels: { odd: String(index % 2) } } })
