@@ -59,7 +59,8 @@ export const cycles = {
   create: context => ({
     Program (node) {
       found ??= cycle(imports())
-      if (found[0] === relative(root, context.filename)) {
+      // Of each file, as only those that have changed may be checked.
+      if (found.includes(relative(root, context.filename))) {
         context.report({ node, message: `import cycle: ${found.join(' → ')}` })
       }
     }

@@ -42,7 +42,7 @@ t.test('layers, cycles, getters in literals and layout are part of the lint', as
   }), {
     'plugins/anything.ts': ['orch(layers)'],
     'schemas/one.ts': ['orch(cycles)'],
-    'schemas/other.ts': [],
+    'schemas/other.ts': ['orch(cycles)'],
     'routes/getter.ts': ['orch(no-getters-in-literals)'],
     'schemas/getter.ts': [],
     'schemas/layout.ts': ['@stylistic(semi)'],
