@@ -229,7 +229,10 @@ t.test('the packed package compiles and runs in another strict project', async t
   const steps = scripts.prepack.split(' && ')
   const [, ...declarations] = steps.pop()?.split(' ') ?? []
   const [generate, compile, bundle] = scripts.build.split(' && ')
-  t.strictSame([steps, scripts.prepare.split(' && ')], [['node build/install.js', generate, compile], [generate, bundle]], 'npm pack builds before its last step, and the bundle after it')
+  t.strictSame(
+    [steps, scripts.prepare.split(' && ')], [['node build/install.js', generate, compile], [generate, bundle]],
+    'npm pack builds before its last step, and the bundle after it'
+  )
   const copy = join(folder, 'product')
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   for (const file of files.filter(file => !/^test\/.*\.(?:ts|yaml)$/.test(file))) cpSync(join(root, file), join(copy, file), { recursive: true })
@@ -290,8 +293,16 @@ t.test('the packed package compiles and runs in another strict project', async t
   t.notOk(readdirSync(join(project, 'node_modules/orch-apiserver')).includes('node_modules'), 'it shares the packages of the project')
 
   // The older compiler takes five times the CPU: it compiles only what uses the package's types, and checks all declarations where `ways` runs it.
-  for (const [compiler, config, ...args] of [['typescript', 'tsconfig.host.json', '--skipLibCheck'], ['typescript-native', 'tsconfig.json']] as const) {
-    const compiled = await run(process.execPath, [join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project', join(project, config), ...args]).catch((error: unknown) => error as { stdout: string })
+  for (const [compiler, config, ...args] of [
+    ['typescript', 'tsconfig.host.json', '--skipLibCheck'], ['typescript-native', 'tsconfig.json']
+  ] as const) {
+    const compiled = await run(
+      process.execPath,
+      [
+        join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project',
+        join(project, config), ...args
+      ]
+    ).catch((error: unknown) => error as { stdout: string })
     t.equal(compiled.stdout, '', `it compiles with ${compiler} ${versionOf(compiler)}`)
   }
 

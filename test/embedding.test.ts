@@ -97,15 +97,23 @@ for (const name of ${JSON.stringify([...blocks.keys()])}) {
 t.test('each block does what it says, admits nobody unasked, and leaves nothing that runs', async t => {
   for (const [name, text] of blocks) {
     const { then } = ASKED[name] ?? {}
-    writeFileSync(join(folder, `${name}.mjs`), `${text.replace('port: 8080', 'port: 0')}${then === undefined ? '' : ASK + then}\n${text.includes('close()') ? '' : 'await fastify.close()\n'}`)
+    writeFileSync(
+      join(folder, `${name}.mjs`),
+      `${text.replace('port: 8080', 'port: 0')}${then === undefined ? '' : ASK + then}\n${text.includes('close()') ? '' : 'await fastify.close()\n'}`
+    )
   }
-  const child = spawn(process.execPath, ['--input-type=module', '-e', HOSTS], { cwd: folder, env: { ...process.env, ...ENV, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(
+    process.execPath, ['--input-type=module', '-e', HOSTS],
+    { cwd: folder, env: { ...process.env, ...ENV, NODE_OPTIONS: '' }, stdio: ['ignore', 'pipe', 'pipe'] }
+  )
   let [printed, failed] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => { printed += chunk.toString() })
   child.stderr.on('data', (chunk: Buffer) => { failed += chunk.toString() })
   const [code] = await once(child, 'close') as [number | null]
   t.equal(code, 0, failed)
-  const printedBy = new Map([...printed.matchAll(/([^]*?)# end of (\w+)\n/g)].map(([, text = '', name = '']) => [name, text]))
+  const printedBy = new Map([
+    ...printed.matchAll(/([^]*?)# end of (\w+)\n/g)
+  ].map(([, text = '', name = '']) => [name, text]))
   for (const [name, { prints }] of Object.entries(ASKED)) {
     const text = printedBy.get(name) ?? ''
     t.notMatch(text, /everybody who reaches/, `${name} admits nobody unasked`)

@@ -10,7 +10,9 @@ type Graph = ReadonlyMap<string, readonly string[]>
 const { cycle, imports } = await import(`${root}build/cycles.js`) as { cycle: (graph: Graph) => string[], imports: () => Graph }
 
 /** Why the file may not import the specifier, as a list of at most one. */
-const complaints = (file: string, specifier: string): string[] => [violation(file.replace(/\.ts$/, ''), specifier) ?? []].flat()
+const complaints = (file: string, specifier: string): string[] => [
+  violation(file.replace(/\.ts$/, ''), specifier) ?? []
+].flat()
 
 /** The rules that files break, by path, in a checkout that has the lint and nothing else. */
 async function lint (t: Test, files: Readonly<Record<string, string>>): Promise<Record<string, string[]>> {
@@ -21,8 +23,13 @@ async function lint (t: Test, files: Readonly<Record<string, string>>): Promise<
     mkdirSync(join(folder, dirname(path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  const command = [join(root, 'test/node_modules/oxlint/bin/oxlint'), '--config=build/style.json', '--format=json', ...Object.keys(files)]
-  const printed = await new Promise<string>(resolve => execFile(process.execPath, command, { cwd: folder, env: { ...process.env, TEST: '1' } }, (_, stdout) => { resolve(stdout) }))
+  const command = [
+    join(root, 'test/node_modules/oxlint/bin/oxlint'), '--config=build/style.json', '--format=json',
+    ...Object.keys(files)
+  ]
+  const printed = await new Promise<string>(resolve => execFile(
+    process.execPath, command, { cwd: folder, env: { ...process.env, TEST: '1' } }, (_, stdout) => { resolve(stdout) }
+  ))
   const broken: Record<string, string[]> = Object.fromEntries(Object.keys(files).map(file => [file, []]))
   for (const { filename, code } of (JSON.parse(printed) as { diagnostics: Array<{ filename: string, code: string }> }).diagnostics) broken[filename]?.push(code)
   return broken
@@ -141,7 +148,9 @@ const FOLDERS = ['schemas', 'event-loop', 'storage', 'auth', 'flow-control', 're
 
 t.test('no folder imports one above it', async t => {
   for (const [at, folder] of FOLDERS.entries()) {
-    for (const above of [...FOLDERS.slice(at + 1), 'plugins', 'routes', 'config', 'clients']) t.not(complaints(`${folder}/it.ts`, `../${above}/it.js`).length, 0, `${folder} may not import ${above}`)
+    for (const above of [
+      ...FOLDERS.slice(at + 1), 'plugins', 'routes', 'config', 'clients'
+    ]) t.not(complaints(`${folder}/it.ts`, `../${above}/it.js`).length, 0, `${folder} may not import ${above}`)
   }
 })
 
@@ -194,7 +203,9 @@ t.test('an import in another form is one as well', async t => {
     "export type That = import('../plugins/health.js').It",
     "onDemand('etcd3/lib/connection-pool.js')"
   ]
-  const broken = await lint(t, Object.fromEntries(forms.map((text, index) => [`registry/form-${index}.ts`, `${text}\n`])))
+  const broken = await lint(
+    t, Object.fromEntries(forms.map((text, index) => [`registry/form-${index}.ts`, `${text}\n`]))
+  )
   t.strictSame(Object.values(broken), forms.map(() => ['orch(layers)']))
 })
 

@@ -58,7 +58,9 @@ t.test('a clone, its one command, and the session that follows', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   // Files that git knows and the working tree contains, without built or installed ones, and without the tests.
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n').filter(file => !/^test\/.*\.ts$/.test(file))
+  const files = execFileSync(
+    'git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }
+  ).trim().split('\n').filter(file => !/^test\/.*\.ts$/.test(file))
   execFileSync('bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder], { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] })
 
   t.equal(run?.text, 'npm ci && npm start')

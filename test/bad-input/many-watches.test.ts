@@ -119,7 +119,9 @@ t.test('six hundred watches that open and close at once leave nothing behind, an
   for (let round = 0; round < 2; round++) {
     const sessions = Array.from({ length: 5 }, () => session(t, server.port))
     const [sockets] = await Promise.all([
-      Promise.all(Array.from({ length: 100 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string))), // the index is within bounds
+      Promise.all(Array.from(
+        { length: 100 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string)
+      )), // the index is within bounds
       Promise.all(sessions.flatMap(of => Array.from({ length: 100 }, async (_, at) => { (await stream(of, paths[at % paths.length] as string)).resume() })))
     ])
     for (const socket of sockets) socket.resume()

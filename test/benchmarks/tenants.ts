@@ -53,7 +53,10 @@ export async function tenants (scale: Scale): Promise<void> {
   report({ work: `one change of 15,900 keys with ${watches} Table watches`, unit: 'ms, the longest turn', ours: await watchedChange(probed, watches, rounds), bound: MAX_TURN_MS * slower })
   await probed.stop() // it takes one core all the time
   const others = Math.min(CROWD, scale.watchers)
-  report({ work: 'a YAML body of another user beside ten of 2.9 MB of comments', unit: 'ms', ours: await besideComments(quiet, rounds, others), bound: MAX_WAIT_MS * slower })
+  report({
+    work: 'a YAML body of another user beside ten of 2.9 MB of comments', unit: 'ms',
+    ours: await besideComments(quiet, rounds, others), bound: MAX_WAIT_MS * slower
+  })
   for (const [flags, by, most] of [[[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]] as const) {
     await using both = new Ends()
     const server = both.add(await launch(flags))

@@ -146,7 +146,10 @@ t.test('an invalid response is an error', async t => {
   await t.rejects(clientOf(t, endpoint(zipped)).call({ method: 'GET' }), { code: 'BadAnswer', message: /encoded as "gzip"/ })
   const text = await says(t, OK)
   await t.rejects(clientOf(t, endpoint(text)).json({ method: 'GET' }), { code: 'BadAnswer', message: /not JSON/ })
-  for (const [body, message] of [['['.repeat(2000) + ']'.repeat(2000), /nests more than 1000 levels/], [`[${'1,'.repeat(60_000)}1]`, /holds more than 50000 values/]] as const) {
+  for (const [body, message] of [
+    ['['.repeat(2000) + ']'.repeat(2000), /nests more than 1000 levels/],
+    [`[${'1,'.repeat(60_000)}1]`, /holds more than 50000 values/]
+  ] as const) {
     const large = await says(t, `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
     await t.rejects(clientOf(t, endpoint(large)).json({ method: 'GET' }), { code: 'BadAnswer', message })
   }

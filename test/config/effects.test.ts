@@ -246,7 +246,9 @@ t.test('--min-request-timeout is the minimum duration of a watch, and twice that
   const watch = await Watch.open(t, `${url}${CONFIG_MAPS}?watch=1`)
   await watch.end()
   const seconds = (performance.now() - began) / 1000
-  t.ok(seconds > 0.98 && ownTime() - own < 15_000, `${seconds} s`) // between one and two, by a coarse clock on a busy machine
+  t.ok(
+    seconds > 0.98 && ownTime() - own < 15_000, `${seconds} s`
+  ) // between one and two, by a coarse clock on a busy machine
 })
 
 t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval set which metrics are measured', async t => {

@@ -17,7 +17,9 @@ t.test('an entry is one line: time, level, message, fields', async t => {
 
 t.test('untrusted text stays within its field and its line', async t => {
   const { log, lines } = build()
-  log.warn({ url: '/x\n2026 ERROR fake a=b\u001b[31m\u009b', 'key\n': 1 }, 'bad\r\nmessage\u2028\u202ereversed\u2066\u200b')
+  log.warn(
+    { url: '/x\n2026 ERROR fake a=b\u001b[31m\u009b', 'key\n': 1 }, 'bad\r\nmessage\u2028\u202ereversed\u2066\u200b'
+  )
   log.warn('x'.repeat(100_000))
   for (const line of lines) {
     // eslint-disable-next-line no-control-regex -- what must not be there
@@ -35,7 +37,12 @@ t.test('secrets are omitted by name, at any depth, and in addresses', async t =>
   t.match(lines[0], /json/)
   t.match(lines[1], /req="GET \/x\?access_token=…&limit=1"/)
   t.equal(withoutUrlSecrets('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
-  t.equal(withoutUrlSecrets('https://ann:sesame@host/@a?auth=sesame;jwt=sesame&to=https%3A%2F%2Fx%3Faccess_token%3Dsesame%26b'), 'https://…@host/@a?auth=…;jwt=…&to=https%3A%2F%2Fx%3Faccess_token%3D…%26b')
+  t.equal(
+    withoutUrlSecrets(
+      'https://ann:sesame@host/@a?auth=sesame;jwt=sesame&to=https%3A%2F%2Fx%3Faccess_token%3Dsesame%26b'
+    ),
+    'https://…@host/@a?auth=…;jwt=…&to=https%3A%2F%2Fx%3Faccess_token%3D…%26b'
+  )
   t.equal(withoutUrlSecrets('/pods?labelSelector=token=a&continue=b'), '/pods?labelSelector=token=a&continue=b')
 })
 

@@ -24,10 +24,14 @@ const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 const recorded = new Map(rulesOf(RECORDING).map(({ record = '', expr }) => [record, expr]))
 
 /** Names that differ between releases are alternatives in an expression; the scrape has those of 1.24. */
-const of124 = (expr: string): string => expr.replace(/\{__name__=~"([^"]*)",?/g, (_, name: string) => `${name.replace('[io]', 'o').replace(/\((\w+)\|\w+\)/, '$1')}{`)
+const of124 = (expr: string): string => expr.replace(
+  /\{__name__=~"([^"]*)",?/g, (_, name: string) => `${name.replace('[io]', 'o').replace(/\((\w+)\|\w+\)/, '$1')}{`
+)
 
 /** Metric names in an expression, and labels by which it groups. */
-const namesIn = (expr: string): string[] => of124(expr).replace(/"[^"]*"/g, '""').match(/\b(?:apiserver|authentication|etcd|nodejs|orch|process|watch_cache|workqueue|job\w*:)[\w:]*/g) ?? []
+const namesIn = (expr: string): string[] => of124(expr).replace(/"[^"]*"/g, '""').match(
+  /\b(?:apiserver|authentication|etcd|nodejs|orch|process|watch_cache|workqueue|job\w*:)[\w:]*/g
+) ?? []
 const labelsIn = (expr: string): string[] => [...expr.matchAll(/\b(?:by|on) ?\(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(',').map(label => label.trim()))
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-observability-'))

@@ -69,7 +69,9 @@ const TEXTS = readFileSync(OBJECTS, 'utf8').split(/^---\n/m)
 
 t.test(`${definitions.length} definitions with kubectl ${found.map(({ version }) => version).join(' and ')}`, async t => {
   const server = await RunningServer.start(t)
-  const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion])))
+  const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [
+    object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion
+  ])))
   const users = found.map((program, turn) => ({
     kubectl: new Kubectl(t, program, server.tokenConfig()),
     files: partOf(readdirSync(DEFINITIONS), turn).map(name => `--filename=${DEFINITIONS}/${name}`),
@@ -90,7 +92,12 @@ t.test(`${definitions.length} definitions with kubectl ${found.map(({ version })
   t.strictSame(await printed(' unchanged', () => ['apply', `--filename=${DEFINITIONS}`]), each)
 
   t.equal(TEXTS.length, objects.length)
-  t.strictSame(await printed(' created', ({ kubectl, texts }) => ['apply', `--filename=${kubectl.file('objects.yaml', texts.join('---\n'))}`]), users.map(({ left }) => left.length))
+  t.strictSame(
+    await printed(
+      ' created', ({ kubectl, texts }) => ['apply', `--filename=${kubectl.file('objects.yaml', texts.join('---\n'))}`]
+    ),
+    users.map(({ left }) => left.length)
+  )
   const before = await versions()
   t.strictSame(await printed(' created', () => ['apply', `--filename=${OBJECTS}`]), users.map(() => 0))
   t.strictSame(await versions(), before, 'nothing is left to apply')
@@ -103,5 +110,8 @@ t.test(`${definitions.length} definitions with kubectl ${found.map(({ version })
   }
 
   t.equal(sum(await printed(' deleted', ({ files }) => ['delete', ...files])), every)
-  t.strictSame(await printed('', () => ['api-resources', '--api-group=certificates.example.org', '--no-headers']), users.map(() => 1), 'an empty line')
+  t.strictSame(
+    await printed('', () => ['api-resources', '--api-group=certificates.example.org', '--no-headers']),
+    users.map(() => 1), 'an empty line'
+  )
 })

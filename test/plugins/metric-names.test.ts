@@ -130,11 +130,17 @@ t.test('under 1.36 some have that release\'s names', async t => {
   await server.get(CONFIGS)
   const { body } = await server.get('/metrics')
   const found = families(body)
-  for (const name of ['request_slo_duration_seconds', 'flowcontrol_request_concurrency_in_use', 'flowcontrol_request_concurrency_limit']) t.notOk(found.has(`apiserver_${name}`), name)
+  for (const name of [
+    'request_slo_duration_seconds', 'flowcontrol_request_concurrency_in_use', 'flowcontrol_request_concurrency_limit'
+  ]) t.notOk(found.has(`apiserver_${name}`), name)
   t.same(found.get('apiserver_request_sli_duration_seconds')?.type, 'histogram')
-  for (const name of ['current_executing_seats', 'nominal_limit_seats']) t.match(found.get(`apiserver_flowcontrol_${name}`), { type: 'gauge', stability: 'BETA' }, name)
+  for (const name of [
+    'current_executing_seats', 'nominal_limit_seats'
+  ]) t.match(found.get(`apiserver_flowcontrol_${name}`), { type: 'gauge', stability: 'BETA' }, name)
   // Of 245 shares workload-low has 100, of which it lends 90 %; it may borrow all seats of others.
-  for (const [name, seats] of [['nominal', 245], ['lower', 24], ['upper', 602], ['current', 245]] as const) t.match(body, `apiserver_flowcontrol_${name}_limit_seats{priority_level="workload-low"} ${seats}\n`)
+  for (const [name, seats] of [
+    ['nominal', 245], ['lower', 24], ['upper', 602], ['current', 245]
+  ] as const) t.match(body, `apiserver_flowcontrol_${name}_limit_seats{priority_level="workload-low"} ${seats}\n`)
 })
 
 t.test('without an audit log no level of it is counted', async t => {

@@ -30,7 +30,14 @@ t.test('at 3 a line has the request and the status', async t => {
 
 t.test('at 8 it has the headers, and no credential', async t => {
   const { server, lines } = await start(t, 8)
-  await server.get('/version', { authorization: 'Bearer sesame-token', cookie: 'session=sesame', 'sec-websocket-protocol': 'base64url.bearer.authorization.orch.io.sesame', 'x-api-key': 'sesame', 'x-auth-user': 'sesame', referer: 'https://ann:sesame@host/', 'x-other': 'shown\u001b[31m' })
+  await server.get(
+    '/version',
+    {
+      authorization: 'Bearer sesame-token', cookie: 'session=sesame',
+      'sec-websocket-protocol': 'base64url.bearer.authorization.orch.io.sesame', 'x-api-key': 'sesame',
+      'x-auth-user': 'sesame', referer: 'https://ann:sesame@host/', 'x-other': 'shown\u001b[31m'
+    }
+  )
   const [line = ''] = lines()
   t.match(line, /requestHeaders="[^\n]*authorization: Bearer…[^\n]*x-other: shown/)
   t.match(line, /responseHeaders="[^\n]*content-type: application\/json/)

@@ -167,7 +167,9 @@ t.test('a webhook that hangs ends in a timeout, and a token that fits in no head
 })
 
 t.test('an error of the webhook does not repeat the token', async t => {
-  const service = await reviewer(t, ({ spec }) => ({ authenticated: false, error: `${'x'.repeat(995)} ${String(spec.token)}` }))
+  const service = await reviewer(
+    t, ({ spec }) => ({ authenticated: false, error: `${'x'.repeat(995)} ${String(spec.token)}` })
+  )
   const server = await serve(t, service.port)
   const { json } = await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token: 'sesame' } })
   t.match(json.status.error, /x …\]$/)

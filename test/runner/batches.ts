@@ -54,7 +54,9 @@ const WRITES = /^dist\/test\/conformance\/(?:binding-fields|deletion|dry-run|err
 export function batchesOf (files: readonly string[]): Batch[] {
   const turn = ({ files: [file] }: Batch): number => [...FIRST, ''].findIndex(place => file?.startsWith(`dist/test/${place}`))
   return [
-    ...grouped(files.filter(file => WRITES.test(file))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
+    ...grouped(files.filter(file => WRITES.test(file))).map(batch => ({
+      title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' }
+    })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
   ].sort((one, other) => turn(one) - turn(other))
 }

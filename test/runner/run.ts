@@ -155,7 +155,9 @@ async function runAgain (): Promise<string[]> {
     report(alone)
     if (!alone.ok) continue
     healed.push(...files)
-    outcomes[index] = { ...outcome, failed: 0, ok: true, cpu: outcome.cpu + alone.cpu, output: `${outcome.output}\n${alone.output}` }
+    outcomes[index] = {
+      ...outcome, failed: 0, ok: true, cpu: outcome.cpu + alone.cpu, output: `${outcome.output}\n${alone.output}`
+    }
   }
   return healed
 }

@@ -122,7 +122,14 @@ const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [
   ['too many', review => ({ ...success(review), convertedObjects: [...success(review)['convertedObjects'], {}] }), /returned 2 objects, expected 1/],
   ['unconverted', ({ request }) => ({ result: { status: 'Success' }, convertedObjects: request.objects as Json }), /index 0: invalid groupVersion \(expected example.com\/v2, received example.com\/v1\)/],
   ['other kind', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, kind: 'Gadget' })) }), /invalid kind/],
-  ['an object for a kind', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, kind: { toString: 1 } })) }), /invalid kind \(expected Widget, received object\)/],
+  [
+    'an object for a kind',
+    review => ({
+      ...success(review),
+      convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, kind: { toString: 1 } }))
+    }),
+    /invalid kind \(expected Widget, received object\)/
+  ],
   ['other name', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], name: 'z' } })) }), /metadata.name must not change/],
   ['bad labels', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], labels: { a: 1 } } })) }), /metadata.labels are invalid/],
   ['too many values', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, spec: { ...one['spec'], more: Array.from({ length: 60_000 }, () => 1) } })) }), /more than 50000 values/],

@@ -39,7 +39,9 @@ t.test('an object that replaced another of its name is another object', async t 
 
 t.test('an object may have any number of owners', async t => {
   const graph = new Graph()
-  const many = (name: string): Json[] => Array.from({ length: 60_000 }, (_, index) => ref(`${name} ${index}`, { blockOwnerDeletion: true }))
+  const many = (name: string): Json[] => Array.from(
+    { length: 60_000 }, (_, index) => ref(`${name} ${index}`, { blockOwnerDeletion: true })
+  )
   graph.put(PODS, 'a', state('a', owned(...many('old'))))
   t.equal(graph.put(PODS, 'a', state('a', owned(...many('new')))).released.length, 60_000)
 })

@@ -60,7 +60,10 @@ t.test('ten thousand dependents are deleted in short turns', async t => {
   const top = await server.make('top')
   await server.make(childName(0), [owner(top, { blockOwnerDeletion: true })])
   await addSiblings(backend)
-  t.equal((await server.get(`${CONFIGS}?limit=1`)).json['metadata'].remainingItemCount, DEPENDENTS, 'all children and their owner')
+  t.equal(
+    (await server.get(`${CONFIGS}?limit=1`)).json['metadata'].remainingItemCount, DEPENDENTS,
+    'all children and their owner'
+  )
   const measured = turns()
   await server.remove('top', 'Background')
   await until(async () => (await server.get(`${CONFIGS}?limit=2`)).json['items'].length === 0 && await server.config('top') === undefined)

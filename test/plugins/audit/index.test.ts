@@ -128,7 +128,10 @@ t.test('nothing a client sends can make a second line or a second field', async 
   const subject = new Subject({
     auditId: 'id',
     url: '/a"b\n\u009b31m?access_token=sesame',
-    info: { path: '', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'n', name: '\u2028\u202e' },
+    info: {
+      path: '', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '',
+      namespace: 'n', name: '\u2028\u202e'
+    },
     user: { ...ALICE, username: 'x" user="root' },
     receivedAt: new Date(0),
     sourceIPs: [],

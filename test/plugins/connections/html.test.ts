@@ -46,7 +46,10 @@ t.test('a packed page is packed again', async t => {
 })
 
 t.test('no page takes longer than its length', async t => {
-  for (const piece of ['<a', '<a "', '<a x', '<a href="', '<!--', '<script>', ' =', '<a ='.repeat(3), '</a>', '<!>', '<!---->', '<script></SCRIPT>']) {
+  for (const piece of [
+    '<a', '<a "', '<a x', '<a href="', '<!--', '<script>', ' =', '<a ='.repeat(3), '</a>', '<!>', '<!---->',
+    '<script></SCRIPT>'
+  ]) {
     const page = piece.repeat(400_000 / piece.length)
     t.equal((await rewritten([Buffer.from(page)])).length, page.length, piece)
     const tag = `<a ${piece.repeat(5000)}>`

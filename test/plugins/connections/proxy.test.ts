@@ -58,7 +58,14 @@ t.test('a request is forwarded to the pod unchanged, and its response returned',
   const pod = await backend(t, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      response.writeHead(418, { 'x-own': 'yes', 'x-uri': request.headers['x-forwarded-uri'], 'set-cookie': ['a=1', 'b=2'], 'cache-control': 'max-age=5', 'access-control-allow-origin': '*', connection: 'x-hop', 'x-hop': 'gone', 'content-type': 'text/plain' })
+      response.writeHead(
+        418,
+        {
+          'x-own': 'yes', 'x-uri': request.headers['x-forwarded-uri'], 'set-cookie': ['a=1', 'b=2'],
+          'cache-control': 'max-age=5', 'access-control-allow-origin': '*', connection: 'x-hop', 'x-hop': 'gone',
+          'content-type': 'text/plain'
+        }
+      )
       response.end(`${request.method} ${request.url} ${Buffer.concat(chunks).toString()}`)
     })
   })
@@ -76,7 +83,10 @@ t.test('a request is forwarded to the pod unchanged, and its response returned',
     t.match(answer, { code: 418, body: `${method} ${url} ${body ?? ''}`, headers: { 'x-own': 'yes', 'set-cookie': ['a=1', 'b=2'], 'cache-control': 'no-cache, private, max-age=5', 'audit-id': /-/ } }, `${method} ${path}`)
     t.same([answer.headers['x-hop'], answer.headers['access-control-allow-origin'], answer.headers['content-security-policy']], [undefined, undefined, undefined])
   }
-  t.match(await sent(t, server.port, 'GET', `${PODS}/web/proxy/../../../../up`), { headers: { 'x-uri': `${PODS}/web/proxy/up` } }, 'the URI stays below the proxy')
+  t.match(
+    await sent(t, server.port, 'GET', `${PODS}/web/proxy/../../../../up`),
+    { headers: { 'x-uri': `${PODS}/web/proxy/up` } }, 'the URI stays below the proxy'
+  )
   const head = await sent(t, server.port, 'HEAD', `${PODS}/web/proxy/h`)
   t.match(head, { code: 418, body: '', headers: { 'x-own': 'yes' } })
 })

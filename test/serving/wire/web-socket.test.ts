@@ -9,7 +9,9 @@ const MOST = 100_000_000
 const MUCH = 20_000_000
 
 /** A frame whose mask is zeros. */
-const frame = (code: number, length: number): Buffer => Buffer.concat([Buffer.of(0x80 | code, 0x80 | length), Buffer.alloc(4 + length)])
+const frame = (code: number, length: number): Buffer => Buffer.concat([
+  Buffer.of(0x80 | code, 0x80 | length), Buffer.alloc(4 + length)
+])
 const [BINARY, PING] = [2, 9]
 
 t.test('pings of a client that reads no answers are not read either', async t => {
@@ -19,7 +21,9 @@ t.test('pings of a client that reads no answers are not read either', async t =>
   const pings = Buffer.concat(Array.from({ length: 1000 }, () => frame(PING, 125)))
   let sent = 0
   for (const patience = 500; sent < MOST; sent += pings.length) {
-    if (!client.write(pings) && await Promise.race([once(client, 'drain').then(() => false), sleep(patience, true)])) break
+    if (!client.write(pings) && await Promise.race([
+      once(client, 'drain').then(() => false), sleep(patience, true)
+    ])) break
   }
   t.ok(sent < MOST, `${sent} bytes are sent`)
   t.ok(server.writableLength < 1_000_000, `${server.writableLength} bytes of answers wait`)
@@ -72,9 +76,14 @@ t.test('what no client may send ends the connection with the code for that', asy
 t.test('a message may come in frames, with a ping between them', async t => {
   const { client, server } = await connected(t)
   const heard: string[] = []
-  const end = new WebSocketEnd(server, { piece: (bytes, begins) => { heard.push(`${begins ? '' : '+'}${bytes.length}`) }, closed: () => {} })
+  const end = new WebSocketEnd(
+    server, { piece: (bytes, begins) => { heard.push(`${begins ? '' : '+'}${bytes.length}`) }, closed: () => {} }
+  )
   t.teardown(() => { end.close() })
-  client.resume().write(Buffer.concat([Buffer.of(0x02, 0x81, 0, 0, 0, 0, 1), frame(PING, 1), Buffer.of(0x00, 0x82, 0, 0, 0, 0, 1, 2), frame(0, 3), frame(BINARY, 4)]))
+  client.resume().write(Buffer.concat([
+    Buffer.of(0x02, 0x81, 0, 0, 0, 0, 1), frame(PING, 1), Buffer.of(0x00, 0x82, 0, 0, 0, 0, 1, 2), frame(0, 3),
+    frame(BINARY, 4)
+  ]))
   await once(client, 'data')
   t.same(heard, ['1', '+2', '+3', '4'])
 })
