@@ -20,7 +20,7 @@ export interface RequestInfo {
   readonly name: string
   /** The name comes from the field selector, not from the path. */
   readonly selected?: true
-  /** Of lists, watches and deletes of collections, where authorizers get them. */
+  /** The selectors of a list, a watch or a delete of a collection, in releases that pass them to authorizers. */
   readonly selectors?: Selectors
   /** The path continues below the subresource, which only extension servers support. */
   readonly deeper?: true

@@ -17,8 +17,9 @@ const INJECTED = 3607
 export const signingKeyProblem = (pem: string): string | undefined => problemOf(() => parseSigningKey(pem))
 
 /** @throws FlagError */
-export function serviceAccountOptions (values: Values): Pick<AuthenticationOptions, 'serviceAccounts' | 'audiences'
-  | 'bootstrapTokens'> {
+export function serviceAccountOptions (
+  values: Values
+): Pick<AuthenticationOptions, 'serviceAccounts' | 'audiences' | 'bootstrapTokens'> {
   const issuers = values['service-account-issuer']
   const audiences = values['api-audiences']
   const maximum = values['service-account-max-token-expiration']

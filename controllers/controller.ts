@@ -1,4 +1,4 @@
-/** The interface with which `plugins/controllers/` starts and stops controllers, and their common parts. */
+/** What `plugins/controllers/` calls to start and stop a controller, and what controllers share. */
 import { isUnreadable } from '../storage/errors.js'
 import { current } from '../registry/current.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'

@@ -114,7 +114,7 @@ class Checks {
     this.#timeout = timeout
   }
 
-  /** @param isExcused default never */
+  /** @param isExcused whether an endpoint ignores that the check fails; by default none does */
   add (
     name: string, run: HealthCheck, options: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false
   ): void {

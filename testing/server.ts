@@ -162,7 +162,7 @@ export async function testServer (options: TestServerOptions = {}): Promise<Test
   return server
 }
 
-/** As `testServer`, for a process that serves until it is stopped. */
+/** Does what `testServer` does, and keeps the process running until the server is stopped. */
 export async function startServer (options: TestServerOptions): Promise<TestServer> {
   checkOptions(options)
   if (typeof options.simulate === 'object') checkSimulation(options.simulate)

@@ -1,6 +1,6 @@
 /**
- * DefaultIngressClass: sets the default class of ingresses without one, by field or by legacy annotation. Before
- * release 1.25 a second default class makes it refuse; since then the newest counts. (Enabled by default.)
+ * DefaultIngressClass: gives an ingress the default class if neither its field nor its legacy annotation names one. If
+ * there are several default classes, it takes the newest; before release 1.25 it refuses. (Enabled by default.)
  */
 import { ingresses, type Ingress } from '../../schemas/api/networking/ingresses.js'
 import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'

@@ -42,8 +42,10 @@ const DEFAULT_TIMEOUT = 10 * SECOND
 const NO_SIDE_EFFECTS: ReadonlySet<string | undefined> = new Set(['None', 'NoneOnDryRun'])
 
 /** In the order of the configuration. */
-export function hooksOf ({ metadata: { name: configuration = '' }, webhooks = [] }: MutatingWebhookConfiguration
-  | ValidatingWebhookConfiguration): Hook[] {
+export function hooksOf (
+  { metadata: { name: configuration = '' }, webhooks = [] }:
+    MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+): Hook[] {
   const seen = new Map<string, number>()
   return webhooks.map((webhook: MutatingWebhook | ValidatingWebhook) => {
     const { name, rules = [], admissionReviewVersions = [], timeoutSeconds } = webhook

@@ -1,7 +1,7 @@
 /**
- * Starts controllers in the order that they ask for, as post-start hooks of readiness, and closes them. A failed start,
- * for instance because the store is unavailable, is retried until it succeeds. Of several processes of a server, one
- * leads: it alone runs the controllers that write.
+ * Starts controllers, each after the post-start hook that it names, and closes them. Readiness waits for those that
+ * have a hook. A start that fails, for instance while the store is unavailable, is repeated until it succeeds. If a
+ * server has several processes, one of them leads, and only that one runs the controllers that write.
  */
 import type { Controller } from '../../controllers/controller.js'
 import type { Leadership } from '../../controllers/leadership.js'

@@ -70,7 +70,7 @@ export function requestMetrics (
     if (length !== undefined) series.size.observe(Number(length))
   }
 
-  /** The gauge that counts the request while it is under way; of unknown paths, long ones are not counted. */
+  /** The gauge that counts the request while it runs; no gauge counts long-running requests to unknown paths. */
   const currentOf = (request: ServedRequest) => {
     const { info } = request.orch
     if (!isLongRunning(info)) return READ_ONLY.has(info.verb) ? reading : mutating
