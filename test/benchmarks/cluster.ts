@@ -12,8 +12,12 @@ import { startEtcd } from '../etcd-process.js'
 import { Control } from './cluster-control.js'
 import { authority, Tally } from './cluster-member.js'
 import { NodeAgent } from './cluster-node.js'
+import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
+import { gets } from './http1.js'
+import { fill } from './objects.js'
 import { cpu, launch, memory, type Launched } from './process.js'
+import { bareFor } from './reads.js'
 import { figure, out, quantile, report, table } from './report.js'
 import type { Scale } from './scale.js'
 
@@ -71,7 +75,23 @@ function requestsOf ({ requests }: Tally, work: string): string[] {
   return [work, sum.toLocaleString('en'), all.slice(0, 6).map(([kind, times]) => `${kind} ${figure(100 * times / sum)} %`).join(', ')]
 }
 
-async function measured (count: number, { cluster: { pods, rate, idle }, stores }: Scale): Promise<void> {
+/** Microseconds of CPU of a GET from a bare server in the reference run, see docs/performance.md. */
+const REFERENCE_BARE_GET = 17.1
+
+/** How many times as long as the reference machine this one takes: at least 1. */
+async function slowdown (scale: Scale): Promise<number> {
+  await using ends = new Ends()
+  const ours = ends.add(await launch())
+  await fill(ours, 10)
+  const bare = ends.add(await bareFor(ours, 1))
+  const costs = await cpuInTurns([bare], 3, scale.gets, async ({ port }) => { await gets(port, '/one', scale.gets, 64) })
+  return Math.max(1, quantile(costs.get(bare) ?? [], 0) / REFERENCE_BARE_GET)
+}
+
+/** @param slower the goals are so many times the reference machine's, and pods come so many times as slowly */
+async function measured (count: number, slower: number, scale: Scale): Promise<void> {
+  const { cluster: { pods, idle }, stores } = scale
+  const rate = scale.cluster.rate / slower
   await using ends = new Ends()
   const { server, tally, control, perNode, check } = await startCluster(ends, count, stores.at(-1) ?? 'embedded')
   const work = `cluster of ${count.toLocaleString('en')} nodes`
@@ -85,12 +105,12 @@ async function measured (count: number, { cluster: { pods, rate, idle }, stores 
   }
   const resting = await used(() => sleep(idle))
   const rows = [requestsOf(tally, 'idle')]
-  report({ work: `${work}, idle`, unit: '% of a core', ours: [100 * resting.cpu / resting.time], bound: 10 })
+  report({ work: `${work}, idle`, unit: '% of a core', ours: [100 * resting.cpu / resting.time], bound: 10 * slower })
   const total = Math.ceil(pods * count / 1000)
   const rising = await used(() => control.up(total, rate))
   rows.push(requestsOf(tally, 'up'))
   const [patches, seen] = [tally.patches.splice(0), tally.seen.splice(0)]
-  const at = `${total.toLocaleString('en')} pods at ${rate} a second`
+  const at = `${total.toLocaleString('en')} pods at ${figure(rate)} a second`
   report({ work: `${work}, ${at}, up`, unit: 'ms of CPU a pod', ours: [rising.cpu / total] })
   report({ work: `${work}, ${at}, p99 of a status patch`, unit: 'ms', ours: [quantile(patches, 0.99)], bound: 50 })
   report({ work: `${work}, ${at}, p99 of a binding until its node sees it`, unit: 'ms', ours: [quantile(seen, 0.99)] })
@@ -103,5 +123,7 @@ async function measured (count: number, { cluster: { pods, rate, idle }, stores 
 }
 
 export async function cluster (scale: Scale): Promise<void> {
-  for (const count of scale.cluster.nodes) await measured(count, scale)
+  const slower = scale.cluster.scaled ? await slowdown(scale) : 1
+  if (slower > 1) out.print(`a bare GET costs ${figure(slower)} times what it does on the reference machine`)
+  for (const count of scale.cluster.nodes) await measured(count, slower, scale)
 }
