@@ -3,8 +3,8 @@ import type * as Grpc from '@grpc/grpc-js'
 import { onDemand } from '../schemas/on-demand.js'
 
 const grpc = onDemand<typeof Grpc>('@grpc/grpc-js')
-/** More than any answer of these services. */
-const MAX_BYTES = 1024 * 1024
+/** More than any answer of these services, whose longest is an encrypted key of 64 KiB; it is decoded in one turn. */
+const MAX_BYTES = 128 * 1024
 
 export interface Call<T> {
   readonly method: string

@@ -8,7 +8,7 @@ export const KEY_BYTES = 32
 /** What a key service answers about one key. Both reject with a KeyServiceError. */
 export interface KeyReader {
   readonly decrypt: () => Promise<Uint8Array>
-  /** Succeeds while the service works. */
+  /** Succeeds while the service decrypts other keys, so that a failure concerns one key alone. */
   readonly check: () => Promise<void>
 }
 

@@ -37,7 +37,7 @@ export function envelopeV2 (service: SeedService, observer: TransformationObserv
       const object = read(stored)
       const { keyId, encryptedSource: ciphertext, annotations } = object
       const source = sources.get(idOf(object), {
-        decrypt: () => service.decrypt({ keyId, ciphertext, annotations }), check: service.check
+        decrypt: () => service.decrypt({ keyId, ciphertext, annotations }), check: service.checkDecryption
       })
       const open = (plain: Uint8Array): Decrypted => {
         const outdated = object.sourceType !== SEED || (service.keyId() ?? keyId) !== keyId

@@ -26,6 +26,8 @@ export interface SeedService {
   readonly keyId: () => string | undefined
   /** Asks for the state of the service, and follows its key. */
   readonly check: () => Promise<void>
+  /** Rejects unless the service decrypts the seed that it encrypted. */
+  readonly checkDecryption: () => Promise<void>
   readonly close: () => void
 }
 
@@ -103,16 +105,24 @@ export function seedService (
     return seed as Seed // just set, or the one whose key was compared
   }
   const ask = (): Promise<Seed> => asking ??= refresh().finally(() => { asking = undefined })
+  const decrypt = async (key: EncryptedKey): Promise<Uint8Array> => (await call({
+    method: 'Decrypt', request: DecryptRequest.encode({ ...key, uid: randomUUID() }).finish(),
+    decode: DecryptResponse.decode, deadline: until()
+  })).plaintext
+  const checkDecryption = async (): Promise<void> => {
+    const { plain, encrypted } = await ask()
+    if (Buffer.compare(plain, await decrypt(encrypted)) === 0) return
+    throw new KeyServiceError('DataLoss', `the key service ${name} decrypts to another key than it encrypted`)
+  }
+  let checking: Promise<void> | undefined
   const following = setInterval(() => { ask().catch(() => {}) }, interval).unref() // health checks report it
 
   return {
     current: () => seed !== undefined && Date.now() < validUntil ? seed : ask(),
-    decrypt: async key => (await call({
-      method: 'Decrypt', request: DecryptRequest.encode({ ...key, uid: randomUUID() }).finish(),
-      decode: DecryptResponse.decode, deadline: until()
-    })).plaintext,
+    decrypt,
     keyId: () => seed?.encrypted.keyId,
     check: async () => { await ask() },
+    checkDecryption: () => checking ??= checkDecryption().finally(() => { checking = undefined }),
     close: () => {
       clearInterval(following)
       close()

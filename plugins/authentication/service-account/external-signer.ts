@@ -40,6 +40,8 @@ const FLAG = '--service-account-signing-endpoint'
 const TIMEOUT = 5000
 const SECOND = 1000
 const MAX_ID = 1024
+/** Reading a key takes 0.1 ms. */
+const MAX_KEYS = 100
 /** Of a lifetime that a service may state. */
 const LEAST_SECONDS = 600
 /** Timers hold no longer times. */
@@ -76,6 +78,7 @@ async function connected (
       method: 'FetchKeys', request: FetchKeysRequest.encode({}).finish(), decode: FetchKeysResponse.decode
     })
     if (keys.length === 0) throw new Error('it named no keys')
+    if (keys.length > MAX_KEYS) throw new Error(`it named ${keys.length} keys; at most ${MAX_KEYS} are allowed`)
     if (seconds <= 0) throw new Error(`it asks for its keys every ${seconds} seconds`)
     return { keys: keys.map(keyOf), seconds: Math.min(seconds, MAX_REFRESH_SECONDS) }
   }

@@ -148,7 +148,8 @@ t.test('a service that is not there, or of no use, ends the start', async t => {
   await t.rejects(serve(t, nowhere), { message: /^--service-account-signing-endpoint=\/nowhere\/signer\.sock: the service there cannot be used/ })
   for (const [what, change] of [
     ['no keys', signer => { signer.keys = [] }], ['no interval', signer => { signer.seconds = 0 }], ['short', signer => { signer.maximum = 599 }],
-    ['a key without a name', signer => { signer.keys = [keyOf('')] }]
+    ['a key without a name', signer => { signer.keys = [keyOf('')] }],
+    ['too many keys', signer => { signer.keys = Array<Key>(101).fill(keyOf('one')) }]
   ] as ReadonlyArray<readonly [string, (signer: Signer) => void]>) {
     await t.rejects(serve(t, await signerOf(t, change)), { message: /^--service-account-signing-endpoint=/ }, what)
   }

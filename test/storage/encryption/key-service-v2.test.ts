@@ -152,6 +152,49 @@ t.test('a service that is away: nothing is written, other types are served, and 
   t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
 })
 
+t.test('a service that decrypts nothing for a while damages no object', async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const first = await serve(t, store, configurationOf([kms(service)]))
+  await first.reach('/readyz', 200)
+  await first.post(SECRETS, secret('a', 'the text'))
+  await first.close()
+  const { decrypt } = service
+  for (const broken of [() => { throw new Error('its error is no outage') }, () => Buffer.alloc(31)]) {
+    service.decrypt = broken
+    const server = await serve(t, store, configurationOf([kms(service)]))
+    t.ok((await server.get(`${SECRETS}/a`)).code >= 500)
+    t.not((await server.delete(`${SECRETS}/a`)).code, 200, 'nor lets it be deleted as damaged')
+    service.decrypt = decrypt
+    await server.reach(`${SECRETS}/a`, 200)
+    t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
+    await server.close()
+  }
+})
+
+t.test('a service that has lost one key: that object is damaged, the others are served', async t => {
+  const service = await keyServiceOf(t)
+  const store = await memory(t)
+  const first = await serve(t, store, configurationOf([kms(service)]))
+  await first.reach('/readyz', 200)
+  await first.post(SECRETS, secret('a', 'the text'))
+  await first.close()
+  service.secret.fill(9)
+  const server = await serve(t, store, configurationOf([kms(service)]))
+  await server.reach('/readyz', 200)
+  t.equal((await server.post(SECRETS, secret('b', 'other'))).code, 201)
+  t.match((await server.get(`${SECRETS}/a`)).json['message'], /does not decrypt it/)
+  t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
+})
+
+t.test('an answer of many small parts is refused unread', async t => {
+  const service = await keyServiceOf(t)
+  service.encrypted = { annotations: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}.b`, Buffer.alloc(0)])) }
+  const seeds = seedService({ name: 'local', path: service.path, timeout: 3000, generated: () => {} })
+  t.teardown(() => { seeds.close() })
+  t.match(await seeds.check().catch((error: unknown) => error), { status: 'ResourceExhausted' })
+})
+
 t.test('answers that cannot be used', async t => {
   for (const [what, change] of [
     ['another version', service => { service.status = { ...service.status, version: 'v1beta1' } }],
