@@ -2,7 +2,7 @@
 import type { VerbRequest } from '../answers/answer.js'
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid, type FieldError } from '../schemas/status.js'
-import { bool, text } from './query.js'
+import { text } from './query.js'
 
 /** Upstream reports them as fields of the options object of the method. */
 function refuseOption (method: string, ...errors: readonly FieldError[]): never {
@@ -36,9 +36,9 @@ export function checkFieldManager ({ method, orch: { query }, server }: VerbRequ
   if (findings.length > 0) refuseOption(method, ...findings)
 }
 
-/** Refuses `force` on patches other than apply. @throws StatusError 422 */
+/** Refuses `force`, whatever it says, on patches other than apply. @throws StatusError 422 */
 export function refuseForce (query: URLSearchParams): void {
-  if (bool(query, 'force')) {
+  if (query.has('force')) {
     refuseOption('PATCH', {
       type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch'
     })

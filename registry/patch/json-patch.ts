@@ -28,13 +28,14 @@ const MAX_QUOTED = 200
 
 type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
-const WITH_VALUE: ReadonlySet<unknown> = new Set<Name>(['add', 'replace', 'test'])
 const WITH_FROM: ReadonlySet<unknown> = new Set<Name>(['move', 'copy'])
 
 type Pointer = readonly string[]
 
 export interface JsonPatchOperation {
   readonly op: Name
+  /** Why no object fits it; undefined for a well-formed operation. */
+  readonly fault: string | undefined
   /** The operation as error messages quote it. */
   readonly text: string
   /** Valid JSON pointers; their parts are made when the operation is applied, because there may be millions. */
@@ -43,7 +44,11 @@ export interface JsonPatchOperation {
   readonly value: unknown
 }
 
-/** @throws StatusError 400 that names the malformed operation, 413 for too many operations or too long pointers */
+/**
+ * As upstream, what is wrong with an operation of text members is found only when it is applied, after those before it,
+ * and a value that is left out is null.
+ * @throws StatusError 400 for what is no list of operations, 413 for too many operations or too long pointers
+ */
 export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
   if (value.length > MAX_OPERATIONS) {
@@ -53,30 +58,43 @@ export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
     if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) {
       throw badRequest(`JSON patch operation ${at} must be an object`)
     }
-    const { op, path, from, value } = operation as Record<string, unknown>
-    if (!NAMES.has(op)) throw badRequest(`JSON patch operation ${at}: "op" must be one of ${[...NAMES].join(', ')}`)
-    if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) {
-      throw badRequest(`JSON patch operation ${at}: "value" is missing`)
-    }
-    const pointed = pointer(path, at, 'path')
+    const { op, path, from, value = null } = operation as Record<string, unknown>
+    const [name, pointed, source] = [text(op, at, 'op'), pointer(path, at, 'path'), pointer(from, at, 'from')]
+    const fault = !NAMES.has(name)
+      ? `"op" must be one of ${[...NAMES].join(', ')}`
+      : malformed(pointed, 'path') ?? (WITH_FROM.has(name) ? malformed(source, 'from') : undefined)
     return {
-      op: op as Name, // checked above
-      text: `${op as Name} ${pointed.slice(0, MAX_QUOTED)}`,
+      op: name as Name, // as there is no fault
+      fault,
+      text: `${name.slice(0, MAX_QUOTED)} ${pointed.slice(0, MAX_QUOTED)}`,
       path: pointed,
-      from: WITH_FROM.has(op) ? pointer(from, at, 'from') : '',
+      from: source,
       value
     }
   })
 }
 
-function pointer (text: unknown, at: number, member: string): string {
-  const subject = `JSON patch operation ${at}: ${JSON.stringify(member)}`
-  const refuse = (): never => { throw badRequest(`${subject} must be a JSON pointer such as /metadata/labels/app`) }
-  if (typeof text !== 'string') return refuse()
-  if (text.length > MAX_POINTER_BYTES || Buffer.byteLength(text) > MAX_POINTER_BYTES) {
-    throw tooLarge(`${subject} has more than ${MAX_POINTER_BYTES} bytes`)
+/** What stands for a member that is left out, and no pointer can be. */
+const NONE = '-'
+
+function text (value: unknown, at: number, member: string): string {
+  if (value === undefined || value === null) return NONE
+  if (typeof value !== 'string') throw badRequest(`JSON patch operation ${at}: ${JSON.stringify(member)} must be text`)
+  return value
+}
+
+function pointer (value: unknown, at: number, member: string): string {
+  const pointed = text(value, at, member)
+  if (pointed.length > MAX_POINTER_BYTES || Buffer.byteLength(pointed) > MAX_POINTER_BYTES) {
+    throw tooLarge(`JSON patch operation ${at}: ${JSON.stringify(member)} has more than ${MAX_POINTER_BYTES} bytes`)
   }
-  return (text !== '' && !text.startsWith('/')) || /~(?![01])/.test(text) ? refuse() : text
+  return pointed
+}
+
+function malformed (pointed: string, member: string): string | undefined {
+  return (pointed !== '' && !pointed.startsWith('/')) || /~(?![01])/.test(pointed)
+    ? `${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`
+    : undefined
 }
 
 /**
@@ -141,9 +159,10 @@ class JsonPatcher {
     return pointer.includes('~') ? parts.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~')) : parts
   }
 
-  apply ({ op, path: at, from: source, value }: JsonPatchOperation): void {
+  apply ({ op, fault, path: at, from: source, value }: JsonPatchOperation): void {
+    if (fault !== undefined) throw new Misfit(fault)
     const path = this.#parts(at)
-    const from = this.#parts(source)
+    const from = WITH_FROM.has(op) ? this.#parts(source) : []
     switch (op) {
       case 'add': return this.#put(path, clone(value), true)
       case 'replace': return this.#put(path, clone(value), false)

@@ -29,7 +29,7 @@ const VISITED_PER_STEP = 1000
  * Changes `object`, of the type of `message`, but never the patch, which a retry applies again.
  * @throws StatusError 400 for a malformed patch, 422 if it does not fit the object, 413 if it takes too long
  */
-export function strategicMerge (message: Message, object: Plain, patch: Plain): Steps<unknown> {
+export function strategicMerge (message: Message, object: Plain, patch: Plain): Steps<Plain> {
   return new StrategicMerger().object(planOf(message), object, patch, '')
 }
 

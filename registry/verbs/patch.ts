@@ -79,6 +79,14 @@ export function patched (type: PatchType, message: Message, patch: unknown): Pat
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw badRequest('a merge patch must be an object')
   }
-  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
+  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => mergedStrategically(message, copy, patch)
   return function * (copy) { return mergePatch(copy, patch) }
+}
+
+/** As upstream, the type of the object is its own, whatever text the patch has for its name. */
+function * mergedStrategically (message: Message, copy: ApiObject, patch: object): Steps<unknown> {
+  const { apiVersion, kind } = copy
+  const made = yield * strategicMerge(message, { ...copy }, { ...patch })
+  for (const [name, own] of Object.entries({ apiVersion, kind })) if (typeof made[name] === 'string') made[name] = own
+  return made
 }

@@ -22,9 +22,8 @@ t.test('a patch that is not a list of operations is 400, naming the operation an
   const bad = (body: unknown, says: RegExp): Case => operations(body, undefined, { codes: [400], says })
   await refuses(t, server, [
     bad({}, /list of operations/), bad('null', /list of operations/), bad('"x"', /list/), bad('[', /not valid JSON/), bad('', /empty/), bad([1], /operation 0 must be an object/), bad([null], /operation 0/), bad([[]], /operation 0/),
-    bad([{}], /operation 0: "op"/), bad([{ op: 'test', path: '/kind', value: 'ClusterRoleBinding' }, { op: 'destroy', path: '/a' }], /operation 1: "op"/), bad([{ op: '__proto__', path: '/a' }], /"op"/), bad([{ op: 'constructor', path: '/a' }], /"op"/), bad([{ op: ['add'], path: '/a', value: 1 }], /"op"/),
-    bad([{ op: 'remove' }], /"path"/), bad([{ op: 'remove', path: 5 }], /"path"/), bad([{ op: 'remove', path: ['/a'] }], /"path"/), bad([{ op: 'remove', path: 'a' }], /"path"/), bad([{ op: 'remove', path: '/a~2' }], /"path"/), bad([{ op: 'remove', path: '/a~' }], /"path"/),
-    bad([{ op: 'add', path: '/a' }], /"value" is missing/), bad([{ op: 'test', path: '/a' }], /"value" is missing/), bad([{ op: 'move', path: '/a' }], /"from"/), bad([{ op: 'copy', path: '/a', from: 'b' }], /"from"/)
+    bad([{ op: ['add'], path: '/a', value: 1 }], /operation 0: "op"/), bad([{ op: 'test', path: '/kind', value: 'ClusterRoleBinding' }, { op: 5, path: '/a' }], /operation 1: "op"/),
+    bad([{ op: 'remove', path: 5 }], /"path"/), bad([{ op: 'remove', path: ['/a'] }], /"path"/), bad([{ op: 'move', path: '/a', from: {} }], /"from"/)
   ])
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
 })
@@ -42,9 +41,41 @@ t.test('a member of an operation may be any JSON value, and is never taken for w
       for (const value of values) cases.push(operations([{ ...whole, op, [member]: value }, fails], `${op}: ${member} ${JSON.stringify(value)}`, { codes: [400, 422] }))
     }
   }
-  for (const value of values.filter(value => typeof value !== 'string')) cases.push(operations([{ op: 'remove', path: value }], `path ${JSON.stringify(value)}`, { codes: [400], says: /operation 0: "path"/ }))
+  for (const value of values.filter(value => typeof value !== 'string' && value !== null)) cases.push(operations([{ op: 'remove', path: value }], `path ${JSON.stringify(value)}`, { codes: [400], says: /operation 0: "path"/ }))
   await refuses(t, server, cases)
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
+
+t.test('an operation that no object fits is 422, once the object is found', async t => {
+  const { server, version } = await withObject(t)
+  const faulty: Array<readonly [operation: Json, says: RegExp]> = [
+    [{}, /"op"/], [{ op: null, path: '/a' }, /"op"/], [{ op: 'destroy', path: '/a' }, /"op"/], [{ op: '__proto__', path: '/a' }, /"op"/], [{ op: 'constructor', path: '/a' }, /"op"/],
+    [{ op: 'remove' }, /"path"/], [{ op: 'remove', path: null }, /"path"/], [{ op: 'remove', path: 'a' }, /"path"/], [{ op: 'remove', path: '/a~2' }, /"path"/], [{ op: 'remove', path: '/a~' }, /"path"/],
+    [{ op: 'move', path: '/a' }, /"from"/], [{ op: 'copy', path: '/a', from: 'b' }, /"from"/]
+  ]
+  await refuses(t, server, faulty.flatMap(([operation, says]) => [
+    operations([{ op: 'add', path: '/metadata/labels/done', value: 'yes' }, operation], undefined, { says: new RegExp(`operation 1.*${says.source}`) }),
+    operations([operation], `${JSON.stringify(operation)} of nothing`, { url: `${BINDINGS}/none`, codes: [404] })
+  ]))
+  t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
+})
+
+t.test('a value that is left out is null', async t => {
+  const { server } = await withObject(t)
+  const patch = async (operation: Json): Promise<unknown> => (await server.patch(URL, [operation], JSON_PATCH)).json.metadata.labels
+  t.same(await patch({ op: 'add', path: '/metadata/labels/b' }), { a: '1', b: '' })
+  t.same(await patch({ op: 'replace', path: '/metadata/labels/a' }), { a: '', b: '' })
+  t.equal((await server.patch(URL, [{ op: 'test', path: '/metadata/labels/a' }], JSON_PATCH)).code, 422)
+  t.equal((await server.patch(URL, [{ op: 'test', path: '/metadata/labels/none' }], JSON_PATCH)).code, 200)
+})
+
+t.test('a strategic merge patch may name another type, which is that of the object nevertheless', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })
+  const patch = async (more: Json): ReturnType<Client['patch']> => await server.patch('/api/v1/namespaces/default/configmaps/c', { ...more, data: { a: 'b' } }, STRATEGIC)
+  t.match(await patch({ kind: 'Secret', apiVersion: 'example.com/v9' }), { code: 200, json: { kind: 'ConfigMap', apiVersion: 'v1', data: { a: 'b' } } })
+  t.match(await patch({ kind: null, apiVersion: null }), { code: 200, json: { kind: 'ConfigMap', apiVersion: 'v1' } })
+  t.match(await patch({ kind: 5 }), { code: 422 })
 })
 
 t.test('an operation that cannot be applied is 422, naming its number, and nothing of its patch is stored', async t => {
