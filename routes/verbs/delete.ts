@@ -10,6 +10,7 @@ import { removeCollection } from '../../registry/verbs/delete-collection.js'
 import type { Sent } from '../../registry/stages/given.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { bodyOf, decodeBody } from '../body.js'
+import { refuseContradictions } from '../list-options.js'
 import { bool, count, integer, listRequest, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
 import { contextOf, targetOf } from './write.js'
@@ -84,6 +85,7 @@ function success (
 export function deleteCollectionVerb (store: ResourceStore, workers: number): Verb {
   return async request => {
     const { query } = request.orch
+    refuseContradictions(query, 'list', store.gates)
     const seconds = count(query, 'timeoutSeconds')
     const signal = seconds !== undefined && seconds > 0
       ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)])

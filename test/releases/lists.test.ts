@@ -19,6 +19,8 @@ t.test('combinations that make no sense are 422 with their causes under 1.36, an
     t.match(answer, { code: 422, json: { reason: 'Invalid', details: { group: 'meta.orch.io', kind: 'ListOptions' } } }, query)
     t.strictSame(causes(answer), expected, query)
     t.match(await earlier.get(`${MAPS}?${query}`), { code: 400, json: { reason: 'BadRequest' } }, query)
+    t.strictSame(causes(await later.delete(`${MAPS}?${query}`)), expected, `${query}, of what is deleted`)
+    t.equal((await earlier.delete(`${MAPS}?${query}`)).code, 400, query)
   }
 })
 
