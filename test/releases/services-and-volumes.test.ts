@@ -194,6 +194,11 @@ t.test('claims name groups, get a class when they are bound, and report only wha
     }),
     ['Invalid status.allocatedResourceStatuses', 'NotSupported status.allocatedResourceStatuses']
   )
+  const earlier = await build(t)
+  await earlier.post(CLAIMS, claim('bound'))
+  t.match(await earlier.patch(`${CLAIMS}/bound/status`, { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }, MERGE), {
+    code: 200, headers: { warning: ['299 - "unknown field \\"status.allocatedResourceStatuses\\""'] }
+  }, 'and unknown to 1.24, although that has the gate')
 })
 
 t.test('quotas count claims by their class of attributes', async t => {

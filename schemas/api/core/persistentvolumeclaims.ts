@@ -87,7 +87,7 @@ export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus'
     }
   ),
   allocatedResourceStatuses: map(7, 'How the expansion is getting on, by resource name.', 'string', {
-    mapType: 'granular', gate: RECOVERY, since: '1.28', closed: 'ruled', values: [
+    mapType: 'granular', since: '1.28', closed: 'ruled', values: [
       'ControllerResizeInProgress', 'ControllerResizeInfeasible', 'NodeResizePending', 'NodeResizeInProgress',
       'NodeResizeInfeasible'
     ]

@@ -44,6 +44,7 @@ export const Pod = kind('Pod', 'Containers that run together on one node.', {
     dropInitAnnotations(pod.metadata)
     onHostNetwork(pod.spec)
     defaultPod(pod.spec)
+    defaultPodResources(pod.spec)
   },
   validate: (pod, _at, report) => { validatePod(pod, report) },
   validateCreate: (pod, _at, report) => { validateNewPod(pod, report) },
@@ -57,7 +58,6 @@ const MAX_GRACE = 2 ** 31 - 1
 function preparePod (pod: Pod, gates: Gates, warn?: (text: string) => void): void {
   const { spec } = pod
   mergeLabelKeys(pod, gates)
-  if (gates.enabled('PodLevelResources')) defaultPodResources(spec)
   if (gates.enabled('AppArmorFields')) for (const text of followAppArmorAnnotations(pod)) warn?.(text)
   if (gates.enabled('PodGracePeriodIsPositive')) {
     if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1
