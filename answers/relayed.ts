@@ -1,6 +1,7 @@
 /** Sends what another server has answered, as it comes. */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { StatusError } from '../schemas/status.js'
 import type { PassedAnswer, RelayedAnswer } from './answer.js'
 import { Body } from './body.js'
 import { pipePaced } from './paced.js'
@@ -8,6 +9,8 @@ import type { ServedRequest } from './request-context.js'
 
 /** Headers of this server that would change how a proxied page behaves. */
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
+/** Node sends no other over HTTP/2. */
+const MAX_STATUS = 599
 /** Lists, to which the other server adds. */
 const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
 
@@ -15,6 +18,12 @@ export function sendRelayed (request: ServedRequest, reply: FastifyReply, answer
   if (answer.kind === 'upgrade') {
     answer.begin(reply)
     return
+  }
+  if (answer.code > MAX_STATUS && request.raw.httpVersionMajor > 1) {
+    answer.body?.destroy()
+    throw new StatusError(undefined, `the backend answered with the status ${answer.code}, which is none of HTTP's`, {
+      code: 502
+    })
   }
   if (answer.isProxied) for (const name of REPLACED_HEADERS) reply.removeHeader(name)
   const { 'content-length': length, ...others } = answer.headers

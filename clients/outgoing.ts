@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type ConnectionOptions, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
 import type { Tunnel } from './egress/tunnel.js'
+import { quote } from '../schemas/quote.js'
 import { identityCheck, isWeaklySigned } from './peer-identity.js'
 
 export interface OutgoingRequest {
@@ -54,6 +55,9 @@ export interface Incoming {
   /** Set if protocols were switched: the connection, and the bytes already read from it. */
   readonly upgraded?: { readonly socket: Socket, readonly head: Buffer } | undefined
 }
+
+/** Node undoes chunks alone: what is also compressed would be passed on as it is. */
+export const isChunked = (transferCoding: string): boolean => transferCoding.trim().toLowerCase() === 'chunked'
 
 let unverified: SecureContext | undefined
 /** For unverified servers: skips loading the system roots, which is slow. */
@@ -138,6 +142,11 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     request.once('response', answer => {
       settle()
       answer.on('error', () => {}) // its reader handles the error
+      const { 'transfer-encoding': coding = 'chunked' } = answer.headers
+      if (!isChunked(coding)) {
+        request.destroy()
+        return reject(new ClientError('BadAnswer', `${call}: the answer has the transfer coding ${quote(coding)}`))
+      }
       resolve({ answer })
     })
     if (upgrade) {

@@ -9,8 +9,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { served, type ServedRequest } from '../answers/request-context.js'
+import { isChunked } from '../clients/outgoing.js'
 import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
-import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
+import { badRequest, StatusError, tooLarge, tooManyRequests, unsupportedMediaType } from '../schemas/status.js'
 import { isAdministrator, isConnection } from './shared/request-kinds.js'
 import { quote } from '../schemas/quote.js'
 import { plugin } from '../answers/server.js'
@@ -143,6 +144,10 @@ class Receiving {
 
 const NOTHING = Buffer.alloc(0)
 
+const notDecoded = (coding: string) =>
+  new StatusError(undefined, `Transfer-Encoding ${quote(coding)} is not supported; send chunks alone`, {
+    code: 501, unlogged: true
+  })
 const largerThanAllowed = () => tooLarge(`limit is ${MAX_BYTES}`)
 const noRoom = () => tooManyRequests(
   'the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS
@@ -167,8 +172,10 @@ export default plugin<RequestBodiesOptions>()(async (fastify, { budget: bytes = 
   )
     .with('body')
 
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    if (hidesItsBody(request.raw)) request.raw.headers['transfer-encoding'] = 'chunked'
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    const { 'transfer-encoding': coding = 'chunked' } = raw.headers
+    if (!isChunked(coding)) return done(notDecoded(coding))
+    if (hidesItsBody(raw)) raw.headers['transfer-encoding'] = 'chunked'
     done()
   })
   fastify.removeAllContentTypeParsers()

@@ -2,6 +2,8 @@
  * Deletes the objects that extension servers serve in a namespace, according to their discovery. A server that cannot
  * be asked, or does not delete, is reported; as upstream, the namespace then stays, because objects may remain.
  */
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { parseInPieces } from '../../schemas/codec/json/parse-pieces.js'
 import { reasonOf } from '../../storage/errors.js'
 import { count, type RemainingContents } from '../namespace-conditions.js'
 import type { RegisteredService, RegisteredServices, RemoteService } from './registered-services.js'
@@ -99,7 +101,7 @@ export function remoteContents (services: RegisteredServices, ask: Ask): RemoteC
 async function discovered (ask: Ask, remote: RemoteService, root: string): Promise<Resource[]> {
   const { status, body } = await ask(remote, { method: 'GET', path: root })
   if (status !== 200) throw new Error(status === 503 ? UNAVAILABLE : `the server answered with ${status}`)
-  const { resources } = JSON.parse(body.toString()) as { resources?: unknown }
+  const { resources } = await runStepsWithinBudget(parseInPieces(body)) as { resources?: unknown }
   if (!Array.isArray(resources)) throw new Error('the answer is no APIResourceList')
   return resources.flatMap((resource: Partial<Record<'name' | 'namespaced' | 'verbs', unknown>> | null) => {
     const { name, namespaced, verbs } = resource ?? {}
@@ -135,7 +137,7 @@ async function listed (ask: Ask, remote: RemoteService, path: string): Promise<I
   const { status, body } = await ask(remote, { method: 'GET', path: `${path}?limit=${PAGE}`, metadataOnly: true })
   if (status === 404 || status === 405) return []
   if (status !== 200) throw new Error(`the list was answered with ${status}`)
-  const { items } = JSON.parse(body.toString()) as { items?: unknown }
+  const { items } = await runStepsWithinBudget(parseInPieces(body)) as { items?: unknown }
   if (items === undefined || items === null) return []
   if (!Array.isArray(items)) throw new Error('the answer is no list')
   return items.flatMap(({ metadata }: { metadata?: { name?: unknown, uid?: unknown, finalizers?: unknown } }) =>

@@ -3,9 +3,10 @@
  * described by its last good one.
  */
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
+import { parseInPieces } from '../../schemas/codec/json/parse-pieces.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
 import type { Steps } from '../../schemas/steps.js'
-import { runStepsWithinBudget, nextTurn } from '../../event-loop/turns.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
 import { Refreshed } from './refreshed.js'
@@ -14,6 +15,8 @@ import { discoveryPath } from './target.js'
 
 /** Maximum bytes of all documents together. */
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024
+/** List items and object members of a document, several times those of a large one of `MAX_BYTES`. */
+const MAX_DOCUMENT_VALUES = 200_000
 const MAX_URL = 1000
 
 export interface Documents {
@@ -74,9 +77,7 @@ export class RemoteDocuments {
     const { status, etag, body } = await this.#options
       .fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
     if (status === 200) {
-      await nextTurn()
-      const document = JSON.parse(body.toString()) as unknown
-      await nextTurn()
+      const document = await runStepsWithinBudget(parseInPieces(body, MAX_DOCUMENT_VALUES))
       const spec = await runStepsWithinBudget(packed(await runStepsWithinBudget(specOf(document, root))))
       if (!samePacked(spec, known.spec)) this.#known.changed = true
       Object.assign(known, { etag, spec })
@@ -84,7 +85,7 @@ export class RemoteDocuments {
     const index = await this.#options.fetch(remote, '/openapi/v3', '')
     if (index.status === 404) return
     if (index.status !== 200) throw new Error(`/openapi/v3 was answered with ${index.status}`)
-    const url = addressIn(JSON.parse(index.body.toString()), root.slice(1))
+    const url = addressIn(await runStepsWithinBudget(parseInPieces(index.body)), root.slice(1))
     if (url === known.url) return
     known.url = url
     this.#known.changed = true

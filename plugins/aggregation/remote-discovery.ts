@@ -6,10 +6,11 @@ import type { RegisteredService, RegisteredServices } from '../../controllers/ag
 import {
   APIVersionDiscovery, type APIVersionDiscovery as Version
 } from '../../schemas/api/apidiscovery/v2.js'
+import { parseInPieces } from '../../schemas/codec/json/parse-pieces.js'
 import { decode } from '../../schemas/language/decode.js'
 import { APIResourceList } from '../../schemas/meta/discovery.js'
 import type { Naming } from '../../schemas/naming.js'
-import { nextTurn } from '../../event-loop/turns.js'
+import { nextTurn, runStepsWithinBudget } from '../../event-loop/turns.js'
 import { discovered, withGroups } from '../../registry/discovered-resources.js'
 import type { Fetch } from './fetch.js'
 import { Refreshed } from './refreshed.js'
@@ -99,17 +100,18 @@ export class RemoteDiscovery {
     const { naming, fetch } = this.#options
     if (remote === undefined) return []
     const { status, body } = await fetch(remote, '/apis', '')
-    await nextTurn()
     if (status === 200) {
-      const { kind, items } = (JSON.parse(body.toString()) ?? {}) as { kind?: unknown, items?: unknown }
+      const known = await runStepsWithinBudget(parseInPieces(body))
+      const { kind, items } = (known ?? {}) as { kind?: unknown, items?: unknown }
       if (kind === 'APIGroupDiscoveryList') {
         return withGroups(resourcesIn(items, naming.group(group), version), naming.group)
       }
     }
     const old = await fetch(remote, discoveryPath(service, naming), '')
     if (old.status !== 200) throw new Error(`${discoveryPath(service, naming)} was answered with ${old.status}`)
+    const list = await runStepsWithinBudget(parseInPieces(old.body))
     await nextTurn()
-    const { resources = [] } = decode(APIResourceList, JSON.parse(old.body.toString())).object
+    const { resources = [] } = decode(APIResourceList, list).object
     return withGroups(discovered(resources), naming.group)
   }
 }

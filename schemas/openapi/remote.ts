@@ -20,6 +20,8 @@ const PARAMETERS = '#/parameters/'
 const MAX_DEPTH = 100
 /** Values in one path or definition, which are read in one step. */
 const MAX_VALUES = 20_000
+/** Paths and definitions of a document; the one of this server has fewer. */
+const MAX_PARTS = 5000
 /** Maximum bytes of shared parameters after inlining. */
 const MAX_INLINED_BYTES = 8 * 1024 * 1024
 
@@ -94,6 +96,7 @@ export function * specOf (document: unknown, root: string): Steps<RemoteSpec> {
     if (!path.startsWith(`${root}/`) || !isObject(item)) continue
     const made = rewritten(item, inline) as Plain // objects stay objects
     paths.push([path, made])
+    if (paths.length > MAX_PARTS) throw new BrokenSpec(`it has more than ${MAX_PARTS} paths`)
     for (const name of referencesIn(made)) used.add(name)
     yield
   }
@@ -102,6 +105,7 @@ export function * specOf (document: unknown, root: string): Steps<RemoteSpec> {
     const definition = Object.hasOwn(all, name) ? all[name] : undefined
     if (!isObject(definition)) throw new BrokenSpec(`it has no definition ${name}`)
     definitions.push([name, definition])
+    if (definitions.length > MAX_PARTS) throw new BrokenSpec(`it has more than ${MAX_PARTS} definitions`)
     for (const below of referencesIn(definition)) used.add(below) // grows during the loop
     yield
   }

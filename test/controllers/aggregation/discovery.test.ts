@@ -138,3 +138,18 @@ t.test('the OpenAPI documents have what extension servers serve', async t => {
   t.notOk(`apis/${GROUP}/v1` in (await server.get('/openapi/v3')).json['paths'])
   t.equal((await server.get(`/openapi/v3/apis/${GROUP}/v1`)).code, 404)
 })
+
+t.test('answers of too many values are not read', async t => {
+  const shop = await extensionServer(t)
+  const server = await build(t, { outbound })
+  await register(server, shop.port)
+  const many = `{"paths":{},"resources":[${'{},'.repeat(200_000)}{}]}`
+  shop.instead = ({ url }, raw) => {
+    if (!/^\/(?:apis$|openapi\/v2)/.test(url)) return false
+    raw.end(many)
+    return true
+  }
+  const { json } = await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList' })
+  t.match((json['items'] as Json[]).find(({ metadata }) => metadata.name === GROUP), { versions: [{ version: 'v1', freshness: 'Stale' }] })
+  t.notOk(`${ROOT}/namespaces/{namespace}/gadgets` in (await server.get('/openapi/v2')).json['paths'])
+})

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import orch, { type Authenticator } from '../../../app.js'
 import Fastify from '../../fastify.js'
 import { build, client, listen, types, Watch, type Json } from '../../build.js'
+import { serve, session } from '../../secure-server.js'
 import { until } from '../custom/definitions.js'
 import { apiService, conditionOf, extensionServer, GADGETS, GROUP, namelessPair, outbound, register, ROOT, SERVICES } from './extension-server.js'
 
@@ -194,6 +195,21 @@ t.test('watches of an extension server take no seats of others', async t => {
   t.equal((await server.get('/api/v1/namespaces')).code, 200)
   for (const watch of watches) watch.close()
   await until(async () => shop.watches() === 0)
+})
+
+t.test('a status that HTTP/2 does not have is refused there', async t => {
+  const shop = await extensionServer(t)
+  const server = await serve(t, { outbound })
+  await register(server, shop.port)
+  shop.instead = ({ url }, raw) => {
+    if (url !== GADGETS) return false
+    raw.socket?.end('HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nno')
+    return true
+  }
+  const request = session(t, server.port).request({ ':path': GADGETS })
+  const [{ ':status': code }] = await once(request, 'response') as [Record<string, unknown>]
+  t.equal(code, 502)
+  request.resume()
 })
 
 t.test('a host passes requests on from where the server is mounted', async t => {
