@@ -52,7 +52,8 @@ export function * parseInPieces (bytes: Buffer, most = MAX_VALUES): Steps<unknow
       if (open.length === MAX_DEPTH) throw new DocumentError(`nests more than ${MAX_DEPTH} levels deep`)
       if (open.length === 0) expectBlank(bytes, root?.end ?? 0, at)
       open.push({
-        isList: code === OPEN_LIST, start: at, commas: 0, pending: at + 1, member: at + 1, isMade: false, made: undefined
+        isList: code === OPEN_LIST, start: at, commas: 0, pending: at + 1, member: at + 1, isMade: false,
+        made: undefined
       })
     } else if (code === COMMA) {
       if (++values > most) throw tooManyValues(most)
