@@ -14,23 +14,30 @@ const relevant = perPlan(({ fields }) => fields.filter(field => holds(field) !==
   (field.innermost.message !== undefined && field.innermost.special === undefined &&
     hasAddresses(field.innermost.plan))))
 
-interface Found { readonly path: string, readonly text: string, readonly holds: Holds }
+interface Found {
+  readonly path: string
+  /** The path that findings have. */
+  readonly field: string
+  readonly text: string
+  readonly holds: Holds
+}
 
 function * find (plan: Plan, object: Plain, at: string): Generator<Found> {
   for (const field of relevant(plan)) {
     const value = object[field.name]
     if (value === undefined || value === null) continue
-    const path = at === '' ? field.name : `${at}.${field.name}`
-    const own = holds(field)
     if (Array.isArray(value)) {
-      for (const [index, item] of (value as unknown[]).entries()) yield * findIn(field, own, item, `${path}[${index}]`)
-    } else yield * findIn(field, own, value, path)
+      for (const [index, item] of (value as unknown[]).entries()) yield * findIn(field, item, at, `[${index}]`)
+    } else yield * findIn(field, value, at, '')
   }
 }
 
-function * findIn (field: PlannedField, own: Holds | undefined, value: unknown, path: string): Generator<Found> {
-  if (own === undefined) yield * find(field.innermost.plan, value as Plain, path)
-  else if (typeof value === 'string') yield { path, text: value, holds: own }
+function * findIn (planned: PlannedField, value: unknown, at: string, index: string): Generator<Found> {
+  const { field: { foundAs }, name, innermost } = planned
+  const below = (member: string): string => `${at === '' ? '' : `${at}.`}${member}${index}`
+  const [path, own] = [below(name), holds(planned)]
+  if (own === undefined) yield * find(innermost.plan, value as Plain, path)
+  else if (typeof value === 'string') yield { path, field: below(foundAs ?? name), text: value, holds: own }
 }
 
 /** Whether objects of a type hold addresses. */
@@ -56,7 +63,7 @@ export function checkAddressForms (message: Message, object: object, old: object
     if (known.has(placeOf(found))) continue
     const wrong = ambiguity(found.text, found.holds)
     if (wrong !== undefined) {
-      invalid(report, found.path, found.text, wrong)
+      invalid(report, found.field, found.text, wrong)
       continue
     }
     const better = canonicalForm(found.text, found.holds)

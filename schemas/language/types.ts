@@ -95,6 +95,8 @@ export interface FieldOptions {
   readonly discriminator?: true
   /** The text, or each of the list, is an IP address or an address range, whose forms are checked (`addresses.ts`). */
   readonly holds?: 'ip' | 'cidr'
+  /** Name in findings about these forms, where clients know another. */
+  readonly foundAs?: string
   /** Name in JSON if not that in memory: the message is that of a view. */
   readonly jsonName?: string
   /** Name in protobuf if not that in JSON. */

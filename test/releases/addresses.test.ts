@@ -43,6 +43,22 @@ t.test('new ones are refused, unusual ones warned of, and what stands is forgive
     ['Invalid spec.ingress[0].from[0].ipBlock.cidr', 'Invalid spec.ingress[0].from[0].ipBlock.except[0]'])
 })
 
+t.test('ranges of clients, of either place', async t => {
+  const ANNOTATION = 'service.beta.orch.io/load-balancer-source-ranges'
+  const RANGES = '10.0.0.1/8, 010.1.0.0/16,10.2.0.0/16'
+  const balancer = (name: string, annotations: Json, spec: Json = {}): Json => ({ metadata: { name, annotations }, spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ...spec } })
+  const inField = balancer('field', {}, { loadBalancerSourceRanges: RANGES.split(',') })
+  const annotated = balancer('annotation', { [ANNOTATION]: RANGES })
+  const storage = { kind: 'embedded', directory: t.testdir() } as const
+  const earlier = await build(t, { storage })
+  for (const sent of [inField, annotated]) t.equal((await earlier.post(SERVICES, sent)).code, 201)
+  await earlier.app.close()
+  const server = await build(t, { storage, emulatedVersion: '1.36' })
+  t.same(causes(await server.post(SERVICES, { ...inField, metadata: { name: 'new' } })), ['Invalid spec.LoadBalancerSourceRanges[0]', 'Invalid spec.LoadBalancerSourceRanges[1]'])
+  t.same(causes(await server.post(SERVICES, { ...annotated, metadata: { ...annotated['metadata'], name: 'new' } })), [`Invalid metadata.annotations[${ANNOTATION}]`, `Invalid metadata.annotations[${ANNOTATION}]`])
+  for (const name of ['field', 'annotation']) t.equal((await server.patch(`${SERVICES}/${name}`, { metadata: { labels: { a: 'b' } } })).code, 200, `${name}: what stands is forgiven`)
+})
+
 t.test('exceptions after one that is no range are validated too', async t => {
   const answer = async (release: '1.24' | '1.36') => {
     const { post } = await build(t, { emulatedVersion: release })

@@ -88,7 +88,7 @@ export const ServiceSpec = message('ServiceSpec', 'How a service is reached, and
   }),
   loadBalancerIP: string(8, 'Deprecated: address to ask of the load balancer.', { holds: 'ip' }),
   loadBalancerSourceRanges: list(9, 'Address ranges of clients the load balancer lets in.', 'string', {
-    holds: 'cidr'
+    holds: 'cidr', foundAs: 'LoadBalancerSourceRanges'
   }),
   externalName: string(10, 'DNS name the service stands for, for type ExternalName.'),
   externalTrafficPolicy: string(11, 'Where traffic from outside is sent: Cluster or Local.', {

@@ -4,8 +4,9 @@ import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
 import {
-  duplicate, forbidden, invalid, checkName, notSupported, required, requiredName
+  duplicate, forbidden, forgiving, invalid, checkName, notSupported, required, requiredName
 } from '../../../rules/findings.js'
+import { ambiguity } from '../../../rules/address-forms.js'
 import { ipAddress, parseAddress, parseRange, validateNonSpecialAddress } from '../../../rules/net.js'
 import { validatePort, validatePortNumber } from '../../../rules/ports.js'
 import { isHeadless, validateServiceAddresses } from './service-addresses.js'
@@ -170,7 +171,14 @@ function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service
   wanted.forEach((range, index) => {
     const at = ranges.length > 0 ? `${field}[${index}]` : field
     if (wrong(range)) invalid(report, at, range, 'must be a valid CIDR value')
+    else if (ranges.length === 0) checkForm(range.trim(), at, report)
   })
+}
+
+/** Of a range in the annotation; fields declare that they hold some. */
+function checkForm (range: string, field: string, report: Report): void {
+  const found = isOn(report, 'StrictIPCIDRValidation') ? ambiguity(range, 'cidr') : undefined
+  if (found !== undefined) invalid(forgiving(report), field, range, found)
 }
 
 const HINTS = 'service.orch.io/topology-aware-hints'
