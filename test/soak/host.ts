@@ -1,8 +1,8 @@
-/** `examples/embed.ts` on a server of each kind: `node host.js KIND PORT`. */
+/** `examples/embed.ts` on a server of each kind: `node host.js KIND PORT …`. */
 import { host } from '../../examples/embed.js'
 import { authority } from '../serving/authority.js'
 
-const [kind = 'host', port] = process.argv.slice(2)
+const args = process.argv.slice(2)
 const { certificate: cert, key } = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 const servers: Record<string, object> = {
   host: {},
@@ -10,5 +10,7 @@ const servers: Record<string, object> = {
   'host-http2': { http2: true, https: { cert, key, allowHTTP1: true } },
   'host-h2c': { http2: true }
 }
-const fastify = await host(servers[kind])
-await fastify.listen({ port: Number(port), host: '127.0.0.1' })
+for (let at = 0; at < args.length; at += 2) {
+  const fastify = await host(servers[args[at] ?? ''])
+  await fastify.listen({ port: Number(args[at + 1]), host: '127.0.0.1' })
+}

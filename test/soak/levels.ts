@@ -10,8 +10,10 @@ export interface Level extends Held {
 }
 
 const LONG = 900
+/** Seconds in which each client has connected and done something. */
+const SHORTEST = 2
 /** Seconds of load between two samples. */
-export const interval = (seconds: number): number => seconds >= LONG ? 270 : Math.min(60, seconds / 10)
+export const interval = (seconds: number): number => seconds >= LONG ? 270 : Math.min(60, Math.max(SHORTEST, seconds / 10))
 /** Seconds without load before a sample: events are kept for 75, and older ones are dropped every 30. */
 export const quiet = (seconds: number): number => seconds >= LONG ? 110 : 0
 

@@ -14,6 +14,8 @@ const START_TIME = 30_000
 export type Protocol = 'http1' | 'http2'
 
 export interface Place {
+  /** Of its kind. */
+  readonly name: string
   readonly port: number
   readonly secure: boolean
   /** Protocols that it speaks. */
@@ -26,15 +28,17 @@ export interface Reply { readonly code: number, readonly body: Buffer }
 
 export interface Ask { readonly method?: string, readonly headers?: Record<string, string>, readonly body?: object }
 
-export interface Target extends Place {
+export interface Target {
+  /** Several if servers share the process. */
+  readonly places: readonly Place[]
   readonly child: ChildProcess
   readonly log: () => string
   readonly held: () => Promise<Held>
   readonly stop: () => Promise<void>
 }
 
-/** Resolves when it is ready. @param program a script with its arguments */
-export async function startTarget (program: readonly string[], place: Place): Promise<Target> {
+/** Resolves when all its places are ready. @param program a script with its arguments */
+export async function startTarget (program: readonly string[], places: readonly Place[]): Promise<Target> {
   const { NODE_OPTIONS: _, ...env } = process.env
   const child = spawn(process.execPath, [...nodeFlags(), '--expose-gc', '--import', PROBE, ...program], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env })
   let log = ''
@@ -57,17 +61,18 @@ export async function startTarget (program: readonly string[], place: Place): Pr
       child.off('exit', left)
     }
   }
-  const target = { ...place, child, log: () => log, held, stop }
-  const client = new Client(target, place.protocols[0] ?? 'http1')
-  try {
-    await until(() => `the server to be ready; its log: ${log}`, async () => {
-      if (child.exitCode !== null) throw new Error(`the server ended: ${log}`)
-      return await client.ask('/readyz').then(({ code }) => code === 200, () => false)
-    }, START_TIME)
-  } finally {
-    client.close()
+  for (const place of places) {
+    const client = new Client(place, place.protocols[0] ?? 'http1')
+    try {
+      await until(() => `${place.name} to be ready; its log: ${log}`, async () => {
+        if (child.exitCode !== null) throw new Error(`the server ended: ${log}`)
+        return await client.ask('/readyz').then(({ code }) => code === 200, () => false)
+      }, START_TIME)
+    } finally {
+      client.close()
+    }
   }
-  return target
+  return { places, child, log: () => log, held, stop }
 }
 
 /** A client with one kept connection, or a few. */
