@@ -87,13 +87,15 @@ async function spread ({ serving, port, count }: Server): Promise<number> {
   return Math.max(...counts.map(share => Math.abs(share * count / CONNECTIONS - 1)))
 }
 
-async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<void> {
+/** @returns milliseconds until each server was ready, by its number of processes */
+async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<ReadonlyMap<number, number>> {
   await using ends = new Ends()
   const etcd = store === 'etcd' ? await startEtcd(ends) : undefined
   const servers: Server[] = []
   for (const count of scale.processes) servers.push(ends.add(await launchAll(count, etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`, `--etcd-prefix=/cores-${count}`], etcd === undefined)))
   const [one, ...several] = servers
-  if (one === undefined) return
+  const started = new Map(servers.map(({ count, startMs }) => [count, startMs]))
+  if (one === undefined) return started
   for (const server of servers) await fill(server, scale.objects)
 
   const costs = new Map<string, ReadonlyMap<Server, number[]>>()
@@ -133,6 +135,7 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<voi
   const [two, four] = several
   if (two !== undefined && four !== undefined) report({ work: `a further process, ${store}, with ${scale.objects.toLocaleString('en')} objects and more`, unit: 'MB', ours: [(memoryOf(four.serving) - memoryOf(two.serving)) / (four.count - two.count)], limit: [memoryOf(one.all)] })
   capacity(store, costs, storeShare)
+  return started
 }
 
 /** Requests per second of a machine whose cores do nothing else: the serving processes share all cores but one, and the store is one process. */
@@ -149,9 +152,12 @@ function capacity (store: string, costs: ReadonlyMap<string, ReadonlyMap<Server,
   out.print(table([`Computed for ${store}, a second`, 'one process', ...MACHINES.map(cores => `${cores} cores`)], rows))
 }
 
-async function startTimes (scale: Scale): Promise<void> {
+/** @param before starts that were measured already, which do if one is enough */
+async function startTimes (scale: Scale, before: ReadonlyMap<number, number>): Promise<void> {
   const [one = 1, most = one] = [scale.processes[0], scale.processes.at(-1)]
   const found = await inTurns([one, most], scale.starts, async count => {
+    const known = before.get(count)
+    if (scale.starts === 1 && known !== undefined) return known
     const server = await launchAll(count, [], true)
     await server.stop()
     return server.startMs
@@ -160,6 +166,7 @@ async function startTimes (scale: Scale): Promise<void> {
 }
 
 export async function cores (scale: Scale): Promise<void> {
-  for (const store of scale.stores) await withStore(scale, store)
-  await startTimes(scale)
+  let started: ReadonlyMap<number, number> = new Map()
+  for (const store of scale.stores) started = await withStore(scale, store)
+  await startTimes(scale, started)
 }

@@ -69,22 +69,23 @@ export async function versions (scale: Scale): Promise<void> {
   for (const node of all.nodes) if (node !== process.execPath) execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
   rows.length = 0
   await starts(all, scale)
-  await idle(all, scale)
   await reading(all, scale)
-  await listing(all, scale)
-  await watching(all, scale)
+  await listingAndWatching(all, scale)
   await writing(all, scale)
   out.print(`\n${table(['Work', ...all.names.map(name => `Node ${name}`)], rows)}`)
 }
 
 async function starts (all: Versions, scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const servers = new Map<string, Launched>()
   const found = await inTurns(all.nodes, scale.starts, async node => {
-    const server = await launch([], undefined, [], node)
-    const cost = { wall: server.startMs, cpu: cpu(server) }
-    await server.stop()
-    return cost
+    await servers.get(node)?.stop()
+    const server = ends.add(await launch([], undefined, [], node))
+    servers.set(node, server)
+    return { wall: server.startMs, cpu: cpu(server) }
   })
   for (const kind of ['wall', 'cpu'] as const) all.show(`start to /readyz, ${kind === 'cpu' ? 'CPU' : 'on the clock'}`, 'ms', node => (found.get(node) ?? []).map(cost => cost[kind]))
+  await idle(all, scale, [...servers.values()])
 }
 
 async function launchEach (all: Versions, ends: Ends, flags: readonly string[]): Promise<Launched[]> {
@@ -99,9 +100,8 @@ async function paired (servers: readonly Launched[], ends: Ends, version: 1 | 2,
   return pairs
 }
 
-async function idle (all: Versions, scale: Scale): Promise<void> {
-  await using ends = new Ends()
-  const servers = await launchEach(all, ends, [])
+/** @param servers that have just started */
+async function idle (all: Versions, scale: Scale, servers: readonly Launched[]): Promise<void> {
   for (const server of servers) await settle(server, scale.pause)
   await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE) })
   for (const [kind, work] of [['VmRSS', 'memory, idle for half a minute'], ['RssAnon', 'the same, its own']] as const) {
@@ -118,20 +118,19 @@ async function reading (all: Versions, scale: Scale): Promise<void> {
   await all.compare('GET, HTTP/2', scale, await paired(servers, ends, 2), scale.gets, ({ port }, isBare) => getsHttp2(port, isBare ? '/one' : PATH, scale.gets, 16, 16))
 }
 
-async function listing (all: Versions, scale: Scale): Promise<void> {
+async function listingAndWatching (all: Versions, scale: Scale): Promise<void> {
   await using ends = new Ends()
   const servers = await launchEach(all, ends, UNBOUNDED)
   for (const server of servers) await fill(server, scale.objects)
   const { bytes = 0 } = servers[0] === undefined ? {} : await call(servers[0].port, 'GET', CONFIGS)
-  await all.compare(`LIST ${scale.objects.toLocaleString('en')} objects, per object`, scale, await paired(servers, ends, 1, bytes), scale.lists * scale.objects, ({ port }, isBare) => lists(port, isBare ? '/list' : CONFIGS, scale.lists))
+  const listed = await paired(servers, ends, 1, bytes)
+  await all.compare(`LIST ${scale.objects.toLocaleString('en')} objects, per object`, scale, listed, scale.lists * scale.objects, ({ port }, isBare) => lists(port, isBare ? '/list' : CONFIGS, scale.lists))
+  await watching(all, scale, ends, listed)
 }
 
-async function watching (all: Versions, scale: Scale): Promise<void> {
-  await using ends = new Ends()
-  const servers = await launchEach(all, ends, UNBOUNDED)
-  for (const server of servers) await fill(server, 10)
+async function watching (all: Versions, scale: Scale, ends: Ends, listed: readonly Pair[]): Promise<void> {
   const pairs = []
-  for (const { ours, bare } of await paired(servers, ends, 1)) {
+  for (const { ours, bare } of listed) {
     const mine = await watchOurs(ours, 1, scale.watchers, 1)
     const its = await watchBare(bare, 1, scale.watchers, '/event', mine.event)
     for (const { watchers } of [mine, its]) ends.teardown(() => { watchers.close() })

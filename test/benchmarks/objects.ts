@@ -11,9 +11,12 @@ export function object (name: string, tenth = false, size = 2048): string {
   return JSON.stringify({ metadata: { name, labels: { app: 'bench', ...(tenth ? { tenth: 'yes' } : {}) } }, data: { text: 'x'.repeat(size) } })
 }
 
+/** As many as keep a server busy: more would cost a handshake each. */
+const FILLERS = 8
+
 /** Creates that many objects through the server. */
 export async function fill ({ port }: Child, count: number): Promise<void> {
-  await pool(count, 64, async at => {
+  await pool(count, FILLERS, async at => {
     const { code } = await call(port, 'POST', CONFIGS, object(key(at), at % 10 === 0))
     if (code !== 201) throw new Error(`create answered ${code}`)
   })

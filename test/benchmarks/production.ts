@@ -131,14 +131,18 @@ export function flagsOf (checks: readonly Check[], folder: string): string[] {
   return [...checks.includes('queues') ? [] : UNBOUNDED, ...checks.flatMap(check => flags[check]())]
 }
 
+/** Each has one object at least. */
+const teamsOf = ({ namespaces }: Pick<Setting, 'namespaces'>, scale: Scale): number => Math.min(namespaces, scale.objects)
+
 /** The costs of each row on a fresh server. */
-export async function costsOf (store: 'embedded' | 'etcd', { namespaces, checks }: Omit<Setting, 'name'>, scale: Scale): Promise<ReadonlyMap<Row, Costs>> {
+export async function costsOf (store: 'embedded' | 'etcd', setting: Omit<Setting, 'name'>, scale: Scale): Promise<ReadonlyMap<Row, Costs>> {
   await using ends = new Ends()
+  const { checks } = setting
   const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
   const etcd: EtcdProcess | undefined = store === 'etcd' ? await startEtcd(ends) : undefined
   const flags = ['--compat-names', ...etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`]]
   const opened = await launch([...flags, ...UNBOUNDED], folder)
-  const teams = Math.min(namespaces, scale.objects)
+  const teams = teamsOf(setting, scale)
   await fill(opened, teams)
   await opened.kill()
   hangUp(opened.port)
@@ -175,8 +179,13 @@ export async function production (scale: Scale): Promise<void> {
   for (const store of scale.stores) {
     const all = new Map(SETTINGS.map(setting => [setting, new Map(ROWS.map(row => [row, [] as Costs[]]))]))
     for (let round = 0; round < rounds; round++) {
+      // Settings that do not differ at this scale are measured once.
+      const found = new Map<string, Awaited<ReturnType<typeof costsOf>>>()
       for (const setting of round % 2 === 0 ? SETTINGS : SETTINGS.toReversed()) {
-        for (const [row, costs] of await costsOf(store, setting, scale)) all.get(setting)?.get(row)?.push(costs)
+        const key = `${teamsOf(setting, scale)} ${setting.checks.join()}`
+        const costsOfRows = found.get(key) ?? await costsOf(store, setting, scale)
+        found.set(key, costsOfRows)
+        for (const [row, costs] of costsOfRows) all.get(setting)?.get(row)?.push(costs)
       }
     }
     const of = (name: string, row: Row): readonly Costs[] => [...all].find(([setting]) => setting.name === name)?.[1].get(row) ?? []

@@ -16,12 +16,12 @@ const isTenth = (at: number): boolean => at % 10 === 0
  * Our operations write the first two, one with the label and one without; the others are copies with names and UIDs of their own.
  * @returns the folder, for `launch`, whose `stop` removes it
  */
-export async function filled (count: number): Promise<string> {
+export async function filled (count: number, size?: number): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
   const options = { kind: 'embedded', directory: join(folder, 'data') } as const
   const ours = await ourOperations(options)
   const first = Math.min(2, count)
-  for (let at = 0; at < first; at++) await ours.create({ name: key(at), body: Buffer.from(object(key(at), isTenth(at))) })
+  for (let at = 0; at < first; at++) await ours.create({ name: key(at), body: Buffer.from(object(key(at), isTenth(at), size)) })
   await ours.close()
   const backend = await openBackend(options)
   const templates = await Promise.all(Array.from({ length: first }, async (_, at) => {

@@ -33,9 +33,8 @@ export interface TableWatches {
   readonly end: () => void
 }
 
-const QUIET_MS = 500
-
-export async function watchTables (port: number, path: string, count: number): Promise<TableWatches> {
+/** @param pause milliseconds without bytes until they are quiet */
+export async function watchTables (port: number, path: string, count: number, pause: number): Promise<TableWatches> {
   let received = 0
   const watches = await Promise.all(Array.from({ length: count }, async () => {
     const sent = request({ port, host: '127.0.0.1', agent: false, path: `${path}?watch=1`, headers: { authorization: `Bearer ${TOKEN}`, accept: TABLE }, rejectUnauthorized: false })
@@ -45,7 +44,7 @@ export async function watchTables (port: number, path: string, count: number): P
     return sent
   }))
   const quiet = async (): Promise<void> => {
-    for (let before = -1; before !== received; await new Promise(resolve => { setTimeout(resolve, QUIET_MS) })) before = received
+    for (let before = -1; before !== received; await new Promise(resolve => { setTimeout(resolve, pause) })) before = received
   }
   return { quiet, end: () => { for (const one of watches) one.destroy() } }
 }

@@ -78,7 +78,7 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const [ca, cert, key] = [caData, certData, keyData].map(data => Buffer.from(data, 'base64').toString()) as [string, string, string] // as many
   const { more, written, finish } = await startLoad(
     t, { host: `${network}.1`, port: 6443, headers: {}, tls: { ca, cert, key } },
-    { watches: 30, clients: 8, pause: 100, requests: 100, storeRestarts: true }
+    { watches: 12, clients: 4, pause: 200, requests: 40, storeRestarts: true }
   )
   const names = await informed(t, config)
   const api = config.makeApiClient(CustomObjectsApi)
