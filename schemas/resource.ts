@@ -142,6 +142,8 @@ export interface ResourceOptions<T extends ApiObject> extends
    * The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation.
    */
   readonly generation?: (object: T) => unknown
+  /** Whether an empty value that was not set is a change for it: types without a form in protobuf keep both. */
+  readonly countsEmpty?: true
   /** Feature gate without which it has none. */
   readonly countsWith?: string
   /** Seconds an object lives after its last write. Default: forever. */
@@ -189,6 +191,7 @@ export interface ResourceType {
   readonly strategy: Strategy
   /** The desired state that metadata.generation counts changes of. */
   readonly generation: ((object: ApiObject) => unknown) | undefined
+  readonly countsEmpty: boolean
   /** Feature gate without which it counts none. */
   readonly countsWith: string | undefined
   /** Seconds an object lives after its last write; undefined for forever. */
@@ -285,6 +288,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     anyStoredVersion: options.anyStoredVersion === true,
     strategy: (options.strategy ?? {}) as Strategy,
     generation: options.generation as ResourceType['generation'],
+    countsEmpty: options.countsEmpty === true,
     countsWith: options.countsWith,
     ttlSeconds: options.ttlSeconds,
     tableRank: options.tableRank as ResourceType['tableRank'],

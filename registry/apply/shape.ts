@@ -8,7 +8,7 @@ import type { Message } from '../../schemas/language/declare.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
-import { isObject } from '../../schemas/language/values.js'
+import { isIdentical, isObject } from '../../schemas/language/values.js'
 
 /** `leaf`: atomic; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
 export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
@@ -166,17 +166,6 @@ export class Shape {
     return this.#planned !== undefined && !this.#isItem && typeof a === 'object' &&
       fieldJson(this.#planned, a) === fieldJson(this.#planned, b)
   }
-}
-
-/** Compares plain values; an empty value differs from a missing one. */
-export function isIdentical (a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null ||
-    Array.isArray(a) !== Array.isArray(b)) return false
-  const [left, right] = [a as Plain, b as Plain]
-  const names = Object.keys(left)
-  return names.length === Object.keys(right).length &&
-    names.every(name => Object.hasOwn(right, name) && isIdentical(left[name], right[name]))
 }
 
 const isType = (name: string): boolean => name === 'kind' || name === 'apiVersion'

@@ -1,7 +1,7 @@
 /** Prepares objects for validation: values that the server decides, fields that the write cannot change. */
 import { emptyField } from '../../schemas/language/plan.js'
 import { sameMessages } from '../../schemas/language/presence.js'
-import { clone, sameValue, putAt, valueAt } from '../../schemas/language/values.js'
+import { clone, isIdentical, sameValue, putAt, valueAt } from '../../schemas/language/values.js'
 import { nextGeneration } from '../../schemas/meta/object.js'
 import type { Subresource } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
@@ -86,13 +86,14 @@ export function prepareChange (write: ChangeWrite): void {
 }
 
 /** Increments the generation if the desired state changed. */
-function updateGeneration ({ generation, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
-  if (generation === undefined) return
-  const desired = generation(object)
-  if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) {
-    return
-  }
-  object.metadata.generation = nextGeneration(old)
+function updateGeneration ({ generation, stored, type }: ResourceStore, object: ApiObject, old: ApiObject): void {
+  const desired = generation?.(object)
+  if (desired === undefined) return
+  const before = generation?.(old)
+  const isSame = type.countsEmpty
+    ? isIdentical(desired, before)
+    : sameValue(desired, before) && sameMessages(stored.message, object, old)
+  if (!isSame) object.metadata.generation = nextGeneration(old)
 }
 
 /**

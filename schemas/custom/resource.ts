@@ -95,6 +95,7 @@ function customResource (
     unconditionalUpdate: false,
     storagePrefix: `${spec.group}/${plural}`,
     generation: ({ metadata: _metadata, kind: _kind, apiVersion: _version, ...desired }) => desired,
+    countsEmpty: true,
     ...(metadata.deletionTimestamp === undefined ? {} : { verbs: OF_TERMINATING }),
     ...stored,
     others: others.map(other => convertedBy(stored.message, version(other)))

@@ -111,13 +111,16 @@ function repeatedIn (
   { items, 'x-orch-list-type': type, 'x-orch-list-map-keys': keys = [] }: JSONSchemaProps, list: readonly unknown[],
   at: string, report: Report
 ): void {
-  const known = new Set<string>()
+  const other = type === 'map' ? list.findIndex(item => item !== null && !isObject(item)) : -1
+  if (other >= 0) invalid(report, `${at}[${other}]`, list[other], 'must be an object, as the list is of type map')
+  const times = new Map<string, number>()
   for (const [index, item] of list.entries()) {
     if (isSchema(items)) repeatedItems(items, item, `${at}[${index}]`, report)
-    if (type !== 'set' && type !== 'map') continue
+    if (other >= 0 || (type !== 'set' && type !== 'map')) continue
     const key = type === 'set' ? item : keysOf(items, item, keys)
     const identity = sortedJson(key)
-    if (known.has(identity)) duplicate(report, `${at}[${index}]`, key)
-    known.add(identity)
+    const before = times.get(identity) ?? 0
+    if (before === 1) duplicate(report, `${at}[${index}]`, key)
+    times.set(identity, before + 1)
   }
 }

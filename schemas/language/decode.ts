@@ -142,7 +142,10 @@ class Decoding {
   }
 
   #field (field: PlannedField, value: unknown): unknown {
-    if (field.anyType && !isOfType(field, value)) return value
+    if (field.anyType && typeof value === 'object' && value !== null && !isOpen(field)) {
+      if (!isOfType(field, value)) return this.#pruned(value)
+      if (field.special !== undefined) return this.#special(field.plan.message, this.#pruned(value))
+    } else if (field.anyType && !isOfType(field, value)) return value
     switch (field.shape) {
       case 'list': {
         if (!Array.isArray(value)) return this.#refuse('a list', value)
@@ -175,6 +178,24 @@ class Decoding {
         return decoded === field.zero && !field.pointer && !field.required ? undefined : decoded
       }
     }
+  }
+
+  /** A value where its schema has no object: none of its members is declared. */
+  #pruned (value: unknown): unknown {
+    if (Array.isArray(value)) {
+      return value.map((item, index) => {
+        this.#path.push(index)
+        const pruned = this.#pruned(item)
+        this.#path.pop()
+        return pruned
+      })
+    }
+    if (typeof value !== 'object' || value === null) return value
+    for (const name of Object.keys(value)) {
+      if (this.unknown.length >= MAX_UNKNOWN) break
+      this.unknown.push(pathText([...this.#path, name]))
+    }
+    return {}
   }
 
   /** An element of a list or map; null is the zero value. */
@@ -240,6 +261,11 @@ class Decoding {
     }
   }
 }
+
+/** Whether undeclared members are kept, whatever the value is. */
+const isOpen = (field: PlannedField): boolean => field.special === undefined
+  ? field.shape === 'one' && field.plan.message.preserveUnknown === true
+  : field.special.open === true
 
 const formOf = ({ shape, message }: PlannedField): string =>
   shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'

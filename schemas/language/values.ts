@@ -27,6 +27,17 @@ function isEmpty (value: unknown): boolean {
 export const sameValueAndPresence = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) &&
   sameValue(a, b)
 
+/** Compares plain values; an empty value differs from a missing one. */
+export function isIdentical (a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null ||
+    Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  const names = Object.keys(left)
+  return names.length === Object.keys(right).length &&
+    names.every(name => Object.hasOwn(right, name) && isIdentical(left[name], right[name]))
+}
+
 /** A deep copy. Any key stays data, `__proto__` too. */
 export function clone<T> (value: T): T {
   return copy(value) as T

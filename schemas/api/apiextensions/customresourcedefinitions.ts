@@ -228,9 +228,10 @@ export const customResourceDefinitions = resource(CustomResourceDefinition, {
       ...dropsRules(old, gates) && hasRules(spec) ? [dropped('x-orch-validations', RULES_GATE)] : [],
       ...!gates.enabled(SELECTABLE_GATE) && hasSelectable(spec) && (old === undefined || !hasSelectable(old.spec))
         ? [dropped('selectableFields', SELECTABLE_GATE)]
-        : [],
-      ...gates.enabled('DefinitionFormatsAreWarnedOf') ? unknownFormats(spec, old?.spec) : []
+        : []
     ],
+    warnings: ({ spec }, old, gates) =>
+      gates?.enabled('DefinitionFormatsAreWarnedOf') === true ? unknownFormats(spec, old?.spec) : [],
     prepareForUpdate: (definition, _old, subresource) => { if (subresource === '') prepareForUpdate(definition) }
   }
 })

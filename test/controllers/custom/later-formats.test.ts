@@ -30,6 +30,23 @@ t.test('a definition with a format that nothing checks earns a warning, unless i
   t.equal(String(next.headers['warning']), '299 - "unrecognized format \\"int32\\""')
 })
 
+t.test('formats are known by type, and a refused definition earns no warning', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  const warned = async (more: Json): Promise<unknown> => {
+    const made = await server.post(`${DEFINITIONS}?dryRun=All`, of({ odd: { type: 'string' }, ...more }))
+    return [made.code, String(made.headers['warning'] ?? '')]
+  }
+  t.same(await warned({ a: { type: 'integer', format: 'cidr' } }), [201, '299 - "unrecognized format \\"cidr\\""'])
+  t.same(await warned({ a: { type: 'number', format: 'int32' } }), [201, '299 - "unrecognized format \\"int32\\""'])
+  t.same(await warned({ a: { type: 'string', format: 'Date' } }), [201, '299 - "unrecognized format \\"Date\\""'])
+  t.same(await warned({ a: { type: 'string', format: 'uu-id' } }), [201, ''])
+  t.same(await warned({ a: { type: 'integer', format: 'cidr', minLength: 1, default: 'x' } }), [422, ''])
+  t.same(
+    await warned({ a: { type: 'string', format: 'k8s-long-name', default: 'x,y' } }), [422, ''],
+    'a default has its format, too'
+  )
+})
+
 t.test('a server of 1.24 takes them as documentation', async t => {
   const server = await build(t)
   await install(server, of())

@@ -78,7 +78,7 @@ t.test('a value of another type is kept, in every form, until the rules report i
     ['"size":"1"', 'spec.size'],
     ['"size":1,"matrix":[[1],["x"]]', 'spec.matrix[1][0]'],
     ['"size":1,"matrix":[null]', 'spec.matrix[0]'],
-    ['"size":1,"matrix":{"a":1}', 'spec.matrix'],
+    ['"size":1,"matrix":{}', 'spec.matrix'],
     ['"size":1,"tags":[null]', 'spec.tags[0]'],
     ['"size":1,"byName":{"k":[{"a":1}]}', 'spec.byName.k[0].a'],
     ['"size":1,"byName":[]', 'spec.byName'],
@@ -94,6 +94,19 @@ t.test('a value of another type is kept, in every form, until the rules report i
   const { object, spec } = take('[]')
   t.equal(spec, '[]')
   t.match(validateObject(definition, object as ApiObject), [{ type: 'FieldValueTypeInvalid', field: 'spec', value: 'array' }])
+})
+
+t.test('where no object belongs, none of its members is declared', async t => {
+  const { take } = widget(SPEC)
+  const sent = '{"size":{"a":{"b":1}},"tags":[{"c":1},"x"],"matrix":{"d":[]},"port":[{"e":1}],"free":[{"f":1}]}'
+  const { spec, findings } = take(sent)
+  t.match(spec, '"size":{}')
+  t.match(spec, '"tags":[{},"x"]')
+  t.match(spec, '"matrix":{}')
+  t.match(spec, '"port":[{}]')
+  t.match(spec, '"free":[{"f":1}]', 'it keeps whatever is sent')
+  const fields = ['size.a', 'tags[0].c', 'matrix.d', 'port[0].e']
+  t.same(findings.sort(), fields.map(field => `unknown field "spec.${field}"`).sort())
 })
 
 t.test('its rules are held wherever its parts are', async t => {

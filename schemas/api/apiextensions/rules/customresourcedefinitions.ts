@@ -34,7 +34,9 @@ export function * validateDefinition (
       }
     }
   }
-  const ratchets = { ...ratchetsOf(spec, old?.spec), rules: areRulesOn(gates) }
+  const ratchets = {
+    ...ratchetsOf(spec, old?.spec), rules: areRulesOn(gates), later: gates.enabled('DefinitionFormatsHaveRanges')
+  }
   yield
   yield * validateSpec(spec, ratchets, report)
   yield

@@ -7,6 +7,7 @@ import type { Patterns } from '../patterns.js'
 import { isPruned } from '../pruning.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
 import { ValueValidator } from '../schema-values.js'
+import type { Ratchets } from './ratchets.js'
 
 /** Fields of the object in which a default is validated. */
 const AROUND = { apiVersion: 'validation/v1', kind: 'Validation' }
@@ -23,9 +24,10 @@ const ofObject = (root: Schema): Place =>
   ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
 
 export function validateDefaults (
-  schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report
+  schema: Schema, at: string, { prunedDefaults, later }: Pick<Ratchets, 'prunedDefaults' | 'later'>, patterns: Patterns,
+  report: Report
 ): void {
-  check(schema, at, ofObject(schema), pruned, new ValueValidator(patterns), report, true)
+  check(schema, at, ofObject(schema), prunedDefaults, new ValueValidator(patterns, false, later), report, true)
 }
 
 function check (

@@ -131,16 +131,17 @@ class RuleChecks {
           `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
         )
       }
-      if (!readsOld && optionalOldSelf !== undefined) {
-        invalid(
-          this.#report, `${at}.optionalOldSelf`, optionalOldSelf,
-          'may not be set if oldSelf is not used in rule'
-        )
-      }
+      if (!readsOld) this.#oldSelf(optionalOldSelf, at)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       invalid(this.#report, field, rule, problemOf(error))
+      this.#oldSelf(optionalOldSelf, at)
     }
+  }
+
+  #oldSelf (optional: boolean | undefined, at: string): void {
+    if (optional === undefined) return
+    invalid(this.#report, `${at}.optionalOldSelf`, optional, 'may not be set if oldSelf is not used in rule')
   }
 
   #message ({ messageExpression = '', optionalOldSelf }: ValidationRule, type: Type, field: string): void {

@@ -57,7 +57,6 @@ const BYTE = '(?:[01]?\\d{1,2}|2[0-4]\\d|25[0-5])'
 
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseTime(`${text}T00:00:00Z`) !== undefined],
-  ['date-time', isDateTime],
   ['datetime', isDateTime],
   ['duration', (text: string) => parseWordedDuration(text) !== undefined],
   ['ipv4', isIPv4],
@@ -94,18 +93,19 @@ const LATER: ReadonlyMap<string, (text: string) => boolean> = new Map(['orch', '
   [`${own}longname`, (text: string) => dnsSubdomain(text).length === 0]
 ]))
 const NUMBERS: Readonly<Record<string, readonly string[]>> = {
-  integer: ['int32', 'int64'], number: ['int32', 'int64', 'float', 'double']
+  integer: ['int32', 'int64'], number: ['float', 'double']
 }
 
 /** Whether a server of 1.36 knows a format, which then needs no warning. */
 export function isKnownFormat (format: string, type: string): boolean {
-  const name = format.toLowerCase().replaceAll('-', '')
-  return name === 'password' || FORMATS.has(name) || LATER.has(name) || NUMBERS[type]?.includes(name) === true
+  if (type !== '' && type !== 'string') return NUMBERS[type]?.includes(format) === true
+  const name = format.replaceAll('-', '')
+  return name === 'password' || FORMATS.has(name) || LATER.has(name)
 }
 
 /** Whether a string has a format, if it is one of those. @param later those of 1.34 are checked */
 export function hasFormat (format: string, text: string, later = false): boolean {
-  const name = format.toLowerCase()
-  const check = FORMATS.get(name) ?? (later ? LATER.get(name.replaceAll('-', '')) : undefined)
+  const name = format.replaceAll('-', '')
+  const check = FORMATS.get(name) ?? (later ? LATER.get(name) : undefined)
   return check === undefined || ((text.length <= MAX_LENGTH || UNBOUNDED.has(name)) && check(text))
 }

@@ -77,10 +77,15 @@ export function * validateValidation (
   wrong.forEach(report)
   yield
   if (wrong.length > 0) return
-  const defaults = collect(each => { validateDefaults(schema, field, ratchets.prunedDefaults, patterns, each) })
+  const defaults = collect(each => { validateDefaults(schema, field, ratchets, patterns, each) })
   defaults.forEach(report)
-  if (ratchets.rules && defaults.length === 0) yield * validateRulesOfDefaults(schema, field, report)
-  if (!ratchets.rules) return
+  if (!ratchets.rules || defaults.length > 0) return
+  let broken = false
+  yield * validateRulesOfDefaults(schema, field, error => {
+    broken = true
+    report(error)
+  })
+  if (broken) return
   yield * validateRules(schema, field, report, {
     isKept: ratchets.isKept(schema), wrong: findings.map(error => error.field)
   })

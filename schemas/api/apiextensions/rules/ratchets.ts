@@ -36,12 +36,16 @@ export interface Ratchets {
   readonly isKept: (schema: Schema) => boolean
   /** CEL rules compile, and their cost is bounded. */
   readonly rules: boolean
+  /** Defaults are checked as objects of 1.36 are. */
+  readonly later: boolean
 }
+
+type OfGates = 'rules' | 'later'
 
 /** Each costs its part of every row of a table. */
 const MAX_COLUMNS = 200
 
-const ALL: Omit<Ratchets, 'rules'> = {
+const ALL: Omit<Ratchets, OfGates> = {
   columns: () => MAX_COLUMNS,
   selectable: () => false,
   isKept: () => false,
@@ -63,7 +67,7 @@ function isStructural (schema: Schema): boolean {
 /** The rules for a new definition, or for one that replaces `old`. */
 export function ratchetsOf (
   spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined
-): Omit<Ratchets, 'rules'> {
+): Omit<Ratchets, OfGates> {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
   const before = (version: string): Partial<CustomResourceDefinitionVersion> =>

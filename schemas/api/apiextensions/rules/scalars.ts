@@ -1,5 +1,6 @@
 /** Types, formats and bounds of scalar values. */
 import { sameAmount, typeOf, type Amount } from '../plain-values.js'
+import { isKnownFormat } from './formats.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**
@@ -8,9 +9,11 @@ import type { JSONSchemaProps as Schema } from '../schemas.js'
  * @returns the expected and the actual type; undefined for a match
  */
 export function typeMismatch (
-  { type = '', format = '', nullable, 'x-orch-int-or-string': intOrString }: Schema, value: unknown, either: boolean
+  { type = '', format: said = '', nullable, 'x-orch-int-or-string': intOrString }: Schema, value: unknown,
+  either: boolean
 ): { wanted: string, own: string } | undefined {
   const own = typeOf(value)
+  const format = said !== '' && isKnownFormat(said, type) ? said : ''
   if (either && intOrString === true) {
     return own === 'integer' || own === 'string' || (value === null && nullable === true)
       ? undefined
