@@ -1,8 +1,9 @@
 /** Reads webhook responses, strictly and by the rules of the version of the review. */
 import { AdmissionReview, API_VERSION, type AdmissionResponse } from '../../schemas/api/admission/v1.js'
-import { parseJson } from '../../schemas/codec/json/parse.js'
+import { parseInSteps } from '../../schemas/codec/json/parse.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
+import type { Steps } from '../../schemas/steps.js'
 import { CallFailure, HookFailure, withoutValue } from './target.js'
 import type { ReviewVersion } from './hook.js'
 import { GROUP } from './review.js'
@@ -28,8 +29,11 @@ const invalidReview = (why: string): HookFailure => new HookFailure(`received in
  * @param version of the review that was sent
  * @throws HookFailure
  */
-export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: string, mutating: boolean): Verdict {
-  const { value, kind, apiVersion } = parseReview(body)
+export function * readAnswer (
+  body: Uint8Array, version: ReviewVersion, uid: string, mutating: boolean
+): Steps<Verdict> {
+  const { value, kind, apiVersion } = yield * parseReview(body)
+  yield
   const expected = `${GROUP}/${version}`
   if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) {
     throw invalidResponse(
@@ -43,6 +47,7 @@ export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: strin
     )
   }
   const response = decodeResponse(value)
+  yield
   if (response === undefined) throw invalidReview('webhook response was absent')
   if (version === 'v1') {
     if (response.uid !== uid) {
@@ -66,10 +71,12 @@ export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: strin
   }
 }
 
-function parseReview (body: Uint8Array): { value: Record<string, unknown>, kind: string, apiVersion: string } {
+function * parseReview (
+  body: Uint8Array
+): Steps<{ value: Record<string, unknown>, kind: string, apiVersion: string }> {
   let value: unknown
   try {
-    value = parseJson(body).value
+    value = (yield * parseInSteps(body)).value
   } catch (cause) {
     throw invalidResponse(
       `couldn't get version/kind; json parse error: ${cause instanceof Error ? cause.message : String(cause)}`

@@ -1,5 +1,6 @@
 /** One call to one webhook: sends the review, reads the response, and passes on its annotations and warnings. */
 import { randomUUID } from 'node:crypto'
+import { runSteps } from '../../event-loop/turns.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { withSpan } from '../../registry/trace.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -37,7 +38,7 @@ export async function callWebhook (
     caller.call({ target, body, timeout, signal, traceparent: part?.traceparent }), {
     configuration, webhook: name, resource, subresource, operation, uid
   })
-  const verdict = readAnswer(response, version, uid, mutating)
+  const verdict = await runSteps(readAnswer(response, version, uid, mutating), response.length)
   for (const [suffix, value] of Object.entries(verdict.annotations)) {
     const key = `${name}/${suffix}`
     if (qualifiedName(key).length === 0) request.annotate(key, value)

@@ -1,8 +1,9 @@
 /** Applies a webhook's JSON patch to the object in the version that the hook received. */
-import { parseJson, UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { parseInSteps, UNBOUNDED } from '../../schemas/codec/json/parse.js'
 import { saidOf, isDecodeError } from '../../schemas/language/decode-error.js'
 import { isStatusError } from '../../schemas/status.js'
-import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import type { Steps } from '../../schemas/steps.js'
+import { runSteps, runStepsWithinBudget } from '../../event-loop/turns.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { JSON_PATCH, type HookPatch } from './answer.js'
@@ -25,7 +26,7 @@ export async function applyHookPatch (
   hook: string, { text, type }: HookPatch, version: RequestedVersion,
   { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>
 ): Promise<Patched | undefined> {
-  const patch = parseOperations(text)
+  const patch = await runSteps(parseOperations(text), text.length)
   if (patch.length === 0) return undefined
   if (object === undefined) {
     throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported ` +
@@ -36,7 +37,7 @@ export async function applyHookPatch (
   }
   const before = version.json(object)
   try {
-    const document = parseJson(Buffer.from(before), UNBOUNDED).value
+    const { value: document } = await runSteps(parseInSteps(Buffer.from(before), UNBOUNDED), before.length)
     const patched = await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(patch)))
     const done = trackOwnership?.()
     version.put(object, patched)
@@ -55,10 +56,10 @@ export async function applyHookPatch (
 
 const MAX_QUOTED = 200
 
-function parseOperations (text: string): unknown[] {
+function * parseOperations (text: string): Steps<unknown[]> {
   let value: unknown
   try {
-    ({ value } = parseJson(Buffer.from(text)))
+    ({ value } = yield * parseInSteps(Buffer.from(text)))
   } catch (cause) {
     throw undecodable(isDecodeError(cause) ? saidOf(cause, 'it') : String(cause))
   }

@@ -5,14 +5,18 @@
 import { randomUUID } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { rawJson } from '../../schemas/codec/json/escape.js'
-import { parseExactly } from '../../schemas/codec/json/exact.js'
-import { countValues, UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { hasLongDigits, parseExactly } from '../../schemas/codec/json/exact.js'
+import { parseInPieces } from '../../schemas/codec/json/parse-pieces.js'
+import { countValues, tooManyValues, UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { isDecodeError, saidOf } from '../../schemas/language/decode-error.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
 import { shorten } from '../../schemas/quote.js'
 import { unexplained } from '../../schemas/status.js'
 import { CallFailure, HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
 import { isObject } from '../../schemas/language/values.js'
+import type { Steps } from '../../schemas/steps.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 
 const TIMEOUT_MS = 30_000
 const MAX_BATCH_OBJECTS = 500
@@ -46,7 +50,9 @@ export function webhookConversion (
     })
     try {
       const answer = await caller.call({ target, body, timeout: TIMEOUT_MS, signal })
-      return answered(answer, objects, { uid, version, apiVersion: desiredAPIVersion, kind })
+      const expected = { uid, version, apiVersion: desiredAPIVersion, kind }
+      const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength)
+      return await runStepsWithinBudget(answered(bytes, objects, expected))
     } catch (error) {
       if (error instanceof HookFailure) return fail(error instanceof CallFailure ? error.why : error.message, from)
       if (error instanceof ConversionError) return fail(error.message, from)
@@ -90,8 +96,14 @@ const shown = (value: unknown): string => typeof value === 'string' ? shorten(va
 const MAX_SHOWN = 200
 
 /** Values of the objects that were sent. */
-const valuesOf = (sent: readonly PlainObject[]): number =>
-  sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
+function * valuesOf (sent: readonly PlainObject[]): Steps<number> {
+  let values = 0
+  for (const object of sent) {
+    values += countValues(Buffer.from(rawJson(object)), UNBOUNDED).values
+    yield
+  }
+  return values
+}
 
 interface Expected {
   readonly uid: string
@@ -101,9 +113,9 @@ interface Expected {
   readonly kind: string
 }
 
-function answered (body: Uint8Array, sent: readonly PlainObject[], expected: Expected): PlainObject[] {
+function * answered (body: Buffer, sent: readonly PlainObject[], expected: Expected): Steps<PlainObject[]> {
   const { uid, version } = expected
-  const review = parsed(body, valuesOf(sent))
+  const review = yield * parsed(body, yield * valuesOf(sent))
   if (!isObject(review) || review['kind'] !== 'ConversionReview' ||
     review['apiVersion'] !== `apiextensions.orch.io/${version}`) {
     throw new ConversionError(`it did not answer with a ConversionReview of apiextensions.orch.io/${version}`)
@@ -122,17 +134,22 @@ function answered (body: Uint8Array, sent: readonly PlainObject[], expected: Exp
       `it returned ${Array.isArray(convertedObjects) ? convertedObjects.length : 'no'} objects, expected ${sent.length}`
     )
   }
-  return sent.map((object, index) => checked(object, convertedObjects[index], index, expected))
+  const converted: PlainObject[] = []
+  for (const [index, object] of sent.entries()) {
+    converted.push(checked(object, convertedObjects[index], index, expected))
+    yield
+  }
+  return converted
 }
 
-function parsed (body: Uint8Array, sent: number): unknown {
+function * parsed (body: Buffer, sent: number): Steps<unknown> {
+  const most = Math.max(MAX_VALUES, 3 * sent)
   try {
-    if (countValues(body, UNBOUNDED).values > Math.max(MAX_VALUES, 3 * sent)) {
-      throw new ConversionError(`its answer has more than ${Math.max(MAX_VALUES, 3 * sent)} values`)
-    }
+    if (!hasLongDigits(body)) return yield * parseInPieces(body, most)
+    if (countValues(body, UNBOUNDED).values > most) throw tooManyValues(most)
     return parseExactly(body)
   } catch (error) {
-    throw error instanceof ConversionError ? error : new ConversionError('its answer is no JSON')
+    throw new ConversionError(isDecodeError(error) ? saidOf(error, 'its answer') : 'its answer is no JSON')
   }
 }
 

@@ -17,6 +17,9 @@ const PING_INTERVAL = 5000
 /** Maximum frames that answer some of an agent which reads none. */
 const MAX_ANSWERS = 1000
 
+/** Of what opens a window. */
+const MAX_WINDOW = 2 ** 31 - 1
+
 const NONE = Buffer.alloc(0)
 
 export interface SpdyEvents {
@@ -177,7 +180,7 @@ export class SpdyConnection {
   }
 
   #owe (stream: number, bytes: number): void {
-    if (bytes > 0) this.#windows.set(stream, (this.#windows.get(stream) ?? 0) + bytes)
+    if (bytes > 0) this.#windows.set(stream, Math.min((this.#windows.get(stream) ?? 0) + bytes, MAX_WINDOW))
   }
 
   /**

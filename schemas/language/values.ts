@@ -89,21 +89,16 @@ export function byteLengthOfBase64 (text: string): number {
   return text.length / 4 * 3 - padding
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const LAST_GROUP = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$/
 
 /** Canonical base64 (standard alphabet, padded) without line breaks; undefined if invalid. */
 export function canonicalBase64 (text: string): string | undefined {
   const joined = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, '') : text
-  if (joined.length % 4 !== 0 || !isBase64(joined)) return undefined
-  // Re-encoding clears unused bits of the last group.
-  return joined.endsWith('=') ? Buffer.from(joined, 'base64').toString('base64') : joined
-}
-
-/* In pieces: the regular expression recurses deeply on megabytes. */
-function isBase64 (text: string): boolean {
-  for (let at = 0; at < text.length; at += 4096) {
-    const piece = text.slice(at, at + 4096)
-    if (!BASE64.test(piece) || (piece.includes('=') && at + 4096 < text.length)) return false
-  }
-  return true
+  // Decoding skips what is invalid, so that encoding again gives another text. It also clears unused bits of the last
+  // group. A regular expression takes three times as long.
+  const canonical = Buffer.from(joined, 'base64').toString('base64')
+  return canonical.length === joined.length && LAST_GROUP.test(joined.slice(-4)) &&
+    canonical.slice(0, -4) === joined.slice(0, -4)
+    ? canonical
+    : undefined
 }

@@ -3,6 +3,7 @@
  * members of its lists and objects, and JSON.parse makes each piece. The result is that of JSON.parse.
  */
 import { DocumentError } from '../../language/decode-error.js'
+import { setMember } from '../../language/values.js'
 import { MAX_MEMBERS, MAX_VALUES } from '../../limits.js'
 import type { Steps } from '../../steps.js'
 import { countValues, decodeText, MAX_DEPTH, tooManyEntries, tooManyValues, UNBOUNDED } from './parse.js'
@@ -107,7 +108,7 @@ function makeMembers (within: Open, bytes: Buffer, to: number): void {
   }
   const added = Object.entries(parsed(`{${text}}`) as object)
   if (added.length === 0) throw notJson()
-  for (const [name, value] of added) put(madeOf(within), name, value)
+  for (const [name, value] of added) setMember(madeOf(within), name, value)
 }
 
 /** Adds a list or object that was made by itself. */
@@ -122,17 +123,10 @@ function addMember (within: Open, bytes: Buffer, { value, start }: { value: unkn
   }
   const [name] = Object.keys(parsed(`{${decodeText(bytes.subarray(within.member, start))}null}`) as object)
   if (name === undefined) throw notJson()
-  put(made, name, value)
+  setMember(made, name, value)
 }
 
 const madeOf = (within: Open): Made => within.made ??= within.isList ? [] : {}
-
-function put (made: Made, name: string, value: unknown): void {
-  if (name === '__proto__') Object.defineProperty(made, name, { value, ...OWN })
-  else (made as Record<string, unknown>)[name] = value
-}
-
-const OWN = { configurable: true, enumerable: true, writable: true }
 
 const isBlank = (bytes: Buffer, from: number, to: number): boolean =>
   /^[\t\n\r ]*$/.test(bytes.toString('latin1', from, to))

@@ -118,6 +118,7 @@ export const parseJson = (bytes: Uint8Array, most = OF_BODIES): Parsed => finish
 /** The same, of a large body. */
 export function * parseInSteps (bytes: Uint8Array, most = OF_BODIES): Steps<Parsed> {
   const text = decodeText(bytes)
+  yield
   const { members } = countValues(bytes, most)
   yield
   let value: unknown

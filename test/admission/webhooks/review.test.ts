@@ -1,6 +1,7 @@
 /** What webhooks receive, and what counts in their answers. Interface: Dry-run; Notable changes. */
 import t from 'tap'
 import type { AdmissionRequest } from '../../../registry/admission.js'
+import { readAnswer } from '../../../admission/webhooks/answer.js'
 import { callWebhook } from '../../../admission/webhooks/call-webhook.js'
 import { hooksOf, type Hook } from '../../../admission/webhooks/hook.js'
 import { build, type Json } from '../../build.js'
@@ -40,6 +41,18 @@ t.test('a webhook gets the whole review, in the first known version that it name
   t.match(hook.asked[2]?.request, {
     operation: 'DELETE', object: null, oldObject: { data: { k: 'w' } }, dryRun: true, options: { kind: 'DeleteOptions', dryRun: ['All'], gracePeriodSeconds: 3, propagationPolicy: 'Orphan', preconditions: { uid: made.json.metadata.uid } }
   })
+})
+
+t.test('a large answer is read in several turns', t => {
+  const patch = JSON.stringify([{ op: 'add', path: '/data', value: 'x'.repeat(4_000_000) }])
+  const response = { uid: 'u', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') }
+  const steps = readAnswer(Buffer.from(JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', response })), 'v1', 'u', true)
+  let turns = 1
+  let read = steps.next()
+  for (; read.done !== true; read = steps.next()) turns++
+  t.ok(turns > 5, `${turns} turns`)
+  t.equal(read.value.patch?.text, patch)
+  t.end()
 })
 
 t.test('a refusal has the code, reason, message and details that the webhook returns', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SpdyConnection } from '../../../plugins/connections/spdy.js'
 import { connected } from '../../serving/wire/connected.js'
@@ -45,4 +46,21 @@ t.test('windows of an agent that does not read are opened at once when it reads 
     last = Buffer.concat([last, chunk]).subarray(-32)
   }
   t.ok(last.includes(opened(id)))
+})
+
+t.test('an agent that sends gigabytes and reads nothing is owed no more than a window can be opened by', t => {
+  const written: Buffer[] = []
+  const socket = Object.assign(new EventEmitter(), {
+    writable: true, writableNeedDrain: false, destroyed: false, destroy: () => {}, write: (bytes: Buffer) => written.push(bytes)
+  })
+  t.teardown(() => { socket.emit('close') })
+  new SpdyConnection(socket as unknown as Socket, NONE, { replied: () => {}, ended: () => {}, data: () => {} }).open({ streamtype: 'stdout' })
+  socket.writableNeedDrain = true
+  const frame = Buffer.concat([Buffer.of(0, 0, 0, 1, 0, 0xff, 0xff, 0xff), Buffer.alloc(0xffffff)])
+  for (let sent = 0; sent <= 2 ** 32; sent += frame.length) socket.emit('data', frame)
+  written.length = 0
+  socket.writableNeedDrain = false
+  socket.emit('drain')
+  t.same(written.map(bytes => bytes.subarray(8).toString('hex')), ['000000017fffffff', '000000007fffffff'])
+  t.end()
 })
