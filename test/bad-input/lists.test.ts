@@ -7,7 +7,7 @@ const METADATA = 'as=PartialObjectMetadataList;g=meta.orch.io;v=v1'
 
 t.test('no list holds the event loop, in whatever form, of many objects or of large ones', async t => {
   const server = await build(t)
-  for (let index = 0; index < 2000; index += 100) await Promise.all(Array.from({ length: 100 }, (_, one) => server.post(BINDINGS, binding(`small-${index + one}`, { metadata: { annotations: { text: 'x'.repeat(1500) } } }))))
+  for (let index = 0; index < 1000; index += 100) await Promise.all(Array.from({ length: 100 }, (_, one) => server.post(BINDINGS, binding(`small-${index + one}`, { metadata: { annotations: { text: 'x'.repeat(1500) } } }))))
   for (let index = 0; index < 3; index++) {
     const subjects = Array.from({ length: 9000 }, (_, one) => ({ kind: 'User', name: `user-${one}-${'x'.repeat(100)}` }))
     t.equal((await server.post(BINDINGS, binding(`large-${index}`, { metadata: { labels: { large: 'yes' } }, subjects }))).code, 201)

@@ -100,7 +100,7 @@ t.test('many watches opened and dropped leave nothing behind', async t => {
   }
   await round(300)
   const before = await heapUsed()
-  await round(1500)
+  await round(900)
   const grown = (await heapUsed() - before) / MB
   t.ok(grown < 7.5, `the server holds ${grown.toFixed(1)} MB more`)
   await stillServes(t, server)

@@ -20,7 +20,7 @@ export interface Subject {
 }
 
 /** For variants. */
-export const SOME_OPERATIONS = 2_000
+export const SOME_OPERATIONS = 1_000
 
 const bytes = (text: string) => Buffer.from(text)
 const text = (value: Uint8Array | undefined) => value === undefined ? undefined : Buffer.from(value).toString()

@@ -3,13 +3,13 @@ import { startEtcd } from '../etcd-process.js'
 import { race, races, registry } from './namespace-race.js'
 
 t.test('in memory, nothing that was accepted outlives its namespace', async t => {
-  const { accepted, left, failures } = await race([await registry(t, { storage: { kind: 'memory' } })], races(120))
+  const { accepted, left, failures } = await race([await registry(t, { storage: { kind: 'memory' } })], races(70))
   t.comment(`${accepted} objects`)
   t.same({ left, failures }, { left: [], failures: [] })
 })
 
 t.test('in the embedded store, nothing that was accepted outlives its namespace', async t => {
-  const { accepted, left, failures } = await race([await registry(t, { storage: { kind: 'embedded', directory: t.testdir() } })], races(80))
+  const { accepted, left, failures } = await race([await registry(t, { storage: { kind: 'embedded', directory: t.testdir() } })], races(50))
   t.comment(`${accepted} objects`)
   t.same({ left, failures }, { left: [], failures: [] })
 })
@@ -25,7 +25,7 @@ t.test('over etcd, with objects in a store of their own, nothing that was accept
 t.test('over etcd, with two servers, nothing that was accepted outlives its namespace', async t => {
   const etcd = await startEtcd(t)
   const servers = [await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } }), await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } })]
-  const { accepted, left, failures } = await race(servers, races(100))
+  const { accepted, left, failures } = await race(servers, races(60))
   t.comment(`${accepted} objects`)
   t.same({ left, failures }, { left: [], failures: [] })
 })

@@ -10,7 +10,7 @@ import { DeploymentController } from './controller/deployments.js'
 import { nameOf, ownerOf, uidOf } from './controller/follower.js'
 import { RunningServer, until } from './server.js'
 
-const MANY = Number(process.env.DEPLOYMENTS ?? 40)
+const MANY = Number(process.env.DEPLOYMENTS ?? 24)
 const REPLICAS = 2
 /** Milliseconds; for all the work of one part. */
 const PATIENCE = Math.max(120_000, MANY * 1000)

@@ -13,7 +13,7 @@ import { value } from './objects.js'
 
 const dice = random()
 /** Random changes of each object. */
-const ROUNDS = 3
+const ROUNDS = 2
 const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml']
 
 const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update']

@@ -78,8 +78,9 @@ t.test('a user or service account is who it is called, under both names', async 
     t.equal((await as('root', 'GET', secrets, undefined, { 'impersonate-user': partner })).code, 403)
     t.equal((await as('root', 'DELETE', `${RBAC}/namespaces/team/rolebindings/user`)).code, 200)
   }
-  for (const namespace of ['team', 'kube-system', 'kube-public']) {
-    for (const [name] of NAMES) {
+  // Which of the namespaces with two names it is makes no difference to the name of an account.
+  for (const [namespace, names] of [['team', NAMES], ['kube-system', NAMES], ['kube-public', NAMES.slice(0, 4)]] as const) {
+    for (const [name] of names) {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
       await make(accounts, { metadata: { name } })
       await make(`${RBAC}/namespaces/team/rolebindings`, { metadata: { name: `${namespace}.${name}` }, roleRef, subjects: [{ kind: 'ServiceAccount', namespace, name }] })
@@ -101,7 +102,7 @@ t.test('a role that names an object means the same one under both names', async 
   await make(`${RBAC}/clusterrolebindings`, { metadata: { name: 'b' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' }, subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }] })
   const may = async (domain: string, resourceAttributes: Json): Promise<boolean> =>
     (await make(`/apis/authorization.${domain}/v1/subjectaccessreviews`, { spec: { user: 'ann', resourceAttributes: { verb: 'get', namespace: 'team', ...resourceAttributes } } }))['status'].allowed as boolean
-  for (const [name, partner] of NAMES.filter(([one], at) => at < 6 || (at % 2 === 0 && !one.includes('.')))) {
+  for (const [name, partner] of NAMES.filter(([one], at) => at < 6 || (at % 4 === 0 && !one.includes('.')))) {
     const rules = kinds.map(({ group, plural }) => ({ apiGroups: [publicGroup(group)], resources: [plural], resourceNames: [name], verbs: ['get'] }))
     const { json } = await as('root', 'POST', `${RBAC}/clusterroles`, { metadata: { name: 'r' }, rules })
     t.strictSame(json['rules'].map((rule: Json) => rule['resourceNames'][0]), rules.map(() => name))

@@ -9,7 +9,7 @@ import { startEtcd } from '../../etcd-process.js'
 import { begin, fill, objectsOf, run } from './command.js'
 
 const OBJECTS = 3_000
-const ROUNDS = 5
+const ROUNDS = 4
 
 const root = mkdtempSync(join(tmpdir(), 'orch-crash-'))
 t.teardown(() => { rmSync(root, { recursive: true, force: true }) })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openBackend } from '../../../storage/open.js'
 import { freePort } from '../../ports.js'
@@ -12,6 +13,9 @@ import { ask, CONFIGS, eventually, Follower, several, versionOf } from './server
 
 const object = (name: string): string => JSON.stringify({ metadata: { name }, data: { text: 'x'.repeat(100) } })
 const WATCHES = 9
+const WRITERS = 6
+/** Milliseconds between two writes of one writer. */
+const PAUSE = 5
 
 t.test('processes that are killed are replaced, and their connections end and nothing else', { timeout: 400_000 }, async t => {
   const server = await several(t, 3)
@@ -23,7 +27,7 @@ t.test('processes that are killed are replaced, and their connections end and no
   let answers = 0
   let failures = 0
   const over = new AbortController()
-  const writers = Array.from({ length: 12 }, async (_, writer) => {
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (let at = 0; !over.signal.aborted; at++) {
       const name = `w-${writer}-${at}`
@@ -33,6 +37,7 @@ t.test('processes that are killed are replaced, and their connections end and no
       else if (answer.code === 503 || answer.code === 500 || answer.code === 504) failures++
       else t.fail(`${answer.code} ${answer.text}`)
       answers++
+      await sleep(PAUSE)
     }
     agent.destroy()
   })
