@@ -8,7 +8,7 @@ import {
 } from './field-set.js'
 import { UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
-import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
+import { limitManagers, isSame, owns, put, type Manager, type ManagerIdentity } from './managers.js'
 import { applyNulls, merge, type Order } from './merge.js'
 import { prune } from './prune.js'
 import { withoutChangedFields, remaining } from './update.js'
@@ -93,12 +93,12 @@ export function * apply (application: Application): WaitingSteps<Applied> {
     else left.push(...withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
     yield
   }
-  const time = timeless === true && changes === UNCHANGED ? () => last?.time : now
+  const keepsTime = changes === UNCHANGED && (timeless === true || owns(last, identity, fields))
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
   return {
     object: stays ? yield * build({ ofLive: true, moved: false }) : object,
-    managers: limitManagers(put(remaining(left), identity, fields, time), identity), conflicts
+    managers: limitManagers(put(remaining(left), identity, fields, keepsTime ? () => last?.time : now), identity), conflicts
   }
 }
 

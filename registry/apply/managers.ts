@@ -98,18 +98,22 @@ function inOrder (a: Manager, b: Manager): number {
     text(a.apiVersion, b.apiVersion) || text(a.subresource, b.subresource)
 }
 
-/** Replaces the field set of one manager. */
+/** Whether a manager's set is this one already. */
+export const owns = (
+  manager: Manager | undefined, { apiVersion }: ManagerIdentity, fields: FieldSet
+): manager is Manager => manager !== undefined && manager.apiVersion === apiVersion && equals(manager.fields, fields)
+
+/** Replaces the field set of one manager. @param timeOf when it has last changed a value that it owns */
 export function put (
-  managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string | undefined
+  managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, timeOf: () => string | undefined
 ): Manager[] {
   const index = managers.findIndex(other => isSame(other, identity))
   const before = managers[index]
   if (isEmpty(fields)) return before === undefined ? [...managers] : managers.filter(other => other !== before)
-  if (before !== undefined && before.apiVersion === identity.apiVersion && equals(before.fields, fields)) {
-    return [...managers]
-  }
+  const time = timeOf()
+  if (owns(before, identity, fields) && before.time === time) return [...managers]
   const { manager, operation, apiVersion, subresource } = identity
-  const made: Manager = { manager, operation, apiVersion, subresource, time: now(), fields }
+  const made: Manager = { manager, operation, apiVersion, subresource, time, fields }
   return before === undefined ? [...managers, made] : managers.with(index, made)
 }
 

@@ -37,13 +37,15 @@ export function * update (made: Update): WaitingSteps<readonly Manager[]> {
     }
     yield
   }
-  const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY
+  const self = managers.find(manager => isSame(manager, identity))
+  const own = self?.fields ?? EMPTY
   // Usually the manager already owns the changed fields.
   const fields = isEmpty(changes.removed) && holds(own, changes.changed)
     ? own
     : union(lostFields(own, changes), changes.changed)
   yield
-  const owners = put(remaining(others), identity, fields, now)
+  const timeOf = isEmpty(changes.changed) ? () => self?.time : now // fields that are only removed are not touched
+  const owners = put(remaining(others), identity, fields, timeOf)
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index])
     ? managers
     : limitManagers(owners)

@@ -130,6 +130,12 @@ export class Control {
     return (items as Json[]).length + Number(metadata.remainingItemCount ?? 0)
   }
 
+  /** Deletes all events, which would otherwise be kept for hours. */
+  async forgetEvents (): Promise<void> {
+    await this.#admin.ask('others', 'DELETE', EVENTS)
+    this.#admin.tally.events = 0
+  }
+
   async #until (holds: () => boolean): Promise<void> {
     let [before, since] = ['', performance.now()]
     while (!holds()) {

@@ -16,6 +16,36 @@ t.test('an entry has a manager, operation, version, time and a set of fields', a
   t.same((await server.get(`${CONFIGS}/a`)).json.metadata.managedFields, json.metadata.managedFields)
 })
 
+t.test('its time is that of the last write that changed what it owns', async t => {
+  const server = await build(t)
+  const AT = '2020-01-01T00:00:00Z'
+  const at = `${CONFIGS}/a`
+  /** The entries are as old as that. */
+  const age = async (): Promise<void> => {
+    const { json } = await server.get(at)
+    const metadata = json['metadata'] as { managedFields: object[] }
+    await server.put(`${at}?fieldManager=me`, {
+      ...json, metadata: { ...metadata, managedFields: metadata.managedFields.map(entry => ({ ...entry, time: AT })) }
+    })
+  }
+  const ages = ({ json }: Answer): unknown => (json['metadata'] as { managedFields: Json[] }).managedFields
+    .map(({ manager, time }) => [manager, time === AT])
+  const merge = (data: object): Promise<Answer> => server.patch(`${at}?fieldManager=me`, { data })
+  const apply = (data: object): Promise<Answer> => server.call(
+    'PATCH', `${at}?fieldManager=it&force=true`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data },
+    { 'content-type': 'application/apply-patch+yaml' }
+  )
+  await server.post(`${CONFIGS}?fieldManager=me`, configMap('a', { x: '1', y: '1' }))
+  await age()
+  t.same(ages(await merge({ x: '1' })), [['me', true]], 'nothing has changed')
+  t.same(ages(await merge({ x: '2' })), [['me', false]], 'the same fields have other values')
+  await apply({ z: '1' })
+  await age()
+  t.same(ages(await merge({ y: null })), [['it', true], ['me', true]], 'a field that is only removed is not touched')
+  t.same(ages(await apply({ z: '1' })), [['it', true], ['me', true]])
+  t.same(ages(await apply({ z: '2' })), [['it', false], ['me', true]])
+})
+
 t.test('the manager is the first part of the user agent where none is named', async t => {
   const server = await build(t)
   for (const [index, [agent, manager]] of ([

@@ -55,6 +55,7 @@ export async function soakCluster (ends: Ends, seconds: number, { nodes, pods, r
     await control.up(pods, rate)
     await control.down(rate)
     await check()
+    await control.forgetEvents()
     tally.bound.clear()
     tally.arrived.clear()
     await sleep(rest)

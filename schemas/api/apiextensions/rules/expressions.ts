@@ -112,13 +112,16 @@ class RuleChecks {
     for (const [index, rule] of rules.entries()) {
       if ((rule.rule ?? '').trim() === '') continue
       yield
-      this.#rule(rule, type, `${at}.${RULES}[${index}]`, place)
+      if (!this.#rule(rule, type, `${at}.${RULES}[${index}]`, place)) continue
       yield
       this.#message(rule, type, `${at}.${RULES}[${index}].messageExpression`)
     }
   }
 
-  #rule ({ rule = '', optionalOldSelf }: ValidationRule, type: Type, at: string, { times, uncorrelated }: Place): void {
+  /** False for a rule that does not compile; its message is not looked at then. */
+  #rule (
+    { rule = '', optionalOldSelf }: ValidationRule, type: Type, at: string, { times, uncorrelated }: Place
+  ): boolean {
     const field = `${at}.rule`
     try {
       const { program: { most }, readsOld } = readRule(rule, type, optionalOldSelf === true)
@@ -132,10 +135,12 @@ class RuleChecks {
         )
       }
       if (!readsOld) this.#oldSelf(optionalOldSelf, at)
+      return true
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       invalid(this.#report, field, rule, problemOf(error))
       this.#oldSelf(optionalOldSelf, at)
+      return false
     }
   }
 
