@@ -94,11 +94,12 @@ export function * apply (application: Application): WaitingSteps<Applied> {
     yield
   }
   const keepsTime = changes === UNCHANGED && (timeless === true || owns(last, identity, fields))
+  const owners = put(remaining(left), identity, fields, keepsTime ? () => last?.time : now)
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
   return {
     object: stays ? yield * build({ ofLive: true, moved: false }) : object,
-    managers: limitManagers(put(remaining(left), identity, fields, keepsTime ? () => last?.time : now), identity), conflicts
+    managers: limitManagers(owners, identity), conflicts
   }
 }
 
