@@ -58,8 +58,11 @@ async function main (): Promise<string> {
 main().then(name => { console.log(name) }, error => { console.error(error); process.exit(1) })
 `
 
-/** @param project where the package is installed */
-export async function ways (t: Test, project: string): Promise<void> {
+/**
+ * @param project where the package is installed
+ * @param misuses a source that the older compiler accepts if it rejects what is marked there
+ */
+export async function ways (t: Test, project: string, misuses: string): Promise<void> {
   const folder = join(project, 'ways')
   const write = (name: string, text: string): string => {
     const file = join(folder, name)
@@ -114,7 +117,11 @@ export async function ways (t: Test, project: string): Promise<void> {
     ] as const) {
       write(`${kind}/package.json`, JSON.stringify({ type: 'commonjs' }))
       const source = write(`${kind}/host.ts`, TYPED)
-      t.equal(await node(join(packageFolder(compiler), 'bin/tsc'), '--strict', '--skipDefaultLibCheck', '--target', 'es2022', '--lib', 'es2022', '--esModuleInterop', ...args, source), '', args.join(' '))
+      const sources = kind === 'node10' ? [source, write(`${kind}/misuses.ts`, misuses)] : [source]
+      t.equal(await node(
+        join(packageFolder(compiler), 'bin/tsc'), '--strict', '--exactOptionalPropertyTypes', '--skipDefaultLibCheck',
+        '--target', 'es2022', '--lib', 'es2022', '--esModuleInterop', ...args, ...sources
+      ), '', args.join(' '))
       t.equal(await node(source.replace(/ts$/, 'js')), 'default function ORCH_ERR_INVALID_OPTION')
     }
   })
