@@ -3,9 +3,13 @@
  * Afterwards the store's own history tells the truth.
  */
 import type { Test } from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Backend, Revision } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
 import { Observed } from './observed.js'
+
+/** Milliseconds between two operations of a writer: many are under way at any moment of trouble all the same. */
+const PAUSE = 5
 
 interface Claim {
   readonly key: string
@@ -24,6 +28,7 @@ export async function writeThroughTrouble (t: Test, backend: Backend, judge: () 
   const over = new AbortController()
   const writer = async (name: number) => {
     for (let i = 0; !over.signal.aborted; i++) {
+      await sleep(PAUSE)
       const key = `${start}w${name}`
       const value = `${name}-${i}`
       const claim = (outcome: Claim['outcome'], revision: Revision) => { claims.push({ key, value, outcome, revision }) }
