@@ -123,7 +123,7 @@ class JsonMap extends Typed {
   }
 }
 
-/** Fields without schema are not visible. */
+/** Fields without schema are not visible, and null is a field that is not set, as upstream. */
 class JsonObject extends Typed {
   protected list (): readonly string[] {
     return [...this.type.fields ?? []].flatMap(([name, { member }]) => isSent(this.json, member) ? [name] : [])
@@ -137,7 +137,8 @@ class JsonObject extends Typed {
   }
 }
 
-const isSent = (json: Members, member: string): boolean => Object.hasOwn(json, member) && json[member] !== undefined
+const isSent = (json: Members, member: string): boolean => Object.hasOwn(json, member) && json[member] !== undefined &&
+  json[member] !== null
 
 /** An object whose members are evaluated when they are first read. Its type has to be `deferred`. */
 export class DeferredFields implements Dict {

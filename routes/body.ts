@@ -18,6 +18,7 @@ import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { finish, waitFor, type Steps, type WaitingSteps } from '../schemas/steps.js'
 import { askerOf } from '../answers/formats/format.js'
 import { decodeErrorText, explainingSteps, withDecodeErrorText, unrecognized } from './decode-errors.js'
+import { checkNamedType } from './named-types.js'
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
@@ -101,6 +102,7 @@ function * decodeText<T> (
   const { naming } = request.orch
   naming.value(message, value)
   yield
+  if (body instanceof Uint8Array) checkNamedType(message, value)
   const decoded = withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
     decode(naming.message(message), value))
   return { ...decoded, ...defects }

@@ -16,6 +16,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { clone } from '../../schemas/language/values.js'
 import type { Steps } from '../../schemas/steps.js'
 import { applyFieldValidation, bodyOf, contentType, parseBody, recordSentValue, type RequestBody } from '../body.js'
+import { keepsNamedType } from '../named-types.js'
 import { checkFieldManager, fieldValidation, refuseForce } from '../write-options.js'
 import { contextOf, targetOf } from './write.js'
 
@@ -85,6 +86,7 @@ export function * patchOf (
     },
     decode: patched => {
       naming.value(own, patched)
+      if (!keepsNamedType(own, patched)) throw invalidPatch(patched, 'the kind is missing')
       const { object, unknown } = decodePatched(patched, made => reportTooLarge(() => decode(message, made)))
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>
         invalidPatch(patched, `strict decoding error: ${why}`))

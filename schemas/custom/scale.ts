@@ -5,8 +5,6 @@ import { Scale } from '../api/autoscaling/scale.js'
 import { scaleColumns } from '../api/autoscaling/columns.js'
 import { putAt, valueAt } from '../language/values.js'
 import type { Report } from '../language/types.js'
-import { validateMetadata } from '../meta/metadata.js'
-import { dnsSubdomain } from '../names.js'
 import type { ApiObject } from '../meta/api-object.js'
 import type { Column } from '../columns.js'
 import type { Subresource } from '../subresource.js'
@@ -67,11 +65,6 @@ export function customScale (
         putAt(
           object as unknown as Record<string, unknown>, pathOf(specReplicasPath), (wanted as Scale).spec.replicas ?? 0
         )
-      },
-      validate: (wanted, report) => {
-        validateMetadata({ namespaced: true, nameRule: dnsSubdomain, anyFinalizer: false }, wanted.metadata, report)
-        const { replicas = 0 } = (wanted as Scale).spec
-        if (replicas < 0) invalid(report, 'spec.replicas', replicas, 'should be a non-negative integer')
       }
     }
   }

@@ -62,7 +62,7 @@ t.test('an object that its defaults make too large is refused by every write, dr
   }
   t.equal((await server.post(URL, widget('limit', 120))).code, 201)
   await install(server, definition({ versions: [version('v1', schema(deep(8)))] }, { plural: 'deeps', kind: 'Deep' }))
-  for (const query of ['', '?dryRun=All']) t.match(await server.post(`${URL.replace('widgets', 'deeps')}${query}`, { metadata: { name: 'a' }, spec: {} }), { code: 413 })
+  for (const query of ['', '?dryRun=All']) t.match(await server.post(`${URL.replace('widgets', 'deeps')}${query}`, { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }), { code: 413 })
 })
 
 t.test('defaults of another served version count too', async t => {
