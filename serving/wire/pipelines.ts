@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { paceReads } from './paced-reads.js'
 
 const readAsStreams = new WeakSet<Socket>()
 
@@ -29,6 +30,7 @@ export function readAsStream (socket: Socket): void {
   if (readAsStreams.has(socket) || !(socket instanceof TLSSocket)) return
   readAsStreams.add(socket)
   socket.on('data', noop).off('data', noop)
+  paceReads(socket)
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Four thousand dependents of one object are deleted while others are served. */
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { openSync, closeSync, readSync } from 'node:fs'
 import type { Backend } from '../../../storage/backend.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { slowness } from '../../bad-input/refusal.js'
+import { turns } from '../../turns.js'
 import { collectingServer, owner, CONFIGS, until } from './server.js'
 
 const DEPENDENTS = 4_000
@@ -13,31 +13,6 @@ const childName = (at: number): string => `child-${String(at).padStart(5, '0')}`
 /** On a machine of the reference's speed: milliseconds of CPU in one turn, and for all. */
 const MAX_TURN_MS = 25
 const MAX_MS = 12_000
-
-/** Measures the CPU time of this thread in each event loop turn, until it is stopped. */
-function turns (): { readonly stop: () => { longest: number, all: number } } {
-  const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r')
-  const buffer = Buffer.alloc(64)
-  const used = (): number => Number(buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).split(' ', 1)[0]) / 1e6
-  const first = used()
-  let [longest, before, running] = [0, first, true]
-  const turn = (): void => {
-    if (!running) return
-    const now = used()
-    longest = Math.max(longest, now - before)
-    before = now
-    setImmediate(turn)
-  }
-  setImmediate(turn)
-  return {
-    stop: () => {
-      running = false
-      const all = used() - first
-      closeSync(file)
-      return { longest, all }
-    }
-  }
-}
 
 /** Copies the stored first child, with names and UIDs of their own: requests would cost as much as all that is measured. */
 async function addSiblings (backend: Backend): Promise<void> {
