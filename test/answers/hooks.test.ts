@@ -86,6 +86,9 @@ const ANSWERS: ReadonlyArray<readonly [what: string, path: string, headers?: Rec
   ['a stream of logs', LOG]
 ]
 
+/** Cells of a Table that show an age differ from second to second. */
+const ageless = (bytes: Buffer): string => bytes.toString('latin1').replace(/"\d+[sm](?:\d+s)?"/g, '"age"')
+
 for (const version of [1, 2] as const) {
   t.test(`a header that a host sets is on every answer, HTTP/${version}`, async t => {
     const { server, get } = await hosting(t, version)
@@ -98,7 +101,8 @@ for (const version of [1, 2] as const) {
       const isGzip = answer.headers['content-encoding'] === 'gzip'
       t.equal(isGzip, headers['accept-encoding'] === 'gzip' && path !== `${CONFIGS}/a`, what)
       const whole = await server.get(path, { ...headers, 'accept-encoding': 'identity' })
-      if (path !== LOG && code === 200) t.ok((isGzip ? gunzipSync(bytes) : bytes).equals(whole.raw), `${what} is whole`)
+      const plain = isGzip ? gunzipSync(bytes) : bytes
+      if (path !== LOG && code === 200) t.equal(ageless(plain), ageless(whole.raw), `${what} is whole`)
       else t.ok(bytes.length > 0, what)
     }
     const watch = await get(WATCH)

@@ -105,7 +105,7 @@ t.test('merge and JSON patches change the object', async t => {
   t.equal((await server.patch(`${BINDINGS}/one`, [{ op: 'test', path: '/metadata/labels/b', value: 'x' }], type)).code, 422)
   t.equal((await server.patch(`${BINDINGS}/one`, [{ op: 'remove', path: '/metadata/labels/none' }], type)).code, 422)
   t.equal((await server.patch(`${BINDINGS}/one`, { op: 'remove' }, type)).code, 400)
-  t.equal((await server.patch(`${BINDINGS}/one`, [{ op: 'unknown', path: '/x' }], type)).code, 400)
+  t.equal((await server.patch(`${BINDINGS}/one`, [{ op: 'unknown', path: '/x' }], type)).code, 422)
   t.equal((await server.patch(`${BINDINGS}/one`, { metadata: { name: 'two' } })).code, 400)
   t.equal((await server.patch(`${BINDINGS}/one`, { metadata: { resourceVersion: '1' } })).code, 409)
   t.equal((await server.patch(`${BINDINGS}/none`, {})).code, 404)
