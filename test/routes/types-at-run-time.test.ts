@@ -19,7 +19,8 @@ const widgets = (): ResourceType => resource(fromStructural({ group: 'example.co
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }]
 })
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
-const widget = (name: string, spec: Json = { size: 1 }): Json => ({ metadata: { name }, spec })
+const widget = (name: string, spec: Json = { size: 1 }): Json =>
+  ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec })
 
 /** A server with its registry, which is otherwise private. */
 async function start (t: Test, options: ServerOptions = {}): Promise<Client & { resources: ResourceRegistry, url: string }> {
