@@ -142,10 +142,11 @@ class Decoding {
   }
 
   #field (field: PlannedField, value: unknown): unknown {
-    if (field.anyType && typeof value === 'object' && value !== null && !isOpen(field)) {
-      if (!isOfType(field, value)) return this.#pruned(value)
-      if (field.special !== undefined) return this.#special(field.plan.message, this.#pruned(value))
-    } else if (field.anyType && !isOfType(field, value)) return value
+    if (field.anyType) {
+      const isKept = !isOfType(field, value)
+      if (isKept || field.special !== undefined) value = isOpen(field) ? value : this.#pruned(value)
+      if (isKept) return value
+    }
     switch (field.shape) {
       case 'list': {
         if (!Array.isArray(value)) return this.#refuse('a list', value)
