@@ -142,7 +142,7 @@ export interface ResourceOptions<T extends ApiObject> extends
    * The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation.
    */
   readonly generation?: (object: T) => unknown
-  /** Whether an empty value that was not set is a change for it: types without a form in protobuf keep both. */
+  /** The generation rises, too, when a member that was not set becomes empty. Only custom types store both. */
   readonly countsEmpty?: true
   /** Feature gate without which it has none. */
   readonly countsWith?: string

@@ -259,20 +259,47 @@ t.test('the packed package compiles and runs in another strict project', async t
   const project = join(folder, 'project')
   mkdirSync(project)
   const write = (name: string, text: string): void => { writeFileSync(join(project, name), text) }
-  const versionOf = (name: string): string => (JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`${name}/package.json`)), 'utf8')) as { version: string }).version
+  const versionOf = (name: string): string => (JSON.parse(readFileSync(
+    fileURLToPath(import.meta.resolve(`${name}/package.json`)), 'utf8'
+  )) as { version: string }).version
   const others = ['fastify', '@kubernetes/client-node', '@types/node'].map(name => [name, versionOf(name)])
   // The client library needs types of ws, which it does not install.
-  write('package.json', JSON.stringify({ type: 'module', dependencies: { 'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', '@sinclair/typebox': '^0.34', ...Object.fromEntries(others) } }))
-  write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, skipDefaultLibCheck: true, module: 'nodenext', target: 'es2022' }, include: ['*.ts'] }))
+  write(
+    'package.json',
+    JSON.stringify({
+      type: 'module',
+      dependencies: {
+        'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', '@sinclair/typebox': '^0.34',
+        ...Object.fromEntries(others)
+      }
+    })
+  )
+  write(
+    'tsconfig.json',
+    JSON.stringify({
+      compilerOptions: {
+        strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, skipDefaultLibCheck: true,
+        module: 'nodenext', target: 'es2022'
+      },
+      include: ['*.ts']
+    })
+  )
   write('host.ts', HOST)
   write('host.test.ts', TEST)
   await run('npm', ['install', '--no-package-lock'], { cwd: project, env })
-  t.notOk(readdirSync(join(project, 'node_modules/orch-apiserver')).includes('node_modules'), 'it shares the packages of the project')
+  t.notOk(
+    readdirSync(join(project, 'node_modules/orch-apiserver')).includes('node_modules'),
+    'it shares the packages of the project'
+  )
 
   await t.test('installed as a global command it has a version and help, serves, and ends in order', async t => {
     const prefix = join(folder, 'global')
     // Linked, so its dependencies are those of the project: a second installation of them would show the same.
-    await run('npm', ['install', '--global', '--ignore-scripts', '--prefix', prefix, join(project, 'node_modules/orch-apiserver')], { env })
+    await run(
+      'npm',
+      ['install', '--global', '--ignore-scripts', '--prefix', prefix, join(project, 'node_modules/orch-apiserver')],
+      { env }
+    )
     const installed = { cwd: mkdtempSync(join(folder, 'working-')), env: { ...process.env, NODE_OPTIONS: '', PATH: `${join(prefix, 'bin')}:${process.env.PATH ?? ''}` } }
     t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
     t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)

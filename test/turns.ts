@@ -5,7 +5,9 @@ import { closeSync, openSync, readSync } from 'node:fs'
 export function turns (): { readonly stop: () => { longest: number, all: number } } {
   const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r')
   const buffer = Buffer.alloc(64)
-  const used = (): number => Number(buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).split(' ', 1)[0]) / 1e6
+  const used = (): number => Number(
+    buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0)).split(' ', 1)[0]
+  ) / 1e6
   const first = used()
   let [longest, before, running] = [0, first, true]
   const turn = (): void => {

@@ -94,8 +94,8 @@ const LAST_GROUP = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$
 /** Canonical base64 (standard alphabet, padded) without line breaks; undefined if invalid. */
 export function canonicalBase64 (text: string): string | undefined {
   const joined = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, '') : text
-  // Decoding skips what is invalid, so that encoding again gives another text. It also clears unused bits of the last
-  // group. A regular expression takes three times as long.
+  // Node skips what is invalid when it decodes, so that it encodes another text; the unused bits of the last group
+  // become 0. Comparing both texts takes a third of the time of a regular expression.
   const canonical = Buffer.from(joined, 'base64').toString('base64')
   return canonical.length === joined.length && LAST_GROUP.test(joined.slice(-4)) &&
     canonical.slice(0, -4) === joined.slice(0, -4)

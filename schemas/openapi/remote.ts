@@ -20,7 +20,7 @@ const PARAMETERS = '#/parameters/'
 const MAX_DEPTH = 100
 /** Values in one path or definition, which are read in one step. */
 const MAX_VALUES = 20_000
-/** Paths and definitions of a document; the one of this server has fewer. */
+/** The most paths, and the most definitions, that a document may have. This server's own has fewer. */
 const MAX_PARTS = 5000
 /** Maximum bytes of shared parameters after inlining. */
 const MAX_INLINED_BYTES = 8 * 1024 * 1024

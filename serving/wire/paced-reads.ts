@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 
 /** Requests of a connection in a turn. */
 const MOST_REQUESTS = 16
-/** Bytes that are too few for many more than that: a body of empty lines is not read in smaller parts. */
+/** So many bytes are read at least: they hold few requests, and a body of empty lines is read in no smaller parts. */
 const SMALL = 512
 /** Connections with more that go on in a turn. */
 const MOST_CONNECTIONS = 2

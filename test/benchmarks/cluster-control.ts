@@ -130,7 +130,7 @@ export class Control {
     return (items as Json[]).length + Number(metadata.remainingItemCount ?? 0)
   }
 
-  /** Deletes all events, which would otherwise be kept for hours. */
+  /** Deletes all events; the server would keep them for three hours. */
   async forgetEvents (): Promise<void> {
     await this.#admin.ask('others', 'DELETE', EVENTS)
     this.#admin.tally.events = 0

@@ -84,7 +84,9 @@ async function slowdown (scale: Scale): Promise<number> {
   const ours = ends.add(await launch())
   await fill(ours, 10)
   const bare = ends.add(await bareFor(ours, 1))
-  const costs = await cpuInTurns([bare], 3, scale.gets, async ({ port }) => { await gets(port, '/one', scale.gets, 64) })
+  const costs = await cpuInTurns(
+    [bare], 3, scale.gets, async ({ port }) => { await gets(port, '/one', scale.gets, 64) }
+  )
   return Math.max(1, quantile(costs.get(bare) ?? [], 0) / REFERENCE_BARE_GET)
 }
 

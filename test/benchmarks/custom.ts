@@ -62,7 +62,10 @@ export async function custom (scale: Scale): Promise<void> {
   await call(app, 'POST', DEFINITIONS, definition(0))
   await installed(app, 0)
   const work: ReadonlyArray<readonly [string, number, (url: string, round: number) => (at: number) => Promise<number>]> = [
-    ['create', 1.5, (url, round) => at => call(app, 'POST', url, { ...typed(url), metadata: { name: `o${round}-${at}` }, data: DATA })],
+    [
+      'create', 1.5,
+      (url, round) => at => call(app, 'POST', url, { ...typed(url), metadata: { name: `o${round}-${at}` }, data: DATA })
+    ],
     ['update', 1.5, (url, round) => at => call(app, 'PATCH', `${url}/o${round}-${at}`, { data: { key1: 'other' } })],
     ['GET', 1.05, (url, round) => at => call(app, 'GET', `${url}/o${round}-${at}`)],
     ['LIST of all', 1.05, url => at => at % 100 === 0 ? call(app, 'GET', url) : Promise.resolve(200)]
@@ -89,7 +92,10 @@ async function selected ({ rounds, objects, lists }: Scale): Promise<void> {
   await installed(app, 0)
   for (let at = 0; at < objects; at++) {
     const owner = at % (objects / 10) === 0 ? 'few' : 'many'
-    await call(app, 'POST', WIDGETS, { ...typed(WIDGETS), metadata: { name: `o${at}`, labels: { owner } }, spec: { field0: owner }, data: DATA })
+    await call(
+      app, 'POST', WIDGETS,
+      { ...typed(WIDGETS), metadata: { name: `o${at}`, labels: { owner } }, spec: { field0: owner }, data: DATA }
+    )
   }
   const [ours, limit]: [number[], number[]] = [[], []]
   for (let round = 0; round <= rounds; round++) {

@@ -124,7 +124,10 @@ async function listingAndWatching (all: Versions, scale: Scale): Promise<void> {
   for (const server of servers) await fill(server, scale.objects)
   const { bytes = 0 } = servers[0] === undefined ? {} : await call(servers[0].port, 'GET', CONFIGS)
   const listed = await paired(servers, ends, 1, bytes)
-  await all.compare(`LIST ${scale.objects.toLocaleString('en')} objects, per object`, scale, listed, scale.lists * scale.objects, ({ port }, isBare) => lists(port, isBare ? '/list' : CONFIGS, scale.lists))
+  await all.compare(
+    `LIST ${scale.objects.toLocaleString('en')} objects, per object`, scale, listed, scale.lists * scale.objects,
+    ({ port }, isBare) => lists(port, isBare ? '/list' : CONFIGS, scale.lists)
+  )
   await watching(all, scale, ends, listed)
 }
 

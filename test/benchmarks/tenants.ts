@@ -21,7 +21,7 @@ const MAX_TURN_MS = 25
 const REFERENCE_GET_US = 40
 const ROUNDS = 5
 const WATCHES = 100
-/** Milliseconds without an event until all have arrived. */
+/** All events have arrived once none has come for so many milliseconds. */
 const QUIET_MS = 500
 /** Bodies of comments at once. */
 const CROWD = 10
@@ -52,7 +52,11 @@ export async function tenants (scale: Scale): Promise<void> {
     report({ work: name, unit: 'ms, the longest turn', ours: turns, bound: MAX_TURN_MS * slower })
   }
   for (const shape of [...shapes, ...some(GROWING)]) await measure(shape)
-  report({ work: `one change of 15,900 keys with ${watches} Table watches`, unit: 'ms, the longest turn', ours: await watchedChange(probed, watches, rounds, Math.min(QUIET_MS, scale.pause * 10)), bound: MAX_TURN_MS * slower })
+  report({
+    work: `one change of 15,900 keys with ${watches} Table watches`, unit: 'ms, the longest turn',
+    ours: await watchedChange(probed, watches, rounds, Math.min(QUIET_MS, scale.pause * 10)),
+    bound: MAX_TURN_MS * slower
+  })
   await probed.stop() // it takes one core all the time
   const others = Math.min(CROWD, scale.watchers)
   report({

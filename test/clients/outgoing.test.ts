@@ -25,7 +25,9 @@ async function saying (t: Test, said: string | undefined): Promise<OutgoingReque
 t.test('a response that is not HTTP is an error', async t => {
   for (const [said, code] of [
     ['nonsense\r\n\r\n', 'BadAnswer'], ['HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n', 'BadAnswer'], ['', 'Unreachable'], ['HTTP/1.1 200 OK\r\n', 'Unreachable'],
-    [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, 'BadAnswer'], ['HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'Unreachable'],
+    [
+      `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, 'BadAnswer'
+    ], ['HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'Unreachable'],
     ['HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', 'BadAnswer']
   ] as const) await t.rejects(send(await saying(t, said)), { name: 'ClientError', code, message: /^part: peer: / }, said.slice(0, 40))
 })

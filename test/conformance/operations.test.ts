@@ -107,7 +107,11 @@ t.test('patch: 200 with the result, and each of its parameters', async t => {
   t.equal((await server.get(one('b'))).json.metadata.labels.patched, undefined)
   t.equal((await server.call('PATCH', one('b', '?fieldManager=me&fieldValidation=Strict'), { extra: 1 }, MERGE)).code, 422)
   for (const query of ['force=true', 'force=false', 'force=']) {
-    t.match(await server.call('PATCH', one('b', `?${query}`), {}, MERGE), { code: 422, json: { details: { causes: [{ reason: 'FieldValueForbidden', field: 'force' }] } } }, `${query}: force is of apply alone`)
+    t.match(
+      await server.call('PATCH', one('b', `?${query}`), {}, MERGE),
+      { code: 422, json: { details: { causes: [{ reason: 'FieldValueForbidden', field: 'force' }] } } },
+      `${query}: force is of apply alone`
+    )
   }
   t.ok((await server.call('PATCH', one('b', '?pretty=true'), {}, MERGE)).body.includes('\n  "metadata"'))
   t.equal((await server.patch(one('none'), label)).code, 404)

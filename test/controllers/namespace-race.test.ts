@@ -9,7 +9,9 @@ t.test('in memory, nothing that was accepted outlives its namespace', async t =>
 })
 
 t.test('in the embedded store, nothing that was accepted outlives its namespace', async t => {
-  const { accepted, left, failures } = await race([await registry(t, { storage: { kind: 'embedded', directory: t.testdir() } })], races(50))
+  const { accepted, left, failures } = await race(
+    [await registry(t, { storage: { kind: 'embedded', directory: t.testdir() } })], races(50)
+  )
   t.comment(`${accepted} objects`)
   t.same({ left, failures }, { left: [], failures: [] })
 })

@@ -110,7 +110,17 @@ t.test('fields are visible as their schema says', async t => {
   ])
   fail(t, [
     ['self.metadata.labels["a"] == "b"', /^refused: .*undefined field 'labels'/], ['self.free == 1', /undefined field 'free'/], ['self.open.b == 2', /undefined field 'b'/], ['self["n"] == 3', /no matching overload for '_\[_\]'/], ['self.nothing', /undefined field 'nothing'/], ['nothing == 1', /undeclared reference to 'nothing' \(in container ''\)/],
-    ['self.n', /must evaluate to a bool/], ['self.n + "a" == "a"', /no matching overload for '_\+_' applied to '\(int, string\)'/], ['[1, "a"].size() == 2', /expected type 'int' but found 'string'/], ['self.s.nothing()', /undeclared reference to 'nothing'/], ['self.n.a == 1', /type 'int' does not support field selection/], ['self.either < true', /^error: no such overload/], ['self.none == "a" || self.none.size() > 3', /no such key: none/]
+    ['self.n', /must evaluate to a bool/], [
+      'self.n + "a" == "a"', /no matching overload for '_\+_' applied to '\(int, string\)'/
+    ], [
+      '[1, "a"].size() == 2', /expected type 'int' but found 'string'/
+    ], [
+      'self.s.nothing()', /undeclared reference to 'nothing'/
+    ], [
+      'self.n.a == 1', /type 'int' does not support field selection/
+    ], [
+      'self.either < true', /^error: no such overload/
+    ], ['self.none == "a" || self.none.size() > 3', /no such key: none/]
   ])
   t.match(run('self.n == 1', { ...OBJECT, n: 'x' }), /invalid data, expected an integer/)
   for (const [span, same] of [

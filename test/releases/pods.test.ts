@@ -245,9 +245,14 @@ t.test('a status without a class of quality keeps the one there is', async t => 
 t.test('what a whole pod asks for is a default of what was sent, before limits of the namespace are added to its containers', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
   await server.post('/api/v1/namespaces/default/limitranges', {
-    metadata: { name: 'l' }, spec: { limits: [{ type: 'Container', default: { cpu: '200m', memory: '100Mi' }, defaultRequest: { cpu: '100m' } }] }
+    metadata: { name: 'l' }, spec: {
+      limits: [{ type: 'Container', default: { cpu: '200m', memory: '100Mi' }, defaultRequest: { cpu: '100m' } }]
+    }
   })
   const { json } = await server.post(PODS, pod('whole', { resources: { limits: { cpu: '1' } } }))
   t.strictSame(json['spec'].resources, { limits: { cpu: '1' }, requests: { cpu: '1', memory: '100Mi' } })
-  t.strictSame(json['metadata'].managedFields[0].fieldsV1['f:spec']['f:resources'], { '.': {}, 'f:limits': { '.': {}, 'f:cpu': {} }, 'f:requests': { '.': {}, 'f:cpu': {} } }, 'whose client owns it')
+  t.strictSame(
+    json['metadata'].managedFields[0].fieldsV1['f:spec']['f:resources'],
+    { '.': {}, 'f:limits': { '.': {}, 'f:cpu': {} }, 'f:requests': { '.': {}, 'f:cpu': {} } }, 'whose client owns it'
+  )
 })

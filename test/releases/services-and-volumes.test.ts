@@ -196,7 +196,9 @@ t.test('claims name groups, get a class when they are bound, and report only wha
   )
   const earlier = await build(t)
   await earlier.post(CLAIMS, claim('bound'))
-  t.match(await earlier.patch(`${CLAIMS}/bound/status`, { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }, MERGE), {
+  t.match(await earlier.patch(
+    `${CLAIMS}/bound/status`, { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }, MERGE
+  ), {
     code: 200, headers: { warning: ['299 - "unknown field \\"status.allocatedResourceStatuses\\""'] }
   }, 'and unknown to 1.24, although that has the gate')
 })

@@ -146,6 +146,12 @@ t.test('a column finds what its path names, though nothing that it shows is a na
   t.equal((await server.post(PUBLIC, sent)).code, 201)
   await established(server, NAME)
   const things = '/apis/example.com/v1/namespaces/default/things'
-  t.equal((await server.post(things, { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a', labels: { 'kubernetes.io/os': 'linux' } } })).code, 201)
+  t.equal(
+    (await server.post(
+      things,
+      { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a', labels: { 'kubernetes.io/os': 'linux' } } }
+    )).code,
+    201
+  )
   for (const url of [things, `${things}/a`, things]) t.same((await server.get(url, { accept: TABLE })).json['rows'][0].cells, ['a', 'linux'], url)
 })

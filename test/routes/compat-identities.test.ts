@@ -79,7 +79,9 @@ t.test('a user or service account is who it is called, under both names', async 
     t.equal((await as('root', 'DELETE', `${RBAC}/namespaces/team/rolebindings/user`)).code, 200)
   }
   // Which of the namespaces with two names it is makes no difference to the name of an account.
-  for (const [namespace, names] of [['team', NAMES], ['kube-system', NAMES], ['kube-public', NAMES.slice(0, 4)]] as const) {
+  for (const [namespace, names] of [
+    ['team', NAMES], ['kube-system', NAMES], ['kube-public', NAMES.slice(0, 4)]
+  ] as const) {
     for (const [name] of names) {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
       await make(accounts, { metadata: { name } })

@@ -190,7 +190,9 @@ t.test('objects of custom types whose kind is that of a built-in type, or of a m
     for (const [kind, plural] of [['Service', 'services'], ['constructor', 'constructors']] as const) {
       const spec = { group, scope: 'Namespaced', names: { kind, plural }, versions }
       await install(server, { metadata: { name: `${plural}.${group}` }, spec })
-      const made = await server.post(`/apis/${group}/v1/namespaces/default/${plural}`, { apiVersion: `${group}/v1`, kind, metadata })
+      const made = await server.post(
+        `/apis/${group}/v1/namespaces/default/${plural}`, { apiVersion: `${group}/v1`, kind, metadata }
+      )
       t.equal(made.code, 201, `${kind}: ${made.body}`)
       t.notOk(made.headers['warning'])
     }

@@ -20,7 +20,10 @@ async function fill (server: Client, namespaces: readonly string[] = ['a']): Pro
   for (const namespace of namespaces) {
     await server.post('/api/v1/namespaces', { metadata: { name: namespace } })
     for (let at = 0; at < COUNT; at++) {
-      const { code } = await server.post(configs(namespace), { metadata: { name: `${namespace}-${at}` }, data: { text: `${namespace}${at}-`.repeat(300) } })
+      const { code } = await server.post(
+        configs(namespace),
+        { metadata: { name: `${namespace}-${at}` }, data: { text: `${namespace}${at}-`.repeat(300) } }
+      )
       if (code !== 201) throw new Error(`create answered ${code}`)
     }
   }
@@ -33,7 +36,9 @@ async function alone (server: Client, wanted: ReadonlyArray<readonly [path: stri
 
 const LISTS: ReadonlyArray<readonly [query: string, headers: Record<string, string>]> = [
   ['', {}], ['', { 'accept-encoding': 'gzip' }], ['?pretty=1', {}], ['', { accept: PROTOBUF }], ['', { accept: 'application/yaml' }],
-  ['?pretty=1', { 'accept-encoding': 'gzip' }], ['?labelSelector=!none', {}], ['?limit=250', {}], ['?includeObject=Object', { accept: TABLE }]
+  [
+    '?pretty=1', { 'accept-encoding': 'gzip' }
+  ], ['?labelSelector=!none', {}], ['?limit=250', {}], ['?includeObject=Object', { accept: TABLE }]
 ]
 /** Removes ages, which change. */
 const steady = (body: Buffer): string => body.toString('latin1').replace(/"\d+[smhd]"/g, '"age"')

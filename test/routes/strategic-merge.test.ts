@@ -150,7 +150,10 @@ t.test('a type that is defined at run time takes none, nor do its parts, and say
   })
   resources?.add(type)
   resources?.serve(type.stored)
-  const url = await created(server, '/apis/example.com/v1/namespaces/default/widgets', { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' }, spec: { size: 1 } })
+  const url = await created(
+    server, '/apis/example.com/v1/namespaces/default/widgets',
+    { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'one' }, spec: { size: 1 } }
+  )
   const { paths } = (await server.get('/openapi/v2')).json
   const consumes = (path: string): string[] => paths[path].patch.consumes as string[]
   t.ok(consumes('/api/v1/namespaces/{namespace}/configmaps/{name}').includes(STRATEGIC))

@@ -166,7 +166,12 @@ function compare (t: TestBase, name: string, given: FactMessage): void {
     const brought = typeof field.gate === 'string' ? field.gate : field.gate?.name
     t.same([relevant(asFact(own, { [Facts]: field } as Field)), brought, field.since], gate === undefined
       ? []
-      : [relevant({ ...simple(name, gate), type: gate.type.replace(/^(?:flowcontrol|discovery)\.v1\./, `${packageOf(name)}.`) }), withGate(name, own, gate), gate.introduced ?? introduced], `${name}.${own}, of a later release`)
+      : [
+          relevant({
+            ...simple(name, gate), type: gate.type.replace(/^(?:flowcontrol|discovery)\.v1\./, `${packageOf(name)}.`)
+          }),
+          withGate(name, own, gate), gate.introduced ?? introduced
+        ], `${name}.${own}, of a later release`)
     return false
   })
   const expected = fact.fields.map(field => {

@@ -62,7 +62,10 @@ t.test('an invalid response of a webhook fails the request, or is ignored, by it
 /** Patches, with the code and message of the response. */
 const PATCHES: ReadonlyArray<readonly [string, unknown, number, RegExp]> = [
   ['outside of the object', [{ op: 'add', path: '/nothing/here/x', value: 1 }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: the JSON patch does not fit the object/],
-  ['of no operation there is', [{ op: 'explode', path: '/data' }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: the JSON patch does not fit the object: operation 0/],
+  [
+    'of no operation there is', [{ op: 'explode', path: '/data' }], 500,
+    /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: the JSON patch does not fit the object: operation 0/
+  ],
   ['of the wrong type', [{ op: 'add', path: '/data', value: { a: 1 } }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: .*data\.a/],
   ['to another kind', [{ op: 'replace', path: '/kind', value: 'Secret' }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: kind: expected "ConfigMap"/],
   ['to something that is no object', [{ op: 'replace', path: '', value: [] }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: /],

@@ -46,7 +46,10 @@ t.test('a webhook gets the whole review, in the first known version that it name
 t.test('a large answer is read in several turns', t => {
   const patch = JSON.stringify([{ op: 'add', path: '/data', value: 'x'.repeat(4_000_000) }])
   const response = { uid: 'u', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') }
-  const steps = readAnswer(Buffer.from(JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', response })), 'v1', 'u', true)
+  const steps = readAnswer(
+    Buffer.from(JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', response })), 'v1', 'u',
+    true
+  )
   let turns = 1
   let read = steps.next()
   for (; read.done !== true; read = steps.next()) turns++

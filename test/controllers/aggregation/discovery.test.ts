@@ -149,7 +149,12 @@ t.test('answers of too many values are not read', async t => {
     raw.end(many)
     return true
   }
-  const { json } = await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList' })
-  t.match((json['items'] as Json[]).find(({ metadata }) => metadata.name === GROUP), { versions: [{ version: 'v1', freshness: 'Stale' }] })
+  const { json } = await server.get(
+    '/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList' }
+  )
+  t.match(
+    (json['items'] as Json[]).find(({ metadata }) => metadata.name === GROUP),
+    { versions: [{ version: 'v1', freshness: 'Stale' }] }
+  )
   t.notOk(`${ROOT}/namespaces/{namespace}/gadgets` in (await server.get('/openapi/v2')).json['paths'])
 })

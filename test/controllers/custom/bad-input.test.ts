@@ -65,7 +65,10 @@ t.test('a null in a list or map has the default of its elements', async t => {
 t.test('names that everything else uses are members like others', async t => {
   const server = await build(t)
   await install(server, withSchema(object({ spec: object({ constructor: { type: 'string' }, hasOwnProperty: { type: 'integer' }, toString: { type: 'string' } }), data: { type: 'object', additionalProperties: { type: 'string' } } })))
-  const made = await server.call('POST', WIDGETS, '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"constructor":"c","__proto__":{"x":1},"valueOf":1},"data":{"__proto__":"p","constructor":"d"}}')
+  const made = await server.call(
+    'POST', WIDGETS,
+    '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"constructor":"c","__proto__":{"x":1},"valueOf":1},"data":{"__proto__":"p","constructor":"d"}}'
+  )
   t.equal(made.code, 201)
   t.same(Object.entries(made.json['spec'] as object), [['constructor', 'c']])
   t.match((await server.get(`${WIDGETS}/a`)).body, '"data":{"__proto__":"p","constructor":"d"}')
@@ -149,7 +152,10 @@ t.test('two servers over one etcd install at once, and both serve', async t => {
       await until(async () => (await server.get(`/apis/example.com/v1/namespaces/default/${plural}`)).code === 200)
     }
   }
-  await one.post('/apis/example.com/v1/namespaces/default/things0', { apiVersion: 'example.com/v1', kind: 'Thing0', metadata: { name: 'a' }, spec: { size: 1 } })
+  await one.post(
+    '/apis/example.com/v1/namespaces/default/things0',
+    { apiVersion: 'example.com/v1', kind: 'Thing0', metadata: { name: 'a' }, spec: { size: 1 } }
+  )
   await until(async () => (await other.get('/apis/example.com/v1/namespaces/default/things0')).json['items'].length === 1)
   await other.delete(`${DEFINITIONS}/things0.example.com`)
   for (const server of [one, other]) await until(async () => (await server.get('/apis/example.com/v1/namespaces/default/things0')).code === 404)

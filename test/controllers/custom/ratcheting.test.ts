@@ -145,7 +145,10 @@ t.test('definitions are refused for parts of rules that cannot be', async t => {
   await refused({ ...integer, ...rules({ rule: 'self > 0', messageExpression: '"n is " + string(self)' }) }, /FieldValueForbidden .*messageExpression .*estimated messageExpression cost exceeds budget/, /contributed to estimated rule cost total/, /total/)
   await refused({ ...integer, ...rules({ rule: 'self > 0', messageExpression: ' ' }) }, /FieldValueRequired .*messageExpression must be non-empty if specified/)
   await refused({ ...integer, ...rules({ rule: 'self > 0', reason: 'Other' }) }, /FieldValueNotSupported .*\.reason Unsupported value: "Other"/)
-  await refused({ ...integer, ...rules({ rule: 'self.x', optionalOldSelf: true }) }, /rule .*compilation failed/, /optionalOldSelf .*may not/)
+  await refused(
+    { ...integer, ...rules({ rule: 'self.x', optionalOldSelf: true }) }, /rule .*compilation failed/,
+    /optionalOldSelf .*may not/
+  )
   await refused({ ...integer, ...rules({ rule: 'self > 0', optionalOldSelf: true }) }, /optionalOldSelf .*may not be set if oldSelf is not used in rule/)
   await refused(object({ a: integer }, rules({ rule: 'true', fieldPath: '.b' })), /fieldPath must be a valid path$/)
   await refused(object({ a: integer }, rules({ rule: 'true', fieldPath: 'a' })), /fieldPath must be a valid path$/)

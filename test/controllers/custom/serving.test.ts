@@ -127,7 +127,10 @@ t.test('tables have the columns of the definition', async t => {
   t.same(table['columnDefinitions'].map(({ name, priority }: Json) => `${name as string} ${priority as number}`), ['Name 0', 'Size 0', 'Ready 1', 'Note 0', 'Made 0', 'Tags 0', 'Bad 0', 'Mismatch 0', 'Quoted 0', 'Steps 0', 'Slash 0', 'Object 0', 'Null 0', 'Day 0', 'Empty 0'])
   t.match(table['rows'][0].cells, ['a', 3, 'True', 'hi', /s$/, '["x"]', null, null, 'hi', '<', '1', '{"a/b":1,"day":"2024-05-06","deep":"\\u003c","empty":""}', '<no value>', '<invalid>', '<unknown>'])
   await install(server, definition({}, { plural: 'gadgets', kind: 'Gadget' }))
-  await server.post('/apis/example.com/v1/namespaces/default/gadgets', { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g' }, spec: { size: 1 } })
+  await server.post(
+    '/apis/example.com/v1/namespaces/default/gadgets',
+    { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g' }, spec: { size: 1 } }
+  )
   t.match((await server.get('/apis/example.com/v1/namespaces/default/gadgets', { accept: TABLE })).json, { columnDefinitions: [{ name: 'Name' }, { name: 'Age' }], rows: [{ cells: ['g', /s$/] }] })
 })
 

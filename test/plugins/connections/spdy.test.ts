@@ -54,7 +54,9 @@ t.test('an agent that sends gigabytes and reads nothing is owed no more than a w
     writable: true, writableNeedDrain: false, destroyed: false, destroy: () => {}, write: (bytes: Buffer) => written.push(bytes)
   })
   t.teardown(() => { socket.emit('close') })
-  new SpdyConnection(socket as unknown as Socket, NONE, { replied: () => {}, ended: () => {}, data: () => {} }).open({ streamtype: 'stdout' })
+  new SpdyConnection(
+    socket as unknown as Socket, NONE, { replied: () => {}, ended: () => {}, data: () => {} }
+  ).open({ streamtype: 'stdout' })
   socket.writableNeedDrain = true
   const frame = Buffer.concat([Buffer.of(0, 0, 0, 1, 0, 0xff, 0xff, 0xff), Buffer.alloc(0xffffff)])
   for (let sent = 0; sent <= 2 ** 32; sent += frame.length) socket.emit('data', frame)

@@ -189,7 +189,9 @@ t.test('a service that has lost one key: that object is damaged, the others are 
 
 t.test('an answer of many small parts is refused unread', async t => {
   const service = await keyServiceOf(t)
-  service.encrypted = { annotations: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}.b`, Buffer.alloc(0)])) }
+  service.encrypted = {
+    annotations: Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}.b`, Buffer.alloc(0)]))
+  }
   const seeds = seedService({ name: 'local', path: service.path, timeout: 3000, generated: () => {} })
   t.teardown(() => { seeds.close() })
   t.match(await seeds.check().catch((error: unknown) => error), { status: 'ResourceExhausted' })
