@@ -5,6 +5,7 @@
 import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import type { TlsOptions } from 'node:tls'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
 import { ACTIVE, type Counted } from './active-responses.js'
@@ -13,7 +14,7 @@ import { Connections } from './connections.js'
 import { Dispatcher } from './dispatcher.js'
 import { GracefulGoaway } from './goaway.js'
 import { stopGracefully } from './graceful-stop.js'
-import { UNMET, type Refusal } from './refusals.js'
+import { NO_TUNNELS, UNMET, type Refusal } from './refusals.js'
 import { serveSessions } from './sessions.js'
 import { continueInTurn } from './wire/pipelines.js'
 import { serveUpgrade } from './wire/upgrades.js'
@@ -88,6 +89,13 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   serveExpectations(server, dispatch)
   server.on('upgrade', (request: IncomingMessage, socket: Counted, head: Buffer) => {
     serveUpgrade(request, { socket, head }, (socket[ACTIVE] ?? 0) > 0, dispatch)
+  })
+  // Node closes HTTP/1 connections without a response, and responds to HTTP/2 without a body.
+  server.on('connect', (request: IncomingMessage, target: Counted | ServerResponse, head: Buffer) => {
+    const refuse = (response: ServerResponse): void => { dispatch(request, response, NO_TUNNELS) }
+    if (target instanceof Duplex) {
+      serveUpgrade(request, { socket: target, head }, (target[ACTIVE] ?? 0) > 0, (_, response) => { refuse(response) })
+    } else refuse(target)
   })
   server.on('session', session => { if (dispatcher.ending) session.close() })
   server.on('sessionError', (error: Error) => options.onConnectionError?.(error))

@@ -25,6 +25,9 @@ const TOO_NEW: Refusal = {
   code: 505, reason: 'BadRequest', message: 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS',
   closes: true
 }
+export const NO_TUNNELS: Refusal = {
+  code: 405, reason: 'MethodNotAllowed', message: 'the server opens no tunnels: CONNECT is not allowed', closes: true
+}
 const NO_METHOD: Refusal = { code: 405, reason: 'MethodNotAllowed', message: 'the request has an unknown method' }
 
 export function refusalOf (request: IncomingMessage): Refusal | undefined {
@@ -36,6 +39,11 @@ export function refusalOf (request: IncomingMessage): Refusal | undefined {
 export const badRequestBody = (code: number, reason: string, message: string): string =>
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
 
+/** User, host or IP address, and port of a URL, as RFC 3986 has them. */
+const CHARACTER = String.raw`[\w.~!$&'()*+,;=-]|%[\da-f]{2}`
+const ADDRESS = String.raw`\[[\da-f:.]+(?:%25[\w.~-]+)?\]`
+const AUTHORITY = new RegExp(`^(?:(?:${CHARACTER}|:)*@)?(?:${ADDRESS}|(?:${CHARACTER})+)(?::\\d*)?$`, 'i')
+
 /**
  * Path and query of a request target, which may be an absolute URL; undefined if invalid. Fragments are rejected,
  * because routers and other readers treat them differently.
@@ -43,8 +51,9 @@ export const badRequestBody = (code: number, reason: string, message: string): s
 export function originForm (target: string): string | undefined {
   if (target.includes('#')) return undefined
   if (target.startsWith('/') || target === '*') return target
-  const path = /^https?:\/\/[^/?]+(.*)$/i.exec(target)?.[1]
-  return path === undefined || path.startsWith('/') ? path : `/${path}`
+  const [, authority = '', path = ''] = /^https?:\/\/([^/?]+)(.*)$/i.exec(target) ?? []
+  if (!AUTHORITY.test(authority)) return undefined
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 export function refuse (response: ServerResponse, { code, reason, message, closes = false }: Refusal): void {

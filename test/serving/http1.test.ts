@@ -31,6 +31,24 @@ t.test('versions that are not served over this connection are refused, and it is
   }
 })
 
+t.test('a tunnel is refused with a Status over both versions', async t => {
+  const { port, seen } = await listening(t)
+  for (const target of ['example.com:443', '/api', '*']) {
+    const answer = await readAll(await raw(t, port, `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n${get('/next')}`))
+    t.match(answer, /^HTTP\/1.1 405 [^]*\r\nConnection: close\r\n/, target)
+    t.same(codes(answer), [405])
+    t.match(status(answer), { kind: 'Status', status: 'Failure', reason: 'MethodNotAllowed', code: 405 })
+  }
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  t.teardown(() => { session.destroy() })
+  const stream = session.request({ ':method': 'CONNECT', ':authority': 'example.com:443' })
+  const [head] = await once(stream, 'response') as [Record<string, unknown>]
+  t.equal(head[':status'], 405)
+  t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
+  t.same(seen, [])
+})
+
 t.test('an unknown expectation is refused with a Status', async t => {
   const { port, seen } = await listening(t)
   const answer = await readAll(await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n${get('/next')}`))

@@ -161,7 +161,10 @@ t.test('a request target means the same path to every parser', async t => {
   t.equal(originForm('https://host:1/a?b'), '/a?b')
   t.equal(originForm('HTTP://host'), '/')
   t.equal(originForm('http://host?x'), '/?x')
-  for (const bad of ['/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b']) t.equal(originForm(bad), undefined, bad)
+  t.equal(originForm('https://user:word@[fe80::1%25eth0]:443/a'), '/a')
+  t.equal(originForm('http://a%20b-1.example:/a'), '/a')
+  for (const bad of ['/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b', 'https://[::1/a', 'https://h]/a', 'https://h:x/a',
+    'https://%zz/a', 'https://a@b@c/', 'https://h:1:2/']) t.equal(originForm(bad), undefined, bad)
   const { port } = await build(t)
   for (const [target, code] of [['https://x/a', 200], ['/a#b', 400]] as const) {
     const answer = await readAll(await raw(t, port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))
