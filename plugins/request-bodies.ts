@@ -175,6 +175,7 @@ export default plugin<RequestBodiesOptions>()(async (fastify, { budget: bytes = 
   fastify.addHook('onRequest', ({ raw }, _reply, done) => {
     const { 'transfer-encoding': coding = 'chunked' } = raw.headers
     if (!isChunked(coding)) return done(notDecoded(coding))
+    if (raw.headers['content-type']?.trim() === '') delete raw.headers['content-type'] // not declared, as upstream
     if (hidesItsBody(raw)) raw.headers['transfer-encoding'] = 'chunked'
     done()
   })

@@ -31,6 +31,26 @@ export function contentType (request: VerbRequest): string {
   return type === '' ? JSON_TYPE : type
 }
 
+const TOKEN = String.raw`[\w!#$%&'*+.^\`|~-]+`
+const VALUE = String.raw`(?:${TOKEN}|"(?:[^"\\]|\\.)*")`
+const PARAMETERS = new RegExp(`^(?:;\\s*${TOKEN}\\s*=\\s*${VALUE}\\s*)*(?:;\\s*)?$`)
+const PARAMETER = new RegExp(`;\\s*(${TOKEN})\\s*=\\s*(${VALUE})`, 'g')
+
+/** False if parameters of the Content-Type are malformed, or one has two values. Patches ignore them, as upstream. */
+function hasValidParameters ({ headers: { 'content-type': header = '' } }: VerbRequest): boolean {
+  const at = header.indexOf(';')
+  if (at < 0) return true
+  const parameters = header.slice(at)
+  if (!PARAMETERS.test(parameters)) return false
+  const values = new Map<string, string>()
+  for (const [, name = '', value = ''] of parameters.matchAll(PARAMETER)) {
+    const known = values.get(name.toLowerCase())
+    if (known !== undefined && known !== value) return false
+    values.set(name.toLowerCase(), value)
+  }
+  return true
+}
+
 export type RequestBody = Uint8Array | GivenBody
 
 export function bodyOf ({ body }: VerbRequest): RequestBody {
@@ -57,6 +77,9 @@ export function * decodeBody<T> (
 ): WaitingSteps<T> {
   const type = contentType(request)
   const body = bodyOf(request)
+  if (!hasValidParameters(request)) {
+    throw unsupportedMediaType('the Content-Type header has malformed parameters: write them as name=value')
+  }
   if (!OBJECT_TYPES.includes(type)) {
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`

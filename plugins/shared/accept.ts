@@ -47,7 +47,9 @@ export function parseAccept (header: string): Clause[] {
     }
     const quality = parameters.q === undefined ? 1 : Number(parameters.q)
     return {
-      type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0
+      type: type === '*' ? '*/*' : type.toLowerCase(),
+      parameters,
+      quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0
     }
   }).filter(({ type }) => type !== '')
   return clauses.sort((one, other) => other.quality - one.quality || range(one) - range(other))

@@ -13,6 +13,7 @@ t.test('the best clause that can be served wins', async t => {
     ['', 'json'],
     ['*/*', 'json'],
     ['application/*', 'json'],
+    ['text/html, *; q=.2', 'json'],
     ['application/json', 'json'],
     ['APPLICATION/JSON; charset=utf-8', 'json'],
     ['application/yaml', 'yaml'],
