@@ -93,7 +93,7 @@ export class RequestVariables {
     this.#made.clear()
   }
 
-  /** Expressions read what webhooks are sent, under the names of clients. */
+  /** Expressions read what webhooks are sent, under the names of clients. Empty members are absent in both. */
   reviewed (requested: RequestedKind): Values {
     const { naming } = this.#tools
     const writer = new ReviewWriter(this.#request, spoken => this.version(spoken))
@@ -101,10 +101,7 @@ export class RequestVariables {
     const text = naming?.renames === true ? naming.review(own).body : own
     const { request } = parseLong(text) as { request: Record<string, unknown> } // this server wrote it
     const { object: _object, oldObject: _oldObject, uid: _uid, ...rest } = request
-    return {
-      subResource: '', requestSubResource: '', name: '', namespace: '', ...rest,
-      userInfo: { username: '', uid: '', groups: [], extra: {}, ...rest['userInfo'] as object }
-    }
+    return rest
   }
 
   version (spoken: RequestedKind): RequestedVersion {

@@ -102,9 +102,10 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
       const { apply, decode } = yield * patchOf(request, store, view.message)
       return {
         make: function * (base, old) {
+          const before = view.read(store.readStored(base))
           // JSON that this server encoded
-          const before = JSON.parse(toJson(view.message, readView(store, view, base))) as ApiObject
-          const desired = decode(yield * apply(before))
+          const desired = decode(yield * apply(JSON.parse(toJson(view.message, before)) as ApiObject))
+          view.checkPatched?.(desired, before)
           applyDefaults(view.message, desired)
           return withView({ store, view, target }, base, old, desired)
         }

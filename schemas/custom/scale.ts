@@ -9,7 +9,7 @@ import type { ApiObject } from '../meta/api-object.js'
 import type { Column } from '../columns.js'
 import type { Subresource } from '../subresource.js'
 import { invalid } from '../rules/findings.js'
-import { StatusError } from '../status.js'
+import { badRequest, StatusError } from '../status.js'
 
 const MAX_REPLICAS = 2 ** 31 - 1
 
@@ -60,6 +60,10 @@ export function customScale (
             `Internal error occurred: the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`
           )
         }
+      },
+      checkPatched: (view, before) => {
+        if ([before, view].some(({ spec }: Partial<Scale>) => spec?.replicas !== undefined)) return
+        throw badRequest(`the spec replicas field ${JSON.stringify(specReplicasPath)} cannot be empty`)
       },
       write: (object, wanted) => {
         putAt(

@@ -102,7 +102,8 @@ t.test('what expressions read', async t => {
     "object.kind == 'ConfigMap' && object.apiVersion == 'v1' && object.metadata.labels.l == 'm'", 'oldObject == null',
     "request.operation == 'CREATE' && request.name == 'a' && request.namespace == 'default'",
     "request.kind.kind == 'ConfigMap' && request.resource.resource == 'configmaps' && request.requestKind.version == " +
-      "'v1' && request.subResource == ''",
+      "'v1' && !has(request.subResource) && !has(request.requestSubResource)",
+    "request.?subResource.orValue('none') == 'none' && !has(request.userInfo.extra)",
     'request.dryRun == true',
     "request.userInfo.username == 'bob' && 'dev' in request.userInfo.groups", 'namespaceObject.metadata.name == ' +
       "'default' && namespaceObject.status.phase == 'Active'", "variables.both == 'y!'",
