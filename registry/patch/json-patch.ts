@@ -1,7 +1,8 @@
 /**
  * JSON patch (RFC 6902): parses a patch with limits, then applies it. Paths reach only own members, so none leaves the
- * document. As upstream, negative list indexes count from the end, `test` for null succeeds on a missing member, and
- * `replace` adds one, so that fields omitted when empty, such as `unschedulable: false`, can be replaced.
+ * document. As upstream, negative list indexes count from the end, `test` for null succeeds on a missing member,
+ * `replace` adds one, so that fields omitted when empty, such as `unschedulable: false`, can be replaced, and the whole
+ * document can be tested and replaced, but not added, removed, copied or moved.
  */
 import { clone } from '../../schemas/language/values.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
@@ -29,6 +30,8 @@ const MAX_QUOTED = 200
 type Name = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 const NAMES: ReadonlySet<unknown> = new Set<Name>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
 const WITH_FROM: ReadonlySet<unknown> = new Set<Name>(['move', 'copy'])
+/** Operations on the whole document. */
+const ON_WHOLE: ReadonlySet<unknown> = new Set<Name>(['replace', 'test'])
 
 type Pointer = readonly string[]
 
@@ -62,7 +65,8 @@ export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
     const [name, pointed, source] = [text(op, at, 'op'), pointer(path, at, 'path'), pointer(from, at, 'from')]
     const fault = !NAMES.has(name)
       ? `"op" must be one of ${[...NAMES].join(', ')}`
-      : malformed(pointed, 'path') ?? (WITH_FROM.has(name) ? malformed(source, 'from') : undefined)
+      : malformed(pointed, 'path', ON_WHOLE.has(name)) ??
+        (WITH_FROM.has(name) ? malformed(source, 'from', false) : undefined)
     return {
       op: name as Name, // as there is no fault
       fault,
@@ -91,7 +95,10 @@ function pointer (value: unknown, at: number, member: string): string {
   return pointed
 }
 
-function malformed (pointed: string, member: string): string | undefined {
+function malformed (pointed: string, member: string, mayBeWhole: boolean): string | undefined {
+  if (pointed === '' && !mayBeWhole) {
+    return `${JSON.stringify(member)} is the whole object, which can only be tested and replaced`
+  }
   return (pointed !== '' && !pointed.startsWith('/')) || /~(?![01])/.test(pointed)
     ? `${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`
     : undefined
@@ -211,6 +218,7 @@ class JsonPatcher {
   #put (path: Pointer, value: unknown, add: boolean): void {
     const key = path.at(-1)
     if (key === undefined) {
+      if (!isParent(value)) throw new Misfit('the object as a whole can only be replaced by an object')
       this.document = value
       return
     }
@@ -228,8 +236,7 @@ class JsonPatcher {
   }
 
   #remove (path: Pointer): unknown {
-    const key = path.at(-1)
-    if (key === undefined) throw new Misfit('the object as a whole cannot be removed')
+    const key = path.at(-1) as string // not the whole document
     const parent = this.#parent(path)
     if (Array.isArray(parent)) {
       const index = indexOf(key, parent.length)

@@ -30,6 +30,16 @@ t.test('replace of a member that an object does not have adds it', async t => {
   t.match({ code, spec: json.spec }, { code: 200, spec: { unschedulable: true } }, 'so that a false that is left out can be replaced')
 })
 
+t.test('the whole object can be tested and replaced, and nothing else', async t => {
+  const on = async (...operations: object[]): Promise<unknown> => finish(applyJsonPatch({ a: 1 }, parseJsonPatch(operations)))
+  t.same(await on({ op: 'replace', path: '', value: { b: 2 } }, { op: 'test', path: '', value: { b: 2 } }, { op: 'add', path: '/c', value: 3 }), { b: 2, c: 3 })
+  t.same(await on({ op: 'replace', path: '', value: [] }, { op: 'add', path: '/-', value: 1 }), [1])
+  for (const operation of [
+    { op: 'add', path: '', value: {} }, { op: 'remove', path: '' }, { op: 'copy', from: '', path: '/b' }, { op: 'copy', from: '/a', path: '' }, { op: 'move', from: '', path: '/b' },
+    { op: 'move', from: '/a', path: '' }, { op: 'test', path: '', value: {} }, { op: 'replace', path: '' }, { op: 'replace', path: '', value: 1 }
+  ]) await t.rejects(on(operation), /does not fit/, JSON.stringify(operation))
+})
+
 t.test('an error message contains a bounded part of a path', async t => {
   for (const op of ['remove', 'test', 'copy']) {
     await t.rejects(patched([], { op, path: '/list/x'.repeat(1000), from: '/nowhere'.repeat(1000), value: 1 }), { message: /^.{1,500}$/ }, op)
