@@ -8,7 +8,7 @@ export const KEY_BYTES = 32
 /** What a key service answers about one key. Both reject with a KeyServiceError. */
 export interface KeyReader {
   readonly decrypt: () => Promise<Uint8Array>
-  /** Succeeds while the service decrypts other keys, so that a failure concerns one key alone. */
+  /** Succeeds while the service decrypts other keys correctly, so that a failure concerns one key or value alone. */
   readonly check: () => Promise<void>
 }
 
@@ -25,15 +25,36 @@ export class DataKeys {
 
   add (id: string, key: Uint8Array): void { this.#recent.add(id, key) }
 
-  /** @param id of the encrypted key. Rejects with a KeyServiceError, or an Error where only this key is refused. */
-  get (id: string, reader: KeyReader): Uint8Array | Promise<Uint8Array> {
-    const known = this.#recent.get(id) ?? this.#pending.get(id)
-    if (known !== undefined) return known
-    if (this.size > 0) this.#missed()
-    const calling = decrypted(reader).then(key => {
+  /**
+   * Opens a value with its key. Only a key that opened one stays in memory, as a service may answer a wrong one.
+   * @param id of the encrypted key
+   * @returns what `open` does. Rejects with a KeyServiceError, or an Error where only this key or value is wrong.
+   */
+  open<T> (id: string, reader: KeyReader, open: (key: Uint8Array) => T): T | Promise<T> {
+    const known = this.#recent.get(id)
+    return known === undefined ? this.#openAnew(id, reader, open) : open(known)
+  }
+
+  async #openAnew<T> (id: string, reader: KeyReader, open: (key: Uint8Array) => T): Promise<T> {
+    const opened = (key: Uint8Array): T => {
+      const made = open(key)
       this.add(id, key)
-      return key
-    }).finally(() => { this.#pending.delete(id) })
+      return made
+    }
+    const key = await this.#asked(id, reader)
+    try {
+      return opened(key)
+    } catch {
+      await reader.check()
+    }
+    return opened(await this.#asked(id, reader))
+  }
+
+  #asked (id: string, reader: KeyReader): Promise<Uint8Array> {
+    const pending = this.#pending.get(id)
+    if (pending !== undefined) return pending
+    if (this.size > 0) this.#missed()
+    const calling = decrypted(reader).finally(() => { this.#pending.delete(id) })
     this.#pending.set(id, calling)
     return calling
   }

@@ -36,14 +36,13 @@ export function envelopeV2 (service: SeedService, observer: TransformationObserv
     decrypt: (stored, at) => {
       const object = read(stored)
       const { keyId, encryptedSource: ciphertext, annotations } = object
-      const source = sources.get(idOf(object), {
+      const reader = {
         decrypt: () => service.decrypt({ keyId, ciphertext, annotations }), check: service.checkDecryption
-      })
-      const open = (plain: Uint8Array): Decrypted => {
+      }
+      return sources.open(idOf(object), reader, plain => {
         const outdated = object.sourceType !== SEED || (service.keyId() ?? keyId) !== keyId
         return { ...decrypt(plain, object, at), outdated }
-      }
-      return source instanceof Promise ? source.then(open) : open(source)
+      })
     }
   }
 }

@@ -34,8 +34,8 @@ export function envelope (service: KeyService, cacheSize: number, observer: Tran
       if (stored.length < 2 + length) throw new Error('the value has no encrypted key')
       const encrypted = stored.subarray(2, 2 + length)
       const value = stored.subarray(2 + length)
-      const key = keys.get(idOf(encrypted), { decrypt: () => service.decrypt(encrypted), check: service.check })
-      return key instanceof Promise ? key.then(read => decrypt(read, value, at)) : decrypt(key, value, at)
+      const reader = { decrypt: () => service.decrypt(encrypted), check: service.check }
+      return keys.open(idOf(encrypted), reader, key => decrypt(key, value, at))
     }
   }
 }

@@ -172,6 +172,24 @@ t.test('a service that decrypts nothing for a while damages no object', async t 
   }
 })
 
+t.test('a service that decrypts to wrong keys for a while damages no object, and none of them is kept', async t => {
+  for (const version of ['v1', 'v2']) {
+    const service = await keyServiceOf(t)
+    const store = await memory(t)
+    const provider = { kms: { apiVersion: version, name: 'local', endpoint: service.endpoint } }
+    await (await encrypted(t, store, [provider])).create(AT, TEXT)
+    const { decrypt } = service
+    service.decrypt = () => randomBytes(32)
+    const backend = await encrypted(t, store, [provider])
+    await t.rejects(Promise.resolve(backend.get(AT)), { message: /decrypts to another (key|text) than it encrypted/ }, version)
+    service.decrypt = decrypt
+    const { kv } = await backend.get(AT)
+    t.equal(Buffer.from(kv?.value ?? '').toString(), TEXT.toString(), version)
+    service.decrypt = () => { throw new Error('it is not asked again') }
+    t.match(await backend.get(AT), { kv: { damage: undefined } }, 'the right key is kept')
+  }
+})
+
 t.test('a service that has lost one key: that object is damaged, the others are served', async t => {
   const service = await keyServiceOf(t)
   const store = await memory(t)
