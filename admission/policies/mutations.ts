@@ -136,9 +136,10 @@ function decodedConfig (message: Message, config: object, naming: Naming): unkno
   const findings: string[] = []
   let object: unknown
   try {
-    const { unknown, object: read } = decode(naming.message(message), naming.value(message, clone(config)))
+    const { unknown, freeForm, object: read } = decode(naming.message(message), naming.value(message, clone(config)))
     object = read
-    findings.push(...unknown.map(path => `.${path}: field not declared in schema`))
+    const undeclared = unknown.filter(path => freeForm?.has(path) !== true)
+    findings.push(...undeclared.map(path => `.${path}: field not declared in schema`))
   } catch (error) {
     if (!isDecodeError(error)) throw error
     findings.push(error.message)

@@ -6,7 +6,7 @@ import { parseJson, type Parsed } from '../../schemas/codec/json/parse.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
-import { findingsOfYaml } from '../../schemas/language/strict-findings.js'
+import { findingsOfYaml, strictFindings } from '../../schemas/language/strict-findings.js'
 import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
@@ -75,14 +75,17 @@ function * configOf (
   recordSentValue(request, () => value)
   yield
   checkType(message, value)
-  const { object, unknown } = decode(view, value)
+  const { object, unknown, freeForm } = decode(view, value)
   if (message === store.stored.message) unknown.push(...store.gated.dropUnknown(object, undefined))
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
-  if (unknown.length > 0) {
+  const undeclared = unknown.filter(path => freeForm?.has(path) !== true)
+  if (undeclared.length > 0) {
     throw badRequest('failed to create typed patch object: ' +
-      `${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
+      `${undeclared.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
   }
+  // Upstream drops them without a word, even where validation is strict.
+  applyFieldValidation(request, validation === 'Strict' ? 'Warn' : validation, strictFindings(unknown, []), badRequest)
   const { whole, owned } = shapesOf(message)
   // an object of the message
   const config = {

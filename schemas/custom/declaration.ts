@@ -100,7 +100,7 @@ export function declareKind (
     Object.entries(root.properties ?? {}).filter(([member]) => !OF_EVERY_KIND.has(member))
   )
   const type: KindFacts = { group, version, kind: name, apiVersion: apiVersionOf(group, version), anyVersion: false }
-  return builder.message(name, { ...root, properties }, name, {
+  return builder.within(root).message(name, { ...root, properties }, name, {
     type,
     given: root,
     around: { metadata: one(null, METADATA_TEXT, ObjectMeta) },
@@ -118,10 +118,19 @@ interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validateCr
 class Builder {
   readonly #prefix: string
   readonly #kind: string
+  /** Whether what contains the declared preserves unknown members, which server-side apply inherits. */
+  readonly #freeForm: boolean
 
-  constructor (prefix: string, kind: string) {
+  constructor (prefix: string, kind: string, freeForm = false) {
     this.#prefix = prefix
     this.#kind = kind
+    this.#freeForm = freeForm
+  }
+
+  /** For the parts of a schema. */
+  within (schema: JSONSchemaProps): Builder {
+    if (this.#freeForm || schema['x-orch-preserve-unknown-fields'] !== true) return this
+    return new Builder(this.#prefix, this.#kind, true)
   }
 
   message (name: string, schema: JSONSchemaProps, at: string, more: Extra = {}): Message {
@@ -142,6 +151,7 @@ class Builder {
       protobuf: false,
       preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true ||
         undeclarable(schema),
+      freeForm: this.#freeForm || (more.around === undefined && Object.keys(schema.properties ?? {}).length === 0),
       defaults: undefined,
       validate: undefined,
       validateCreate: undefined,
@@ -156,6 +166,10 @@ class Builder {
   }
 
   #field (schema: JSONSchemaProps, at: string): Field {
+    return this.within(schema).#own(schema, at)
+  }
+
+  #own (schema: JSONSchemaProps, at: string): Field {
     const { description: text = '', type = '' } = schema
     const options = {
       pointer: true,

@@ -79,6 +79,7 @@ export function apiPackage (
     structType: rules.structType,
     protobuf: rules.protobuf !== false,
     preserveUnknown: rules.preserveUnknown === true,
+    freeForm: false,
     // Codecs pass each rule an object decoded by these fields, so its static type holds.
     defaults: rules.defaults as Declaration['defaults'],
     validate: rules.validate as Declaration['validate'],

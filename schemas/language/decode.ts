@@ -16,6 +16,8 @@ export interface Decoded<T> {
   readonly object: T
   /** Paths of undeclared members, such as `spec.foo`; at most 100. */
   readonly unknown: string[]
+  /** Those that an apply may have, if any. */
+  readonly freeForm?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -25,7 +27,8 @@ export interface Decoded<T> {
 export function decode<T> (message: Message<T>, value: unknown, most = OF_BODIES): Decoded<T> {
   const decoding = new Decoding(message, most)
   const object = decoding.root(value)
-  return { object: object as T, unknown: decoding.unknown } // decoded by the declaration of T
+  const { unknown, freeForm } = decoding
+  return { object: object as T, unknown, freeForm } // decoded by the declaration of T
 }
 
 /** Checks kind and apiVersion against the message, and fills in empty ones. */
@@ -51,6 +54,7 @@ const BAD_TEXT = Symbol('text')
 
 class Decoding {
   readonly unknown: string[] = []
+  freeForm: Set<string> | undefined
   readonly #message: Message
   readonly #path: Array<string | number> = []
 
@@ -137,7 +141,9 @@ class Decoding {
     for (const name of Object.keys(source)) {
       if (!isUnknown(plan, name) || (kept !== false && kept.has(name))) continue
       if (this.unknown.length >= MAX_UNKNOWN) return
-      this.unknown.push(pathText([...this.#path, name]))
+      const path = pathText([...this.#path, name])
+      this.unknown.push(path)
+      if (plan.message.freeForm) (this.freeForm ??= new Set()).add(path)
     }
   }
 
