@@ -19,6 +19,8 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 
 /** Milliseconds without a byte in either direction. */
 const IDLE = 4 * 60 * 60 * 1000
+/** Milliseconds for the agent to accept the streams. As upstream. */
+const REPLY_TIMEOUT = 30_000
 /** Maximum bytes of the outcome. */
 const MAX_OUTCOME = 64 * 1024
 
@@ -40,6 +42,8 @@ export interface Translation {
   readonly ending: AbortSignal
   /** Bytes a second of each stream; 0 means unlimited. */
   readonly perSecond: number
+  /** Milliseconds for the agent to accept the streams. Default 30 seconds. */
+  readonly replyTimeout?: number
   /** Receives the code of the outcome. */
   readonly ended: (code: number) => void
 }
@@ -78,6 +82,7 @@ export class ChannelTranslator {
   #channel = 0
   #outcome = ''
   #isOver = false
+  #unanswered: NodeJS.Timeout | undefined
 
   constructor (client: Socket, translation: Translation) {
     this.#translation = translation
@@ -113,7 +118,7 @@ export class ChannelTranslator {
       socket.destroy()
       return
     }
-    const { command: { stdin, stdout, stderr, tty }, perSecond } = this.#translation
+    const { command: { stdin, stdout, stderr, tty }, perSecond, replyTimeout = REPLY_TIMEOUT } = this.#translation
     this.#agent = socket
     this.#version = String(answer.headers['x-stream-protocol-version'] ?? '')
     const source = new HeldSource(socket)
@@ -138,10 +143,15 @@ export class ChannelTranslator {
       if (channel === STDOUT || channel === STDERR || channel === ERROR) this.#open.add(channel)
       this.#rates.set(channel, new StreamRate(channel === STDIN ? this.#webSocket.source : source, perSecond))
     }
+    this.#unanswered = setTimeout(() => {
+      this.#finish(failed('the node agent has not accepted the streams of the command in time').status)
+    }, replyTimeout)
   }
 
   #replied (id: number): void {
-    if (this.#awaited.delete(id) && this.#awaited.size === 0) this.#webSocket.source.release()
+    if (!this.#awaited.delete(id) || this.#awaited.size > 0) return
+    clearTimeout(this.#unanswered)
+    this.#webSocket.source.release()
   }
 
   #fromClient (bytes: Buffer, begins: boolean): void {
@@ -193,6 +203,7 @@ export class ChannelTranslator {
   #over (code = 500): void {
     if (this.#isOver) return
     this.#isOver = true
+    clearTimeout(this.#unanswered)
     this.#agent?.destroy()
     this.#translation.ended(code)
   }
