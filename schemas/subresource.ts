@@ -42,8 +42,8 @@ export interface SubresourceView {
   readonly read: (object: ApiObject) => ApiObject
   /** Refuses objects that cannot be viewed. @throws StatusError */
   readonly check?: (object: ApiObject) => void
-  /** Refuses a patched view that still lacks what the object lacked. @throws StatusError 400 */
-  readonly checkPatched?: (view: ApiObject, before: ApiObject) => void
+  /** Refuses a patched view, in JSON, that still lacks what the object lacked. @throws StatusError 400 */
+  readonly checkPatched?: (view: unknown, before: ApiObject) => void
   /** Writes the client's view into the object, in place. */
   readonly write: (object: ApiObject, wanted: ApiObject) => void
   readonly validate?: (wanted: ApiObject, report: Report) => void

@@ -104,8 +104,9 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
         make: function * (base, old) {
           const before = view.read(store.readStored(base))
           // JSON that this server encoded
-          const desired = decode(yield * apply(JSON.parse(toJson(view.message, before)) as ApiObject))
-          view.checkPatched?.(desired, before)
+          const patched = yield * apply(JSON.parse(toJson(view.message, before)) as ApiObject)
+          view.checkPatched?.(patched, before)
+          const desired = decode(patched)
           applyDefaults(view.message, desired)
           return withView({ store, view, target }, base, old, desired)
         }

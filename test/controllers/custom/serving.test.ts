@@ -94,6 +94,7 @@ t.test('status and scale are subresources where the definition says so', async t
   t.match((await server.get(`${WIDGETS}/a/scale`)).json, { code: 500, message: 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist' }, 'there is nothing to scale')
   t.match((await server.patch(`${WIDGETS}/a/scale`, { metadata: { labels: { a: 'b' } } })).json, { code: 400, reason: 'BadRequest', message: 'the spec replicas field ".spec.replicas" cannot be empty' })
   t.match((await server.patch(`${WIDGETS}/a/scale?dryRun=All`, { spec: { replicas: 3 } })).json, { kind: 'Scale', spec: { replicas: 3 } }, 'a patch may be the first to set replicas')
+  t.equal((await server.patch(`${WIDGETS}/a/scale?dryRun=All`, { spec: { replicas: 0 } })).code, 200)
   await server.patch(`${WIDGETS}/a`, { spec: { replicas: 2 }, status: { replicas: 7 } })
   const status = await server.patch(`${WIDGETS}/a/status`, { spec: { size: 99 }, status: { replicas: 1, selector: 'a=b' }, metadata: { labels: { no: 'no' } } })
   t.match(status.json, { metadata: { generation: 2, labels: undefined }, spec: { size: 1 }, status: { replicas: 1, selector: 'a=b' } })
