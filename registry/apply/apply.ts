@@ -6,7 +6,7 @@ import { clone } from '../../schemas/language/values.js'
 import {
   without, union, isEmpty, intersection, part, childElements, isMember, difference, EMPTY, type FieldSet
 } from './field-set.js'
-import { UNCHANGED, type Changes } from './compare.js'
+import { compare, UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
 import { limitManagers, isSame, owns, put, type Manager, type ManagerIdentity } from './managers.js'
 import { applyNulls, merge, type Order } from './merge.js'
@@ -23,8 +23,10 @@ export interface Application {
   readonly config: object
   readonly managers: readonly Manager[]
   readonly identity: ManagerIdentity
-  /** Decodes a merged object and applies the defaults that the configuration left out. */
-  readonly complete: (object: object) => Steps<object>
+  /** Decodes a merged object, which is compared so: a default that was not sent is another value of an atomic field. */
+  readonly decode: (object: object) => Steps<object>
+  /** Applies the defaults that the configuration left out to a decoded object. */
+  readonly complete: (object: object) => void
   /** Takes fields over from other managers instead of reporting conflicts. */
   readonly force: boolean
   readonly now: () => string
@@ -50,7 +52,7 @@ export interface Applied {
 
 /** Runs in steps. @throws TypeError for an unknown version */
 export function * apply (application: Application): WaitingSteps<Applied> {
-  const { versions, live, config, managers, identity, complete, force, now, timeless, ignored = EMPTY } = application
+  const { versions, live, config, managers, identity, force, now, timeless, ignored = EMPTY } = application
   const shapes = versions.shapes(identity.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
@@ -66,16 +68,15 @@ export function * apply (application: Application): WaitingSteps<Applied> {
     const pruned = yield * prune({ versions, merged, apiVersion: identity.apiVersion, last, managers: nextManagers })
     if (last !== undefined) applyNulls(shapes.whole, pruned, config)
     yield
-    return yield * complete(pruned)
+    return yield * application.decode(pruned)
   }
   const order: Order = { ofLive: false, moved: false }
   const object = yield * build(order)
   yield
 
   const comparison = new Comparison({ versions, from: identity.apiVersion, before: live, after: object, ignored })
-  const changes = comparison.own
   yield
-  const own = effectiveChanges(changes, fields)
+  const own = effectiveChanges(comparison.own, fields)
   const changesIn = function * (version: string): WaitingSteps<Changes | undefined> {
     return version === identity.apiVersion ? own : yield * comparison.in(version)
   }
@@ -93,14 +94,17 @@ export function * apply (application: Application): WaitingSteps<Applied> {
     else left.push(...withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
     yield
   }
-  const keepsTime = changes === UNCHANGED && (timeless === true || owns(last, identity, fields))
+  application.complete(object)
+  yield
+  const isSameObject = comparison.own === UNCHANGED || compare(shapes.owned, live, object, ignored) === UNCHANGED
+  const keepsTime = isSameObject && (timeless === true || owns(last, identity, fields))
   const owners = put(remaining(left), identity, fields, keepsTime ? () => last?.time : now)
+  const answer = { object, managers: limitManagers(owners, identity), conflicts }
   // A change in the order of items alone does not count as a change.
-  const stays = order.moved && changes === UNCHANGED
-  return {
-    object: stays ? yield * build({ ofLive: true, moved: false }) : object,
-    managers: limitManagers(owners, identity), conflicts
-  }
+  if (!order.moved || !isSameObject) return answer
+  const inOrder = yield * build({ ofLive: true, moved: false })
+  application.complete(inOrder)
+  return { ...answer, object: inOrder }
 }
 
 /** Fields that the configuration sets to null or to an empty value count as changed, not as removed. */

@@ -77,17 +77,16 @@ export function * readManagers (write: ApplyWrite): WaitingSteps<void> {
 export function * merge (write: ApplyWrite): WaitingSteps<void> {
   const { store, live, managers, current, subresource, given: { value: { configOf, force, view } } } = write
   const { message } = store.representation
-  const complete = function * (made: object): Steps<ApiObject> {
+  const decoded = function * (made: object): Steps<ApiObject> {
     const { object } = reportTooLarge(() => decode(message, made))
     yield
     view?.complete(object)
-    // As upstream, fields are compared and owned as the client sent them.
-    applyOtherDefaults(message, object, store.gates)
     return object
   }
   const application = {
     versions: versionsOf(store, true),
-    complete,
+    decode: decoded,
+    complete: (object: object) => { applyOtherDefaults(message, object as ApiObject, store.gates) },
     live,
     config: configOf(current),
     managers,

@@ -14,7 +14,7 @@ import type { UpdateRule } from '../strategy.js'
 import type { Representation } from '../resource.js'
 import type { FieldError } from '../status.js'
 import type { Steps } from '../steps.js'
-import { sameValue, valueAt } from './values.js'
+import { isIdentical, isObject, sameValue, valueAt } from './values.js'
 
 const MAX_FINDINGS = 100
 
@@ -294,7 +294,9 @@ const comparison = (report: Report) => function compare (plan: Plan, object: Pla
     if (at === '' && field.name === 'metadata') continue
     const [value, before] = [object[field.name], old[field.name]]
     const path = join(at, field.name)
-    if (field.field.immutable === true && !sameValue(value, before)) {
+    // Objects of any kind are compared as they are.
+    const isSame = field.special !== undefined && isObject(value) && isObject(before) ? isIdentical : sameValue
+    if (field.field.immutable === true && !isSame(value, before)) {
       report({ type: 'FieldValueInvalid', field: path, value, detail: 'field is immutable' })
     } else if (isCompared(field) && value !== undefined && before !== undefined) {
       compare(field.plan, value as Plain, before as Plain, path)

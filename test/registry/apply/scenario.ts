@@ -6,7 +6,7 @@ import { clone } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { apiPackage, int32, list, map, one, string, type Message } from '../../../schemas/language/declare.js'
 import { metadata } from '../../../schemas/meta/object.js'
-import { apply } from '../../../registry/apply/apply.js'
+import { apply, type Application } from '../../../registry/apply/apply.js'
 import { fieldElement, pathText } from '../../../registry/apply/elements.js'
 import { paths, setOf } from '../../../registry/apply/field-set.js'
 import { appliedValue } from '../../../registry/apply/config.js'
@@ -73,6 +73,15 @@ function settled (spoken: Message<ApiObject>, object: object): object {
   return JSON.parse(toJson(spoken, made)) as object
 }
 
+const completionIn = (spoken: Message<ApiObject>): Pick<Application, 'decode' | 'complete'> => ({
+  decode: function * (made) { return JSON.parse(toJson(spoken, decode(spoken, made).object)) as object },
+  complete: object => {
+    const whole = settled(spoken, object)
+    for (const name of Object.keys(object)) Reflect.deleteProperty(object, name)
+    Object.assign(object, whole)
+  }
+})
+
 export interface Step {
   readonly by: string
   /** The applied configuration; without it, `update` is the new object. */
@@ -108,7 +117,7 @@ export class Play {
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
-      const { object, managers, conflicts } = finish(apply({ ...common, complete: function * (made) { return settled(spoken, made) }, live: before, config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
+      const { object, managers, conflicts } = finish(apply({ ...common, ...completionIn(spoken), live: before, config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
       this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) => [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')

@@ -136,10 +136,24 @@ const STORIES: readonly Story[] = [
     owners: { 'Update b': ['.pair'] }
   },
   {
-    title: 'a default that was not said does not conflict, not even within what is one field',
-    steps: [{ by: 'a', update: { pair: { right: 'r' }, count: 1 } }, { by: 'b', apply: { pair: { right: 'r' } } }],
+    title: 'a default that was not said is another value of what is one field',
+    steps: [
+      { by: 'a', update: { pair: { right: 'r' }, count: 1 } },
+      { by: 'b', apply: { pair: { right: 'r' } }, conflicts: ['Update a .pair'] },
+      { by: 'b', apply: { pair: { right: 'r' } }, force: true }
+    ],
     object: { count: 1, pair: { left: 'left', right: 'r' } },
-    owners: { 'Update a': ['.count', '.pair'], 'Apply b': ['.pair'] }
+    owners: { 'Update a': ['.count'], 'Apply b': ['.pair'] }
+  },
+  {
+    title: 'but not to whom it belongs already, and where parts are owned it is nobody\'s',
+    steps: [
+      { by: 'a', apply: { pair: { right: 'r' }, probe: { path: '/' } } },
+      { by: 'a', apply: { pair: { right: 'r' }, probe: { path: '/' } } },
+      { by: 'b', apply: { probe: { path: '/' } } }
+    ],
+    object: { count: 1, pair: { left: 'left', right: 'r' }, probe: { path: '/', seconds: 10 } },
+    owners: { 'Apply a': ['.pair', '.probe.path'], 'Apply b': ['.probe.path'] }
   },
   {
     title: 'an atomic list is one field',

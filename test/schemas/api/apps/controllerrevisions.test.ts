@@ -13,6 +13,7 @@ t.test('a revision keeps a state', async t => {
   updates(t, controllerRevisions, revision, [
     [{ revision: 2 }],
     [{ 'data.spec.a': 2 }, 'Invalid data'],
+    [{ data: { spec: { a: 1 }, status: {} } }, 'Invalid data'],
     [{ revision: -2 }, 'Invalid revision']
   ])
 })
