@@ -1,7 +1,7 @@
 /**
  * Objects whose defaults would make them too large. Writes are refused. A stored object comes to that when its
- * definition, or another version of it, gets more defaults: then it is left without them, so that it can be listed,
- * watched and deleted, and only a GET of it is refused.
+ * definition gets more defaults: then it is left without them, so that it can be listed, watched and deleted, and only
+ * a GET of it is refused.
  */
 import type { Gates } from '../schemas/gates.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'

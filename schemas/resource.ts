@@ -98,11 +98,6 @@ interface OfVersion<T extends ApiObject> {
   readonly dependents: Strategy['dependents']
   /** Rules of this version alone, run on the stored form; rules of its message apply to all versions. */
   readonly rules: VersionRules<T> | undefined
-  /**
-   * Objects that the defaults of this version make too large are refused in all versions. Default false: defaults of
-   * built-in types do not multiply.
-   */
-  readonly limitsWrites: boolean
 }
 
 /** Another group or version in which a type is served. Conversions return new objects and are lossless. */
@@ -121,7 +116,7 @@ export interface OtherRepresentation<T extends ApiObject> extends Partial<Omit<O
 export type UnsupportedField = (label: string) => string
 
 export interface ResourceOptions<T extends ApiObject> extends
-  Named, Partial<Omit<Common, keyof Named>>, Partial<Omit<OfVersion<T>, 'dependents' | 'limitsWrites'>> {
+  Named, Partial<Omit<Common, keyof Named>>, Partial<Omit<OfVersion<T>, 'dependents'>> {
   /** As discovery shows it. Default '', as upstream for built-in types. */
   readonly singular?: string
   readonly listKind?: string
@@ -261,7 +256,6 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     dependents: options.strategy?.dependents,
     rules: options.rules as VersionRules | undefined,
     subresources: options.subresources ?? [],
-    limitsWrites: false,
     conversion: undefined
   })
   const others = (options.others ?? []).map(other => representation(other.message, {
@@ -275,7 +269,6 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
     subresources: other.subresources ?? stored.subresources,
-    limitsWrites: other.limitsWrites === true,
     conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
   }))
   const representations = [stored, ...others]

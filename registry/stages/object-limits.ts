@@ -1,14 +1,10 @@
 /** Size limits of objects, which hold on every back end. */
-import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
-import { lacksDefaults, mayOutgrow } from '../../schemas/language/defaults.js'
 import { valuesIn } from '../../schemas/language/growth.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
-import { refuseOutgrown } from '../outgrown.js'
-import type { ResourceStore } from '../resource-store.js'
 import type { StoredWrite } from './writes.js'
 
 /** Approximate bytes of JSON per value. */
@@ -48,12 +44,10 @@ export function reportTooLarge<T> (make: () => T): T {
 /** etcd limits the request, which also contains the key up to three times and the comparison. */
 const REQUEST_BYTES = 2 * 1024
 
-/** @throws StatusError 413 if the object has too many values to be stored, or would have them in another version */
+/** @throws StatusError 413 if the object has too many values to be stored */
 export function * limitValues (write: StoredWrite, json: UnversionedJson): Steps<void> {
-  const { store, object } = write
   write.size = Math.max(write.size, json.length)
   if (json.length <= write.unlimitedBytes) return
-  if (!store.stored.protobuf) yield * refuseOutgrownElsewhere(store, object, json.length)
   if (json.length <= MAX_VALUES) return // each takes more than a byte
   yield
   const values = json.values()
@@ -68,16 +62,4 @@ export function limitBytes ({ unlimitedBytes }: StoredWrite, json: UnversionedJs
   const limit = MAX_STORED_BYTES - REQUEST_BYTES
   if (length <= limit || json.length <= unlimitedBytes) return
   throw tooLarge(`the object would be stored in ${length} bytes with the owners of its fields, limit is ${limit}`)
-}
-
-/**
- * Refuses an object that would be too large in another served version, whose schema has other defaults.
- * @throws StatusError 413
- */
-function * refuseOutgrownElsewhere ({ type }: ResourceStore, object: ApiObject, bytes: number): Steps<void> {
-  for (const { message, conversion, limitsWrites, apiVersion } of type.representations) {
-    if (!limitsWrites || conversion === undefined || !mayOutgrow(message, bytes)) continue
-    yield
-    if (lacksDefaults(conversion.fromStored(object))) refuseOutgrown(object, apiVersion)
-  }
 }

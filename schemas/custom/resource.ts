@@ -42,7 +42,6 @@ interface Version {
   readonly columns: ReturnType<typeof customColumns>
   readonly subresources: readonly Subresource[]
   readonly selectableFields: NonNullable<Representation['selectableFields']>
-  readonly limitsWrites: boolean
 }
 
 /**
@@ -65,7 +64,7 @@ function customResource (
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
   const selectable = new SelectableFields()
   const version = (declared: CustomResourceDefinitionVersion): Version => {
-    const { name, schema, selectableFields = [] } = declared
+    const { name, selectableFields = [] } = declared
     const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
     return {
       ...versionOf(spec.group, kind, declared, {
@@ -73,7 +72,7 @@ function customResource (
         later: gates.enabled('DefinitionFormatsHaveRanges')
       }),
       ...deprecationOf(spec, kind, declared),
-      selectableFields: selectable.of(fields, schema?.openAPIV3Schema ?? {}, {
+      selectableFields: selectable.of(fields, {
         apiVersion: apiVersionOf(spec.group, name), kind
       })
     }
@@ -118,7 +117,7 @@ function deprecationOf (
 function versionOf (
   group: string, kind: string, version: CustomResourceDefinitionVersion, gates: RuleGates
 ): Omit<Version, 'selectableFields'> {
-  const { name, served, schema, subresources, additionalPrinterColumns } = version
+  const { name, schema, subresources, additionalPrinterColumns } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
   const { validate } = customRules(declared, gates)
@@ -130,7 +129,6 @@ function versionOf (
         if (scale !== undefined) validateScale(scale, object, report)
       }
     },
-    limitsWrites: served,
     columns: customColumns(additionalPrinterColumns),
     subresources: [
       ...(status === undefined
@@ -143,22 +141,25 @@ function versionOf (
   }
 }
 
-/** Another version of the same objects. Its rules see its own form. */
+/**
+ * Another version of the same objects. As upstream, readers see the defaults of the stored version alone. Rules of this
+ * version see its own form, with its defaults.
+ */
 function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version): OtherRepresentation<ApiObject> {
-  const into = (message: Message<ApiObject>) => (object: ApiObject): ApiObject => {
+  const into = (message: Message<ApiObject>, fills: boolean) => (object: ApiObject): ApiObject => {
     const { kind: _kind, apiVersion: _version, ...members } = object
     const { object: made } = decode(message, members, UNBOUNDED)
-    applyDefaults(message, made) // or it is left without them
+    if (fills) applyDefaults(message, made)
     return made
   }
-  const fromStored = into(version.message)
+  const [fromStored, filled] = [into(version.message, false), into(version.message, true)]
   return {
     ...version,
-    toStored: into(stored),
+    toStored: into(stored, true),
     fromStored,
     rules: {
       inSteps: (object, old, ...rest) =>
-        rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), ...rest)
+        rules.inSteps(filled(object), old === undefined ? undefined : filled(old), ...rest)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Defaulting: static defaults of fields, then computed defaults of messages, from the innermost message outwards. */
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { MAX_VALUES } from '../limits.js'
-import { addedTo, filledFields, lacks, mostAdded, valuesIn } from './growth.js'
+import { addedTo, filledFields, lacks, valuesIn } from './growth.js'
 import type { Message, Plain } from './types.js'
 import { isOfType, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { clone } from './values.js'
@@ -39,13 +39,6 @@ function outgrows (plan: Plan, object: Plain): boolean {
   const added = addedTo(plan, object, MAX_VALUES)
   return added > FEW && (added > MAX_VALUES || added + valuesIn(object, MAX_VALUES) > MAX_VALUES)
 }
-
-/** Whether objects of so many bytes of JSON may grow beyond the limit of values by their defaults. */
-export const mayOutgrow = (message: Message, bytes: number): boolean =>
-  bytes / LEAST_MESSAGE * mostAdded(planOf(message)).most > MAX_VALUES - FEW
-
-/** Bytes of an empty message in a list. */
-const LEAST_MESSAGE = 3
 
 /** The same without the computed defaults of write-only fields. In place. */
 export function applyOtherDefaults<T extends object> (message: Message<T>, object: T, gates = DEFAULT_GATES): void {

@@ -77,14 +77,3 @@ export function valuesIn (value: unknown, limit = Infinity): number {
   }
   return count
 }
-
-/** The most that static defaults add to any one message that an object of the plan may hold. */
-export const mostAdded = perPlan(plan => {
-  const reached = new Set([plan])
-  for (const { fields } of reached) { // grows during the loop
-    for (const { innermost } of fields) if (isMessage(innermost)) reached.add(innermost.plan)
-  }
-  const addedByStatic = (each: Plan): number =>
-    filledFields(each).reduce((sum, { fallback, cost }) => sum + (fallback === undefined ? 0 : cost()), 0)
-  return { most: Math.max(...[...reached].map(addedByStatic)) }
-})
