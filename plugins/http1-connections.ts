@@ -1,14 +1,14 @@
 /**
- * Adapts HTTP/1.1 connections of a host's server: accepts pipelined requests that Node would reject, and delays the
- * interim response to `Expect: 100-continue` until earlier responses are sent (`serving/wire/pipelines.ts`). The
- * launcher's own listener does this from the start of each connection. A host listening on `localhost` has a second
- * server without a Fastify event; it is detected on its first request. Registered before request info, because rejected
- * requests can be pipelined too.
+ * Adapts HTTP/1.1 connections of a host's server: accepts pipelined requests that Node would reject, reads them at a
+ * pace (`serving/wire/paced-reads.ts`), and delays the interim response to `Expect: 100-continue` until earlier
+ * responses are sent (`serving/wire/pipelines.ts`). The launcher's own listener does this from the start of each
+ * connection. A host listening on `localhost` has a second server without a Fastify event; it is detected on its first
+ * request. Registered before request info, because rejected requests can be pipelined too.
  */
 import type { EventEmitter } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Server, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import { continueInTurn, currentResponse, readAsStream } from '../serving/wire/pipelines.js'
 import { serverOf } from '../serving/wire/server-of.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
@@ -33,6 +33,7 @@ function attach (server: Served, prefix: string): void {
     return
   }
   const prefixes = server[PREFIXES] = new Set([prefix])
+  if (server instanceof Server) server.on('connection', readAsStream) // elsewhere that is the connection below TLS
   server.on('secureConnection', (socket: TLSSocket) => { if (socket.alpnProtocol !== 'h2') readAsStream(socket) })
   if (server.listenerCount('upgrade') === 0) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -61,7 +62,8 @@ export default plugin()(async fastify => {
       const socket: Connection = raw.socket
       if (socket[KNOWN] === undefined && socket instanceof Socket) {
         socket[KNOWN] = true
-        readAsStream(socket) // ignores TLS sockets
+        // Node's parser cannot be stopped while it reads below an ordinary connection: those that follow are paced.
+        if (socket instanceof TLSSocket) readAsStream(socket)
         const server = serverOf(socket)
         if (server !== undefined) attach(server, prefix)
       }

@@ -5,7 +5,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { paceReads } from './paced-reads.js'
 
 const readAsStreams = new WeakSet<Socket>()
@@ -21,13 +20,14 @@ export const currentResponse = (
 ): ServerResponse | undefined => socket._httpMessage ?? undefined
 
 /**
- * Makes Node read a TLS connection as a stream. Otherwise its parser reads below the stream and cannot be paused: data
- * decrypted when a pause is due is parsed as bad HTTP (`HPE_PAUSED`). Adding a data listener is the only way to return
- * to stream reading. Idempotent; call it once the server knows the connection. No fix in Node 26.
+ * Makes Node read a connection as a stream, at a pace. Otherwise its parser reads below the stream: it takes all that a
+ * read has brought at once, and over TLS it cannot be paused, as data decrypted when a pause is due is parsed as bad
+ * HTTP (`HPE_PAUSED`). Adding a data listener is the only way to return to stream reading. Idempotent; call it once the
+ * server knows the connection. No fix in Node 26.
  * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_server.js, `unconsume`
  */
 export function readAsStream (socket: Socket): void {
-  if (readAsStreams.has(socket) || !(socket instanceof TLSSocket)) return
+  if (readAsStreams.has(socket)) return
   readAsStreams.add(socket)
   socket.on('data', noop).off('data', noop)
   paceReads(socket)

@@ -55,6 +55,17 @@ const manyAtOnce: Then = async (t, address) => {
 onEach('requests that come many at a time are all answered, in their order', manyAtOnce)
 onEach('also where the host ends whatever it takes for bad HTTP', manyAtOnce, { clientErrorHandler: (_error, socket) => { socket.destroy() }, where: '127.0.0.1' })
 
+onEach('of requests that come many at a time, few are begun in a turn of the event loop', async (t, address, fastify) => {
+  let [ofTurn, most] = [0, 0]
+  fastify.server.on('request', () => {
+    if (++ofTurn === 1) setImmediate(() => { ofTurn = 0 })
+    most = Math.max(most, ofTurn)
+  })
+  const answers = await pipelined(address, [...Array.from({ length: 999 }, () => get('/cluster/api')), LAST], { pause: 0 })
+  t.equal(answers.length, 1000)
+  t.ok(most <= 32, `${most} in a turn`)
+}, { where: '127.0.0.1' })
+
 onEach('who asks whether to go on is told in its turn, and not amid an answer', async (t, address) => {
   const socket = await open(address)
   t.teardown(() => { socket.destroy() })
