@@ -3,7 +3,7 @@
  * keys, `v:"x"` an item of a set, `i:0` a list index. The text is canonical (compact JSON, ascending key names), so
  * equal elements have equal texts.
  */
-import { parseExactly, stringify } from '../../schemas/codec/json/exact.js'
+import { parseExactly, parseLong, stringify } from '../../schemas/codec/json/exact.js'
 import { parseJson } from '../../schemas/codec/json/parse.js'
 import { isAscending } from '../../schemas/sorted.js'
 import { isObject } from '../../schemas/language/values.js'
@@ -71,11 +71,41 @@ export function sortElements (elements: string[]): string[] {
   if (elements.every(isPlainField)) {
     return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
   }
-  const parsed = elements.map(text => ({
-    text, kind: KINDS.indexOf(text[0] ?? ''),
-    value: text.startsWith('f:') ? text : parseExactly(Buffer.from(text.slice(2)))
-  }))
-  return parsed.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value)).map(({ text }) => text)
+  return elements.map(readElement).sort(compareElements).map(({ text }) => text)
+}
+
+/** An element as it sorts: thousands are compared often, so it is read once. */
+interface Read {
+  readonly text: string
+  readonly kind: number
+  /** Names of keys; one for what has no keys. */
+  readonly names: readonly string[]
+  /** Of the keys; or a value or an index alone. */
+  readonly values: readonly unknown[]
+}
+
+function readElement (text: string): Read {
+  const kind = KINDS.indexOf(text[0] ?? '')
+  if (text.startsWith('f:')) return { text, kind, names: [text], values: [''] }
+  const value = valueIn(text.slice(2))
+  return text.startsWith('k:') && isObject(value)
+    ? { text, kind, names: Object.keys(value), values: Object.values(value) }
+    : { text, kind, names: [''], values: [value] }
+}
+
+const LONG_DIGITS = /\d{16}/
+/** The value of canonical JSON. */
+const valueIn = (json: string): unknown => LONG_DIGITS.test(json) ? parseLong(json) : JSON.parse(json)
+
+function compareElements (a: Read, b: Read): number {
+  if (a.kind !== b.kind) return a.kind - b.kind
+  for (const [at, name] of a.names.entries()) {
+    const other = b.names[at]
+    if (other === undefined) return 1
+    const order = compareText(name, other) || compareValues(a.values[at], b.values[at])
+    if (order !== 0) return order
+  }
+  return a.names.length - b.names.length
 }
 
 const SURROGATE = /[\ud800-\udfff]/
