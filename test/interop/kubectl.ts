@@ -47,9 +47,11 @@ export class Kubectl {
     this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig, ...COLLECTS_LATE }
   }
 
+  pathOf (name: string): string { return join(this.#home, name) }
+
   /** Writes a file, objects as JSON, and returns its path. */
   file (name: string, content: string | object, mode = 0o644): string {
-    const path = join(this.#home, name)
+    const path = this.pathOf(name)
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode })
     return path
   }
