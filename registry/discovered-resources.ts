@@ -2,10 +2,12 @@
 import type { APIResourceDiscovery } from '../schemas/api/apidiscovery/v2.js'
 import type { APIResource } from '../schemas/meta/discovery.js'
 import type { Rename } from '../schemas/naming.js'
-import type { Subresource } from '../schemas/subresource.js'
+import type { ResourceVerb, Subresource } from '../schemas/subresource.js'
 import type { ResourceStore } from './resource-store.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
+
+const WRITES: ReadonlySet<ResourceVerb> = new Set(['create', 'patch', 'update'])
 
 type Listed = Partial<APIResource> & Pick<APIResource, 'name' | 'singularName' | 'namespaced' | 'kind' | 'verbs'>
 
@@ -20,7 +22,7 @@ export function apiResources (
       singularName: representation.singular || (gates.enabled('DiscoveryFillsSingularNames') ? kind.toLowerCase() : ''),
       namespaced,
       kind,
-      verbs: [...representation.verbs].sort(),
+      verbs: representation.verbs.filter(verb => !representation.closing || !WRITES.has(verb)).sort(),
       ...(shortNames.length > 0 ? { shortNames: [...shortNames] } : {}),
       ...(categories.length > 0 ? { categories: [...categories] } : {}),
       ...(type.virtual || !gates.enabled('StorageVersionHash') ? {} : { storageVersionHash })

@@ -52,6 +52,8 @@ interface Common extends Named {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly verbs: readonly ResourceVerb[]
+  /** Its definition is being deleted: nothing is created any more, and discovery shows no verb that writes. */
+  readonly closing: boolean
   /** PUT of a name that does not exist creates it. */
   readonly createOnUpdate: boolean
   /** PUT without a resourceVersion is accepted. */
@@ -75,6 +77,7 @@ const DEFAULTS: Omit<Common, keyof Named> = {
   shortNames: [],
   categories: [],
   verbs: EVERY_VERB,
+  closing: false,
   createOnUpdate: false,
   unconditionalUpdate: true,
   notOnUpdate: [],

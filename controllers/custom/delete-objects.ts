@@ -9,7 +9,10 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 /** Concurrent deletions. */
 const WORKERS = 8
 
-/** One pass over the objects. Resolves to how many there were, and how many their finalizers still hold. */
+/**
+ * One pass over the objects, whose dependents are orphaned if that was asked before. Resolves to how many there were,
+ * and how many their finalizers still hold.
+ */
 export async function deleteAll (store: ResourceStore, context: WriteContext): Promise<{
   seen: number, remaining: number
 }> {
@@ -19,7 +22,7 @@ export async function deleteAll (store: ResourceStore, context: WriteContext): P
   const work = async (): Promise<void> => {
     for (const { name, fields: [, namespace = ''] } of queue) {
       const removed =
-        await remove(store, { namespace, name }, { propagationPolicy: 'Background', admitted: true }, context)
+        await remove(store, { namespace, name }, { admitted: true }, context)
           .then(({ removed }) => removed, (error: unknown) => {
             if (isStatusError(error, 'NotFound')) return true
             if (isStatusError(error, 'Conflict')) return false

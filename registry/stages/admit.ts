@@ -1,4 +1,5 @@
 /** The two runs of admission. */
+import { forbidden } from '../../schemas/status.js'
 import { seenByAdmission, type Write } from './write.js'
 import { restoreOwners } from './own.js'
 import { runStages, type Stage } from './run.js'
@@ -7,6 +8,17 @@ import type { ChangeWrite, CreateWrite } from './writes.js'
 const mutate = (write: Write): Promise<void> => write.store.admission.mutate(seenByAdmission(write))
 
 export const ADMIT: Stage = { name: 'admit', span: 'Mutating admission', run: mutate }
+
+/** @throws StatusError 403 */
+export const REFUSE_WHILE_CLOSING: Stage<CreateWrite> = {
+  name: 'refuse while closing',
+  when: ({ store }) => store.representation.closing,
+  run: ({ store, object }) => {
+    throw forbidden(
+      store.resource, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating'
+    )
+  }
+}
 
 /** The same of an object, whose owners stay readable. */
 export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {

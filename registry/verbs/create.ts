@@ -2,7 +2,7 @@
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
+import { ADMIT_AGAIN, ADMIT_OBJECT, REFUSE_WHILE_CLOSING } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
 import { DECODING } from '../stages/convert.js'
 import { encodeNew } from '../stages/encode.js'
@@ -25,6 +25,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   { name: 'identify', run: identify },
   { name: 'measure', run: measure },
   { name: 'own', run: ownNew },
+  REFUSE_WHILE_CLOSING,
   ADMIT_OBJECT,
   { name: 'default', run: complete },
   { name: 'identify again', run: identifyAgain },

@@ -17,7 +17,7 @@ import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
 import type { ApiObject } from '../meta/api-object.js'
-import type { ResourceVerb, Subresource } from '../subresource.js'
+import { EVERY_VERB, type Subresource } from '../subresource.js'
 import type { VersionRules } from '../strategy.js'
 import {
   resource, type Deprecation, type OtherRepresentation, type Representation, type ResourceType
@@ -30,10 +30,7 @@ import { SelectableFields } from './selectable-fields.js'
 import { finalizerWarnings } from '../meta/metadata-rules.js'
 
 const EVERYTHING: JSONSchemaProps = { 'x-orch-preserve-unknown-fields': true }
-/** While the type is being emptied, nothing is created. */
-const OF_TERMINATING: readonly ResourceVerb[] = [
-  'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'
-]
+const OF_CLOSING = EVERY_VERB.filter(verb => verb !== 'create')
 
 interface Version {
   readonly message: Message<ApiObject>
@@ -95,7 +92,9 @@ function customResource (
     storagePrefix: `${spec.group}/${plural}`,
     generation: ({ metadata: _metadata, kind: _kind, apiVersion: _version, ...desired }) => desired,
     countsEmpty: true,
-    ...(metadata.deletionTimestamp === undefined ? {} : { verbs: OF_TERMINATING }),
+    ...(metadata.deletionTimestamp === undefined
+      ? {}
+      : { closing: true, ...(gates.enabled('DefinitionForbidsCreates') ? {} : { verbs: OF_CLOSING }) }),
     ...stored,
     others: others.map(other => convertedBy(stored.message, version(other)))
   })

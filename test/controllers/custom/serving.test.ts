@@ -204,12 +204,26 @@ t.test('the objects of a type are deleted before its definition', async t => {
   t.match(condition(deleted.json, 'Terminating'), { status: 'True', reason: 'InstanceDeletionPending' })
   await until(async () => condition((await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating')?.['reason'] === 'InstanceDeletionInProgress')
   t.equal((await server.post(WIDGETS, widget('late'))).code, 405)
+  t.match((await server.patch(`${WIDGETS}/late?fieldManager=me`, { apiVersion: 'example.com/v1', kind: 'Widget', ...widget('late') }, APPLY)).json, { code: 403, message: /"late" is forbidden: create not allowed while custom resource definition is terminating/ })
+  t.same((await server.get('/apis/example.com/v1')).json['resources'][0].verbs, ['delete', 'deletecollection', 'get', 'list', 'watch'])
   t.same((await server.get(WIDGETS)).json['items'].map(({ metadata }: Json) => metadata.name as string), ['held'])
   t.equal((await server.patch(`${WIDGETS}/held`, { metadata: { finalizers: null } })).code, 200)
   await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
   t.equal((await server.get(WIDGETS)).code, 404)
   await install(server, definition())
   t.same((await server.get(WIDGETS)).json['items'], [], 'nothing is left behind')
+})
+
+t.test('objects that were to orphan their dependents still do so when their definition is deleted, and creates are 403 since 1.34', async t => {
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await install(server, definition())
+  await server.post(WIDGETS, { ...widget('a'), metadata: { name: 'a', finalizers: ['orphan'] } })
+  await server.delete(`${DEFINITIONS}/widgets.example.com`)
+  await until(async () => condition((await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating')?.['reason'] === 'InstanceDeletionInProgress')
+  t.match((await server.get(`${WIDGETS}/a`)).json, { metadata: { finalizers: ['orphan'], deletionTimestamp: String } })
+  t.match((await server.post(WIDGETS, widget('late'))).json, { code: 403, reason: 'Forbidden' })
+  t.equal((await server.patch(`${WIDGETS}/a`, { metadata: { finalizers: null } })).code, 200)
+  await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
 })
 
 t.test('namespaces and quotas know custom objects', async t => {
