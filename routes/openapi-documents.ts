@@ -9,7 +9,7 @@ import type { Naming } from '../schemas/naming.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { documentJson, OpenApi3 } from '../schemas/openapi/v3.js'
 import type { Representation } from '../schemas/resource.js'
-import { CachedDocument } from './cached-document.js'
+import { CachedDocument, hashInSteps } from './cached-document.js'
 import type { RoutedServer } from './needs.js'
 
 /** Of extension servers; a new value when they have changed. */
@@ -68,8 +68,10 @@ export class Generation {
     }
   }
 
-  #document (bytes: Buffer, hash?: string): CachedDocument {
-    return new CachedDocument(bytes, { modified: this.#clock.wall(), ...(hash === undefined ? {} : { hash }) })
+  async #document (bytes: Buffer, hash?: string): Promise<CachedDocument> {
+    return new CachedDocument(bytes, {
+      modified: this.#clock.wall(), hash: hash ?? await runStepsWithinBudget(hashInSteps(bytes))
+    })
   }
 
   v2 (format: Format): Promise<CachedDocument> {
@@ -83,7 +85,7 @@ export class Generation {
   /** protobufjs is loaded with the first request for its form. */
   async #make (format: Format): Promise<CachedDocument> {
     const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
-    return this.#document(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
+    return await this.#document(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
   }
 
   /** Undefined if there is no such document. */
@@ -95,7 +97,7 @@ export class Generation {
   }
 
   async #makeV3 (name: string): Promise<CachedDocument> {
-    const written = this.#document(documentJson(await runStepsWithinBudget(this.documents.parts(name))))
+    const written = await this.#document(documentJson(await runStepsWithinBudget(this.documents.parts(name))))
     const before = await this.#before?.json.get(name)?.catch(() => undefined)
     return before?.hash === written.hash ? before : written
   }
@@ -112,7 +114,7 @@ export class Generation {
     if (before?.hash === hash) return before
     const { documentProtobuf } = await import('../schemas/openapi/v3-protobuf.js')
     const parts = await runStepsWithinBudget(this.documents.parts(name))
-    return this.#document(await runStepsWithinBudget(documentProtobuf(parts)), hash)
+    return await this.#document(await runStepsWithinBudget(documentProtobuf(parts)), hash)
   }
 
   /** Builds all documents, because their addresses contain their hashes. */

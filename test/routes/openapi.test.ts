@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import Fastify from '../fastify.js'
 import t from 'tap'
+import { createHash } from 'node:crypto'
 import { server as orch } from '../../app.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { fromStructural } from '../../schemas/custom/declaration.js'
@@ -8,6 +9,7 @@ import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { client, build, type Answer, type Client, type Json } from '../build.js'
 import { definition, install } from '../controllers/custom/definitions.js'
+import { CachedDocument, hashInSteps } from '../../routes/cached-document.js'
 
 const GZIP = { 'accept-encoding': 'gzip' }
 const V3_PROTOBUF = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
@@ -180,4 +182,15 @@ t.test('types defined at run time are added and removed', async t => {
 
   registry.remove(type)
   t.strictSame(await all(), before)
+})
+
+t.test('a document of many megabytes is hashed in steps, and its tag is that of its bytes', async t => {
+  const bytes = Buffer.alloc(5_000_000, '{"swagger":"2.0"}')
+  const steps = hashInSteps(bytes)
+  let count = 0
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) count++
+  t.ok(count > 10)
+  t.equal(step.value, new CachedDocument(bytes).hash)
+  t.equal(step.value, createHash('sha512').update(bytes).digest('hex').toUpperCase())
 })
