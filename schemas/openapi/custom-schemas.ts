@@ -52,6 +52,19 @@ function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standar
   }
   if (schema['x-orch-embedded-resource'] === true && !open) {
     made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
+    made['required'] = [...new Set([...schema.required ?? [], 'kind', 'apiVersion'])]
   }
+  if (schema['x-orch-int-or-string'] === true && !swagger) Object.assign(made, withTypes(schema, made))
   return made
 }
+
+const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
+
+/** What `x-orch-int-or-string` means, for clients that do not know it: authors may have written it down. */
+function withTypes ({ anyOf, allOf }: JSONSchemaProps, made: Plain): Plain {
+  if (anyOf === undefined) return isTyped(allOf?.[0]) ? {} : { anyOf: INT_OR_STRING }
+  if (isTyped({ anyOf }) || isTyped(allOf?.[0])) return {}
+  return { allOf: [{ anyOf: INT_OR_STRING }, ...made['allOf'] as Plain[] | undefined ?? []] }
+}
+
+const isTyped = (schema: JSONSchemaProps | undefined): boolean => schema?.anyOf?.[0]?.type !== undefined

@@ -18,10 +18,10 @@ t.test('a definition is established, and its type is found by discovery and Open
   t.match((await server.get('/apis/example.com/v1')).json['resources'], [{ name: 'widgets', singularName: 'widget', namespaced: true, kind: 'Widget', shortNames: ['wd'], categories: ['all'] }])
   t.match((await server.get('/apis')).json['groups'].at(-1), { name: 'example.com', preferredVersion: { version: 'v1' } })
   const v2 = (await server.get('/openapi/v2')).json
-  t.match(v2['definitions']['com.example.v1.Widget'], { properties: { metadata: {}, spec: { required: ['size'], properties: { size: { minimum: 1 }, note: { type: undefined, nullable: undefined }, free: { type: undefined, 'x-kubernetes-preserve-unknown-fields': true } } } } })
+  t.match(v2['definitions']['com.example.v1.Widget'], { properties: { metadata: {}, spec: { required: ['size'], properties: { size: { minimum: 1 }, note: { type: undefined, nullable: undefined }, free: { type: undefined, 'x-kubernetes-preserve-unknown-fields': true }, port: { anyOf: undefined }, template: { required: undefined } } } } })
   const { paths } = (await server.get('/openapi/v3')).json
   const v3 = (await server.get(paths['apis/example.com/v1'].serverRelativeURL as string)).json
-  t.match(v3['components'].schemas['com.example.v1.Widget'].properties.spec.properties, { note: { nullable: true }, parts: { 'x-kubernetes-list-type': 'map' } })
+  t.match(v3['components'].schemas['com.example.v1.Widget'].properties.spec.properties, { note: { nullable: true }, parts: { 'x-kubernetes-list-type': 'map' }, port: { anyOf: [{ type: 'integer' }, { type: 'string' }] }, template: { required: ['kind', 'apiVersion'] } })
 })
 
 t.test('objects are pruned, defaulted, validated, patched, applied and watched', async t => {

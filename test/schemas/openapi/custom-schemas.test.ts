@@ -1,0 +1,29 @@
+/** OpenAPI of schemas in definitions, where it says more than they do. */
+import t from 'tap'
+import { customSchema } from '../../../schemas/openapi/custom-schemas.js'
+import type { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
+
+const STANDARD = { metadata: { $ref: 'ObjectMeta' }, types: { apiVersion: { type: 'string' }, kind: { type: 'string' } } }
+const TYPES = [{ type: 'integer' }, { type: 'string' }]
+const INT_OR_STRING = { 'x-orch-int-or-string': true } as const
+const published = (part: JSONSchemaProps, swagger = false): Record<string, unknown> => {
+  const { properties } = customSchema({ type: 'object', properties: { part } }, swagger, STANDARD) as { properties: { part: Record<string, unknown> } }
+  return properties.part
+}
+
+t.test('an integer or a text has its types, unless its author wrote them down or the document is Swagger', async t => {
+  t.match(published(INT_OR_STRING), { anyOf: TYPES, 'x-orch-int-or-string': true })
+  t.same(published({ ...INT_OR_STRING, anyOf: TYPES })['anyOf'], TYPES)
+  const first = [{ anyOf: TYPES }, { maxLength: 5 }]
+  t.match(published({ ...INT_OR_STRING, allOf: first }), { anyOf: undefined, allOf: first })
+  t.match(published({ ...INT_OR_STRING, anyOf: [{ maxLength: 5 }], allOf: [{ minLength: 1 }] }), { anyOf: [{ maxLength: 5 }], allOf: [{ anyOf: TYPES }, { minLength: 1 }] })
+  t.notOk('anyOf' in published(INT_OR_STRING, true))
+})
+
+t.test('an embedded object needs its kind and version, unless its Swagger says nothing of its members', async t => {
+  const embedded: JSONSchemaProps = { type: 'object', 'x-orch-embedded-resource': true, required: ['spec', 'kind'], properties: { spec: { type: 'object' } } }
+  for (const swagger of [false, true]) t.match(published(embedded, swagger), { required: ['spec', 'kind', 'apiVersion'], properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } })
+  const open: JSONSchemaProps = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+  t.same(published(open)['required'], ['kind', 'apiVersion'])
+  t.notOk('required' in published(open, true))
+})
