@@ -10,6 +10,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { common, generated, MODULE_BANNER, MODULE_GLOBALS, root } from './bundling.js'
+import { commitOf } from './commit.js'
 
 // As in `compile.js`: collecting garbage is a quarter of the CPU. Without that it takes 1.1 GB, the compiler 1.3.
 process.env.GOGC = 'off'
@@ -102,6 +103,8 @@ writeFileSync(
   join(out, 'NOTICES.txt'),
   `Packages that are part of these files, and their licences.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`
 )
+
+writeFileSync(join(out, 'build.json'), JSON.stringify(commitOf(root, readFileSync(join(out, 'cli.cjs')))))
 
 // One cache for the command's flags, one for Node without flags.
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -2,7 +2,7 @@
  * Finds what belongs to this package beside its modules, wherever those are: in the package, in the compiler's output,
  * or in files that the bundler of a host has made of them. Imports have names that no banner of a bundle declares.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire as requireFrom } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -38,4 +38,21 @@ export function packageFile (name: string, url: string | undefined): string {
   return manifest === undefined || (beside !== undefined && existsSync(beside))
     ? beside ?? name
     : join(dirname(manifest), 'dist/bundle', name)
+}
+
+interface BuildCommit {
+  /** In hexadecimal digits; empty if it is unknown. */
+  readonly commit: string
+  readonly state: string
+}
+
+let built: BuildCommit | undefined
+
+/** Of `build/commit.js`; empty where the sources run without a build. */
+export function buildCommit (): BuildCommit {
+  if (built !== undefined) return built
+  const file = packageFile('build.json', (import.meta as { readonly url?: string }).url)
+  return built = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8')) as BuildCommit // the build wrote it
+    : { commit: '', state: '' }
 }

@@ -1,5 +1,6 @@
 /** Metrics that say what the server is: its release and platform, what it emulates, and its feature gates. */
 import { gatesOf, type Gates } from '../../schemas/gates.js'
+import { buildCommit } from '../../schemas/package-files.js'
 import { COMPILER, PLATFORM, partsOf, releaseVersion, type Release } from '../../schemas/meta/release.js'
 import type { Metrics } from '../shared/metric-series.js'
 
@@ -10,8 +11,9 @@ const LABELS = [
 /** `orch_build_info`. Unknown labels are empty. */
 export function buildInfo ({ gauge }: Pick<Metrics, 'gauge'>, release: Release): void {
   const { major, minor } = partsOf(release)
-  gauge('orch_build_info', 'Always 1, by release and platform.', LABELS)
-    .with('', COMPILER, '', '', releaseVersion(release), '', major, minor, PLATFORM).set(1)
+  const { commit, state } = buildCommit()
+  gauge('orch_build_info', 'Always 1, by release, build and platform.', LABELS)
+    .with('', COMPILER, commit, state, releaseVersion(release), '', major, minor, PLATFORM).set(1)
 }
 
 /** `version_info` and `kubernetes_feature_enabled`, which releases before 1.36 do not have. */
