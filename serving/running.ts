@@ -39,7 +39,8 @@ export function end (running: Running, { signal, code = 0 }: { signal?: string, 
   })
 }
 
-async function shutDown ({ root, scope: { orchShutdown: shutdown }, listener, log }: Running): Promise<void> {
+/** Shuts down gracefully, and leaves the process to others. */
+export async function shutDown ({ root, scope: { orchShutdown: shutdown }, listener, log }: Running): Promise<void> {
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
   const left = await shutdown.begin()
   if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')

@@ -20,6 +20,7 @@ import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
 import { encryption } from './benchmarks/encryption.js'
 import { growth } from './benchmarks/growth.js'
+import { launching } from './benchmarks/process.js'
 import { ratiosOf, smaller, worse } from './benchmarks/check.js'
 import { custom } from './benchmarks/custom.js'
 import { hooks } from './benchmarks/hooks.js'
@@ -42,6 +43,7 @@ import { Watchers } from './benchmarks/watchers.js'
 import { writes } from './benchmarks/writes.js'
 
 const shown: string[] = []
+launching.here = true
 out.print = text => { shown.push(text) }
 
 for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, informers, memoryUse, growth, crowd, cluster, cores, versions })) {

@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { launch, TOKEN } from './benchmarks/process.js'
+import { launchApart, TOKEN } from './benchmarks/process.js'
 import { random } from './random.js'
 
 const ROUNDS = 4
@@ -67,7 +67,7 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
   let from = 0
 
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await launch(['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0'], folder)
+    const server = await launchApart(['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0'], folder)
     const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
     if (round === 0) {
       const list = await ask(server.port, agent, 'GET', CONFIGS)
@@ -94,7 +94,7 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
     t.ok(answered < WRITES, `round ${round}: killed after ${answered} of ${WRITES} answers`)
   }
 
-  const server = await launch([], folder)
+  const server = await launchApart([], folder)
   t.teardown(() => server.stop())
   const agent = new Agent()
   const list = JSON.parse((await ask(server.port, agent, 'GET', CONFIGS))?.text ?? '') as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }

@@ -5,7 +5,7 @@ import { connect, type ClientHttp2Session } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Json } from './build.js'
-import { launch, TOKEN, type Launched } from './benchmarks/process.js'
+import { launchApart, TOKEN, type Apart } from './benchmarks/process.js'
 
 const WATCHES = 200
 const STREAMS = 50
@@ -111,7 +111,7 @@ class Watcher {
   stop (): void { this.#stopped = true }
 }
 
-async function ask (server: Launched, method: string, path: string, body?: object): Promise<Json> {
+async function ask (server: Apart, method: string, path: string, body?: object): Promise<Json> {
   const asked = httpsRequest({ port: server.port, host: '127.0.0.1', method, path, headers: HEADERS, rejectUnauthorized: false })
   asked.end(body === undefined ? undefined : JSON.stringify(body))
   const [response] = await once(asked, 'response') as [import('node:http').IncomingMessage]
@@ -125,7 +125,7 @@ const until = async (holds: () => boolean): Promise<void> => { while (!holds()) 
 t.test('watches end one after the other, whole, and their clients come back and have missed nothing', { timeout: 120_000 }, async t => {
   const log = '--v=0'
   const retrying = ['--shutdown-send-retry-after', log]
-  let server = await launch(retrying)
+  let server = await launchApart(retrying)
   t.teardown(() => server.stop())
   const { metadata } = await ask(server, 'GET', MAPS)
   const [http1, http2] = [overHttp1, overHttp2.bind(undefined, t)]
@@ -149,7 +149,7 @@ t.test('watches end one after the other, whole, and their clients come back and 
       const half = ends[WATCHES / 2] ?? 0
       t.ok(half - (ends[0] ?? 0) > 100 && (ends.at(-1) ?? 0) - half > 100, 'evenly')
       t.equal(watchers.some(({ refusals }) => refusals > 0), at < 2, 'who comes while it ends hears when to come again')
-      server = await launch(flags, before.folder)
+      server = await launchApart(flags, before.folder)
       asks = asksOf(server.port, resets)
       await ask(server, 'POST', MAPS, { metadata: { name: `after-${at}` } })
       await until(() => watchers.every(({ seen }) => seen.at(-1)?.includes('after') === true))
@@ -159,7 +159,7 @@ t.test('watches end one after the other, whole, and their clients come back and 
       const gone = once(server.process, 'exit')
       server.process.kill('SIGTERM')
       await Promise.all([...runs, gone])
-      server = await launch(flags, before.folder)
+      server = await launchApart(flags, before.folder)
       metadata.resourceVersion = (await ask(server, 'GET', MAPS))['metadata'].resourceVersion
     })
   }

@@ -5,7 +5,7 @@ import { connect } from 'node:http2'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import { BINDINGS, binding } from '../build.js'
-import { launch, TOKEN } from '../benchmarks/process.js'
+import { launchApart, TOKEN } from '../benchmarks/process.js'
 import { Wire } from './wire.js'
 
 const MB_IN_KB = 1024
@@ -26,7 +26,7 @@ function ask (port: number, method: string, path: string, body?: object): Promis
 }
 
 t.test('clients that never read hold little memory of the server, over either protocol', async t => {
-  const server = await launch()
+  const server = await launchApart()
   t.teardown(() => server.stop())
   const { port } = server
   const text = 'x'.repeat(60_000)

@@ -9,7 +9,7 @@ import { Ends } from './ends.js'
 import { startEtcd } from '../etcd-process.js'
 import { call, gets, hangUp, Http1Connection, pool } from './http1.js'
 import { CONFIGS, fill, key, object } from './objects.js'
-import { cpu, launch, memory, type Launched } from './process.js'
+import { cpu, launchApart, memory, type Launched } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { figure, median, out, report, table } from './report.js'
 import type { Scale } from './scale.js'
@@ -40,7 +40,7 @@ const memoryOf = (processes: readonly OneOf[]): number => sum(processes.map(one 
 
 async function launchAll (count: number, flags: readonly string[], embedded: boolean): Promise<Server> {
   const since = performance.now()
-  const server = await launch([...UNBOUNDED, `--serving-processes=${count}`, ...flags])
+  const server = await launchApart([...UNBOUNDED, `--serving-processes=${count}`, ...flags])
   while (await processesIn(server) < count) await new Promise(resolve => { setTimeout(resolve, 5) })
   const allMs = performance.now() - since
   hangUp(server.port)

@@ -80,7 +80,7 @@ async function starts (all: Versions, scale: Scale): Promise<void> {
   const servers = new Map<string, Launched>()
   const found = await inTurns(all.nodes, scale.starts, async node => {
     await servers.get(node)?.stop()
-    const server = ends.add(await launch([], undefined, [], node))
+    const server = ends.add(await launch([], undefined, node))
     servers.set(node, server)
     return { wall: server.startMs, cpu: cpu(server) }
   })
@@ -90,7 +90,7 @@ async function starts (all: Versions, scale: Scale): Promise<void> {
 
 async function launchEach (all: Versions, ends: Ends, flags: readonly string[]): Promise<Launched[]> {
   const servers: Launched[] = []
-  for (const node of all.nodes) servers.push(ends.add(await launch(flags, undefined, [], node)))
+  for (const node of all.nodes) servers.push(ends.add(await launch(flags, undefined, node)))
   return servers
 }
 
@@ -153,7 +153,7 @@ async function writing (all: Versions, scale: Scale): Promise<void> {
   const etcd = scale.stores.includes('etcd') ? await startEtcd(ends) : undefined
   for (const store of scale.stores) {
     const servers: Launched[] = []
-    for (const [at, node] of all.nodes.entries()) servers.push(ends.add(await launch([...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${etcd?.url}`, `--etcd-prefix=/on-${at}`] : [])], undefined, [], node)))
+    for (const [at, node] of all.nodes.entries()) servers.push(ends.add(await launch([...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${etcd?.url}`, `--etcd-prefix=/on-${at}`] : [])], undefined, node)))
     for (const server of servers) await fill(server, 10)
     const pairs = await paired(servers, ends, 1)
     const from = new Map<Child, number>()

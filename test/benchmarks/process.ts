@@ -7,17 +7,21 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { launchHere } from '../launched-here.js'
 import { freePort } from '../ports.js'
 
 export interface Child {
   readonly port: number
   /** The Node program that runs it. */
   readonly node: string
-  readonly process: ChildProcess
+  /** Its process; another server's and the benchmark's own, if `launching.here`. */
+  readonly process: Pick<ChildProcess, 'pid'>
   readonly folder: string
   /** Kills it and removes its folder. */
   stop: () => Promise<void>
 }
+
+export type Apart = Launched & { readonly process: ChildProcess }
 
 export interface Launched extends Child {
   /** Milliseconds from the start of the process to the first 200 of /readyz. */
@@ -62,32 +66,66 @@ export const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../..
 export const nodes: readonly string[] = process.env.BENCH_NODE?.split(',') ?? []
 
 /**
- * Starts the launcher with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes.
- * @param more further flags of Node; the process then accepts messages too
+ * Whether servers start in the process of the benchmark. That takes a tenth of the CPU, and the figures then are those of
+ * clients too: for a run that shows only that benchmarks work.
  */
-export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Launched> {
-  const port = await freePort()
-  writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
+export const launching = { here: false }
+
+/** Starts the launcher with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
+export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), node = nodes[0] ?? process.execPath): Promise<Launched> {
+  if (!launching.here) return await launchApart(flags, folder, [], node)
+  const { port, all } = await allFlags(flags, folder)
   const since = performance.now()
-  const child = spawn(node, [...nodeFlags(), ...more, program,
-    `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
-    ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
-  ], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
+  const { kill } = await launchHere(all)
+  await untilReady(port, () => {})
+  let ended: Promise<void> | undefined
+  const end = async (): Promise<void> => { await (ended ??= kill()) }
+  return {
+    port, node, process, folder, startMs: performance.now() - since, kill: end,
+    stop: async () => {
+      await end()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A server whose process is its own, whatever others have. @param more further flags of Node; it then accepts messages too */
+export async function launchApart (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Apart> {
+  const { port, all } = await allFlags(flags, folder)
+  const since = performance.now()
+  const child = spawn(node, [...nodeFlags(), ...more, program, ...all], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
   let errors = ''
   child.stderr?.on('data', (text: Buffer) => { errors += text.toString() })
-  // Refused connections cost this process as much as half a start if each is a request.
-  while (!await listens(port)) await soon(child, () => errors)
-  // One connection: with a handshake for each probe, probes would dominate a server that loads many objects.
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  while (!await ready(port, agent)) await soon(child, () => errors)
-  agent.destroy()
+  await untilReady(port, () => {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
+  })
   return { port, node, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
 }
 
-/** @throws Error if the server has ended */
-async function soon (child: ChildProcess, errors: () => string): Promise<void> {
-  if (child.exitCode !== null) throw new Error(`the server ended: ${errors()}`)
-  await new Promise(resolve => { setTimeout(resolve, 5) })
+async function allFlags (flags: readonly string[], folder: string): Promise<{ readonly port: number, readonly all: string[] }> {
+  const port = await freePort()
+  writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
+  return {
+    port,
+    all: [
+      `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
+      ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
+    ]
+  }
+}
+
+/** @param check throws an error if the server has ended */
+async function untilReady (port: number, check: () => void): Promise<void> {
+  const soon = async (): Promise<void> => {
+    check()
+    await new Promise(resolve => { setTimeout(resolve, 5) })
+  }
+  // Refused connections cost this process as much as half a start if each is a request.
+  while (!await listens(port)) await soon()
+  // One connection: with a handshake for each probe, probes would dominate a server that loads many objects.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  while (!await ready(port, agent)) await soon()
+  agent.destroy()
 }
 
 function listens (port: number): Promise<boolean> {

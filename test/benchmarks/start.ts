@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { testServer, type TestServer } from '../../testing/index.js'
 import { firstRound } from './compare.js'
 import { serving } from './in-process.js'
-import { cpu, launch } from './process.js'
+import { cpu, launchApart } from './process.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { filled } from './stored.js'
@@ -53,7 +53,7 @@ async function furtherServers (scale: Scale, start: () => Promise<{ readonly clo
 export async function starts (scale: Scale, folder?: string): Promise<Started> {
   const found: Started = { wall: [], cpu: [] }
   for (let at = firstRound(scale.starts); at <= scale.starts; at++) {
-    const server = await launch([], folder)
+    const server = await launchApart([], folder)
     if (at > 0) {
       found.wall.push(server.startMs)
       found.cpu.push(cpu(server))

@@ -34,7 +34,7 @@ export async function written (server: Child, method: 'POST' | 'PUT', path: stri
 /** The first creates of a fresh server, and of a bare one. */
 export async function coldCreates (count: number, flags: readonly string[] = [], node?: string): Promise<[ours: number, bare: number]> {
   await using ends = new Ends()
-  const fresh = ends.add(await launch([...UNBOUNDED, ...flags], undefined, [], node))
+  const fresh = ends.add(await launch([...UNBOUNDED, ...flags], undefined, node))
   const ours = await written(fresh, 'POST', ROLE_BINDINGS, roleBinding, 0, count)
   const bare = ends.add(await bareServing(fresh, 1, `${ROLE_BINDINGS}/o-0`))
   return [ours, await written(bare, 'POST', '/reads-the-body', roleBinding, 0, count)]
@@ -77,7 +77,7 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
 export async function coldGets (count: number, node?: string): Promise<[ours: number, bare: number]> {
   await using ends = new Ends()
   const name = `${ROLE_BINDINGS}/o-0`
-  const server = ends.add(await launch(UNBOUNDED, undefined, [], node))
+  const server = ends.add(await launch(UNBOUNDED, undefined, node))
   await written(server, 'POST', ROLE_BINDINGS, roleBinding, 0, 1)
   const bare = ends.add(await bareServing(server, 1, name))
   const cost = async (party: Child, path: string): Promise<number> => {

@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { nodeFlags, cpu, launch, type Launched } from './process.js'
+import { nodeFlags, cpu, launch, launchApart, type Apart, type Launched } from './process.js'
 import { Ends } from './ends.js'
 import { gets } from './http1.js'
 import { CONFIGS, fill, key } from './objects.js'
@@ -39,7 +39,7 @@ export async function tenants (scale: Scale): Promise<void> {
   await fill(quiet, 100)
   const slower = Math.max(1, await costOfGet(quiet, scale.gets) / REFERENCE_GET_US)
   // This server never sleeps, so it starts when the cost of a GET is known. RBAC decides first, and allows nothing.
-  const probed = ends.add(await launch(['--authorization-mode=RBAC,AlwaysAllow'], undefined, ['--import', probe]))
+  const probed = ends.add(await launchApart(['--authorization-mode=RBAC,AlwaysAllow'], undefined, ['--import', probe]))
   await fill(probed, 100)
   const measure = async ({ name, before = [], call }: Shape): Promise<void> => {
     await prepare(probed.port, [...before, call])
@@ -88,7 +88,7 @@ async function costOfGet (server: Launched, count: number): Promise<number> {
 }
 
 /** Milliseconds, since the previous call. */
-async function longestTurn ({ process }: Launched): Promise<number> {
+async function longestTurn ({ process }: Apart): Promise<number> {
   process.send('longest')
   const [turn] = await once(process, 'message') as [number]
   return turn
@@ -109,7 +109,7 @@ async function besideComments ({ port }: Launched, rounds: number, others: numbe
 }
 
 /** The longest turn of a change and its delivery to all watches. */
-async function watchedChange (probed: Launched, count: number, rounds: number, pause: number): Promise<number[]> {
+async function watchedChange (probed: Apart, count: number, rounds: number, pause: number): Promise<number[]> {
   await prepare(probed.port, [WATCHED])
   const watches = await watchTables(probed.port, MAPS, count, pause)
   const turns: number[] = []

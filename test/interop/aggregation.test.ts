@@ -5,14 +5,14 @@ import { CustomObjectsApi, KubeConfig, makeInformer, type KubernetesListObject, 
 import type { Json, Test } from '../build.js'
 import { apiService, extensionServer, type ExtensionServer, GROUP, proxyPair, ROOT } from '../controllers/aggregation/extension-server.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer, until } from './server.js'
+import { ServerHere, until } from './server.js'
 
 const gadget = (name: string, price = 5): Json => ({ apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name, namespace: 'default' }, spec: { price } })
 
-async function running (t: Test & { testdir: (files: Record<string, string>) => string }): Promise<{ readonly shop: ExtensionServer, readonly server: RunningServer }> {
+async function running (t: Test & { testdir: (files: Record<string, string>) => string }): Promise<{ readonly shop: ExtensionServer, readonly server: ServerHere }> {
   const shop = await extensionServer(t)
   const folder = t.testdir({ 'proxy.crt': proxyPair.certificate, 'proxy.key': proxyPair.key })
-  const server = await RunningServer.start(t, [`--proxy-client-cert-file=${join(folder, 'proxy.crt')}`, `--proxy-client-key-file=${join(folder, 'proxy.key')}`])
+  const server = await ServerHere.start(t, [`--proxy-client-cert-file=${join(folder, 'proxy.crt')}`, `--proxy-client-key-file=${join(folder, 'proxy.key')}`])
   const { code, body } = await server.ask('/api/v1/namespaces/default/services', 'POST', { metadata: { name: 'shop' }, spec: { type: 'ExternalName', externalName: 'localhost' } })
   if (code !== 201) throw new Error(body)
   return { shop, server }

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { ApiException, CustomObjectsApi, Watch, KubernetesObjectApi, KubeConfig, makeInformer, PatchStrategy, setHeaderOptions, CoreV1Api, type KubernetesObject, type KubernetesListObject } from '@kubernetes/client-node'
 import { BINDINGS, binding, type Json } from '../build.js'
-import { RunningServer, until } from './server.js'
+import { RunningServer, ServerHere, until } from './server.js'
 
 const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: 'clusterrolebindings' }
 const patchType = (type: string) => setHeaderOptions('Content-Type', type)
@@ -28,7 +28,7 @@ async function statusOf (call: Promise<unknown>): Promise<Json> {
 }
 
 t.test('custom objects are created, read, listed, patched and deleted', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   for (const [user, path] of [['token', server.tokenConfig()], ['certificate', server.certificateConfig()]] as const) {
     const api = configOf(path).makeApiClient(CustomObjectsApi)
     const name = `by-${user}`
@@ -62,7 +62,7 @@ t.test('custom objects are created, read, listed, patched and deleted', async t 
 })
 
 t.test('objects of any kind are handled by what discovery says', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   const api = KubernetesObjectApi.makeApiClient(configOf(server.tokenConfig()))
   const spec = binding('generic') as Binding & { apiVersion: string, kind: string, metadata: { name: string } }
   const created = await api.create<Binding>(spec)
@@ -83,7 +83,7 @@ t.test('objects of any kind are handled by what discovery says', async t => {
 })
 
 t.test('the typed client of the core group works as it is', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   const core = configOf(server.tokenConfig()).makeApiClient(CoreV1Api)
   const namespace = 'typed'
   await core.createNamespace({ body: { metadata: { name: namespace } } })
@@ -108,7 +108,7 @@ t.test('the typed client of the core group works as it is', async t => {
 })
 
 t.test('a watch reports each change and ends when the client ends it', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   const config = configOf(server.tokenConfig())
   const api = config.makeApiClient(CustomObjectsApi)
   const { metadata: { resourceVersion } } = await api.listClusterCustomObject(resource) as Json

@@ -4,7 +4,7 @@ import { ApiextensionsV1Api, AuthorizationV1Api, CertificatesV1Api, Coordination
 import type { Json } from '../build.js'
 import { REQUEST } from '../certificate-requests.js'
 import { Kubectl, programs } from './kubectl.js'
-import { ask, RunningServer, until } from './server.js'
+import { ask, ServerHere, until } from './server.js'
 
 const STOCK = 'rbac.authorization.k8s.io'
 const OURS = 'rbac.authorization.orch.io'
@@ -12,9 +12,9 @@ const OURS = 'rbac.authorization.orch.io'
 const OWN = 'application/vnd.orch.protobuf;q=0.1, application/json'
 const USERS = 'root-token,root,1,system:masters\nann-token,ann,2\ninterop-token,health,3,system:masters\n'
 
-async function start (t: Test): Promise<RunningServer> {
+async function start (t: Test): Promise<ServerHere> {
   const folder = t.testdir({ tokens: USERS })
-  return await RunningServer.start(t, ['--compat-names', '--authorization-mode=RBAC,Node', `--token-auth-file=${folder}/tokens`, '--service-cluster-ip-range=10.0.0.0/24'])
+  return await ServerHere.start(t, ['--compat-names', '--authorization-mode=RBAC,Node', `--token-auth-file=${folder}/tokens`, '--service-cluster-ip-range=10.0.0.0/24'])
 }
 
 const access = (rules: string, subjects: string): string => `

@@ -3,7 +3,7 @@ import t from 'tap'
 import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node'
 import type { Json } from '../build.js'
 import { definitionOf, definitions, objects, pathOf } from './custom-plays.js'
-import { keepingAgent, RunningServer, until } from './server.js'
+import { keepingAgent, ServerHere, until } from './server.js'
 
 const CRDS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 const NEW = 'v9'
@@ -15,14 +15,14 @@ type Followed = Informer<KubernetesObject> & ObjectCache<KubernetesObject>
 /** There are hundreds of requests, whose handshakes would take most of the time. */
 const agent = keepingAgent(t)
 
-async function ask (server: RunningServer, path: string, method = 'GET', body?: object): Promise<Json> {
+async function ask (server: ServerHere, path: string, method = 'GET', body?: object): Promise<Json> {
   const { code, body: text } = await server.ask(path, method, body, agent)
   if (code >= 300 || code === 0) throw new Error(`${method} ${path} was ${code}: ${text}`)
   return JSON.parse(text) as Json
 }
 
 /** Repeats a change that conflicts with somebody else's write. */
-async function change (server: RunningServer, path: string, make: (object: Json) => void): Promise<void> {
+async function change (server: ServerHere, path: string, make: (object: Json) => void): Promise<void> {
   for (;;) {
     const object = await ask(server, path)
     make(object)
@@ -32,7 +32,7 @@ async function change (server: RunningServer, path: string, make: (object: Json)
   }
 }
 
-const establish = (server: RunningServer, name: string): Promise<void> => until(`${name} to be established`, async () => JSON.stringify((await ask(server, `${CRDS}/${name}`))['status'].conditions ?? []).includes('InitialNamesAccepted'))
+const establish = (server: ServerHere, name: string): Promise<void> => until(`${name} to be established`, async () => JSON.stringify((await ask(server, `${CRDS}/${name}`))['status'].conditions ?? []).includes('InitialNamesAccepted'))
 
 /** The objects of an informer according to its events; fails on an event that does not follow from the earlier ones. */
 class Record {
@@ -59,7 +59,7 @@ const versionOf = ({ metadata }: KubernetesObject): number => Number(metadata?.r
 const sorted = (all: readonly KubernetesObject[]): Json[] => (structuredClone(all) as Json[]).map(({ apiVersion: _version, kind: _kind, ...object }) => object as Json).sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)
 
 t.test('an informer has what a list has, each event once, whatever becomes of the definition', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   const config = new KubeConfig()
   config.loadFromFile(server.tokenConfig())
   const api = config.makeApiClient(CustomObjectsApi)

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Json } from '../build.js'
 import { DEFINITIONS, OBJECTS, definitionOf, definitions, objects, pathOf, playOf } from './custom-plays.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer, until } from './server.js'
+import { ServerHere, until } from './server.js'
 
 /** Kinds that are tested concurrently: kubectl waits as much as it works. */
 const AT_ONCE = 4
@@ -16,7 +16,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const lines = (out: string, ending: string): string[] => out.split('\n').filter(line => line.endsWith(ending))
 
 /** Writes the status that the object's controller would write. Returns the object. */
-async function report (server: RunningServer, object: Json, status: Json): Promise<void> {
+async function report (server: ServerHere, object: Json, status: Json): Promise<void> {
   const path = `${pathOf(object)}/one`
   const { versions } = definitionOf(object['kind'] as string)['spec']
   const place = versions[0].subresources?.status === undefined ? path : `${path}/status`
@@ -24,7 +24,7 @@ async function report (server: RunningServer, object: Json, status: Json): Promi
   if (code !== 200) throw new Error(body)
 }
 
-async function play (t: Test, server: RunningServer, kubectl: Kubectl, object: Json): Promise<void> {
+async function play (t: Test, server: ServerHere, kubectl: Kubectl, object: Json): Promise<void> {
   const kind = object['kind'] as string
   const { explain: [field, type], status, row, edit: [from, to], conflict: [spec, conflicting], scale } = playOf(kind)
   const { names } = definitionOf(kind)['spec']
@@ -68,7 +68,7 @@ const partOf = <T>(all: readonly T[], turn: number): T[] => all.filter((_, at) =
 const TEXTS = readFileSync(OBJECTS, 'utf8').split(/^---\n/m)
 
 t.test(`${definitions.length} definitions with kubectl ${found.map(({ version }) => version).join(' and ')}`, async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [
     object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion
   ])))

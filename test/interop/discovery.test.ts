@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { findResource } from '../schemas/find-resource.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 
 interface FactResource { group: string, version: string, resource: string, kind: string, namespaced: boolean, shortNames: string[], verbs: string[], enabledByDefault: boolean }
 const { groups, resources } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../test/facts/resources.json'), 'utf8')) as {
@@ -39,7 +39,7 @@ const DEEP: ReadonlyArray<readonly [string, RegExp]> = [
 ]
 
 t.test('one server for kubectl of both releases, which only read', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   for (const program of programs()) {
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 

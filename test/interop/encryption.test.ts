@@ -11,7 +11,7 @@ import { keyServiceOf } from '../key-service.js'
 import { freePort } from '../ports.js'
 import { key } from '../storage/encryption/configured.js'
 import { Kubectl, programs, type Program } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { RunningServer, ServerHere } from './server.js'
 
 const CLI = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const TEXT = 'the text of a secret that no file has'
@@ -90,7 +90,7 @@ t.test('etcd, with servers of their own for Secrets and a key service', async t 
   const service = await keyServiceOf(t)
   const { flag, write } = configured(t)
   write({ kms: { name: 'local', endpoint: service.endpoint } })
-  const server = await RunningServer.start(t, [flag, `--etcd-servers=${etcd.url}`, `--etcd-servers-overrides=/secrets#${own.url}`])
+  const server = await ServerHere.start(t, [flag, `--etcd-servers=${etcd.url}`, `--etcd-servers-overrides=/secrets#${own.url}`])
   const kubectl = new Kubectl(t, older, server.tokenConfig())
   await kubectl.ok('create', 'secret', 'generic', 'one', `--from-literal=text=${TEXT}`)
   await kubectl.ok('create', 'configmap', 'one', '--from-literal=text=plain')

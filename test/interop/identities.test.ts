@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { authority } from '../serving/authority.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer, until } from './server.js'
+import { ServerHere, until } from './server.js'
 
 const policy = (spec: object): string => `${JSON.stringify({ apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec } })}\n`
 const POLICY = policy({ namespace: '*', resource: '*', apiGroup: '*' }) + policy({ nonResourcePath: '*' })
@@ -21,7 +21,7 @@ const READERS = {
 for (const program of programs()) {
   t.test(`kubectl ${program.version}`, async t => {
     const folder = t.testdir({ policy: POLICY })
-    const server = await RunningServer.start(t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`])
+    const server = await ServerHere.start(t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`])
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
     await t.test('--as and --as-group impersonate another user', async t => {

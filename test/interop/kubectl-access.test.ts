@@ -1,7 +1,7 @@
 /** Permissions, queried and written with real kubectl everyProgram. What they know only under other names they refuse themselves. */
 import t from 'tap'
 import { Kubectl, everyProgram } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 const review = (verb: string): object => ({ apiVersion: 'authorization.orch.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb, resource: 'configmaps', namespace: 'default' } } })
@@ -11,7 +11,7 @@ const BINDING = { apiVersion: `${GROUP}/v1`, kind: 'RoleBinding', metadata: { na
 for (const program of everyProgram()) {
   t.test(`with kubectl ${program.version}`, async t => {
     const folder = t.testdir({ tokens: 'interop-token,root,1,system:masters\nann-token,ann,2\n' })
-    const server = await RunningServer.start(t, ['--authorization-mode=Node,RBAC', `--token-auth-file=${folder}/tokens`])
+    const server = await ServerHere.start(t, ['--authorization-mode=Node,RBAC', `--token-auth-file=${folder}/tokens`])
     const root = new Kubectl(t, program, server.kubeconfig('root', { token: 'interop-token' }))
     const ann = new Kubectl(t, program, server.kubeconfig('ann', { token: 'ann-token' }))
     // Without validation: for objects without a patch verb, later everyProgram look for a definition, which ann may not list.

@@ -9,15 +9,15 @@ import { startEtcd } from '../etcd-process.js'
 import { DeploymentController } from './controller/deployments.js'
 import { Nodes } from './controller/nodes.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 import { SHOP } from './shop.js'
 
 const IN_SHOP = '--namespace=shop'
-const onEtcd = async (t: Test): Promise<RunningServer> => await RunningServer.start(t, [`--etcd-servers=${(await startEtcd(t)).url}`])
+const onEtcd = async (t: Test): Promise<ServerHere> => await ServerHere.start(t, [`--etcd-servers=${(await startEtcd(t)).url}`])
 
 // The newest on one back end, the oldest on the other: their requests differ, but do not depend on the back end.
 const found = programs().sort((a, b) => a.minor - b.minor)
-const days = [[found.at(-1), 'the embedded store', RunningServer.start], [found[0], 'etcd', onEtcd]] as const
+const days = [[found.at(-1), 'the embedded store', ServerHere.start], [found[0], 'etcd', onEtcd]] as const
 
 for (const [program, backEnd, start] of days) {
   if (program === undefined) throw new Error('there is no kubectl')

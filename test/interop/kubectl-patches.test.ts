@@ -2,13 +2,13 @@
 import t from 'tap'
 import type { Json } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 
 const STRATEGIC = /application\/strategic-merge-patch\+json/
 const names = (items: Json[]): string[] => items.map(({ name }) => name as string)
 
 t.test('kubectl changes what it knows', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   for (const program of programs()) {
     await t.test(`kubectl ${program.version}`, async t => {
       const kubectl = new Kubectl(t, program, server.tokenConfig())

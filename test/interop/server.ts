@@ -1,5 +1,5 @@
 /**
- * The launcher as real clients meet it: a process of its own behind TLS, anonymous requests refused, a kubeconfig for each kind of user. Removed
+ * The launcher as real clients meet it: behind TLS, anonymous requests refused, a kubeconfig for each kind of user. Removed
  * with its folder after the test.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe } from 'node:child_process'
@@ -13,6 +13,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../serving/authority.js'
 import type { Test } from '../build.js'
+import { launchHere, type LaunchedHere } from '../launched-here.js'
 import { freePort } from '../ports.js'
 
 const MANIFEST = new URL('../../../package.json', import.meta.url)
@@ -82,80 +83,44 @@ export function ask (url: string, options: { method?: string, body?: object, ca?
 
 export type User = { token: string } | { 'client-certificate': string, 'client-key': string }
 
-export class RunningServer {
+/** What a test needs of a server, wherever it runs. */
+abstract class Server {
   readonly folder: string
   readonly port: number
   readonly url: string
   readonly #flags: readonly string[]
-  /** Its limit of open files; undefined for that of this process. */
-  readonly #files: number | undefined
-  #process: ChildProcess | undefined
-  #errors = ''
 
-  private constructor (folder: string, port: number, flags: readonly string[], files: number | undefined) {
+  protected constructor ({ folder, port, flags }: Place) {
     this.folder = folder
     this.port = port
     this.url = `https://127.0.0.1:${port}`
     this.#flags = flags
-    this.#files = files
-  }
-
-  /** Resolves when it is ready, or when the endpoint `well` succeeds. `flags` follow the common ones; `files` is its limit of open files. */
-  static async start (t: Test, flags: readonly string[] = [], well = '/readyz', files?: number): Promise<RunningServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
-    const clients = authority('interop clients')
-    const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
-    for (const [name, content] of Object.entries({ 'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate, 'cora.key': pair.key })) {
-      writeFileSync(join(folder, name), content, { mode: 0o600 })
-    }
-    const server = new RunningServer(folder, await freePort(), flags, files)
-    t.teardown(async () => {
-      await server.stop('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
-    })
-    await server.start(well)
-    return server
   }
 
   /** The server's self-signed certificate, which is its own authority. */
   get caFile (): string { return join(this.folder, 'apiserver.crt') }
   get ca (): string { return readFileSync(this.caFile, 'utf8') }
-  /** Of its process, while it runs. */
-  get pid (): number {
-    const pid = this.#process?.pid
-    if (pid === undefined) throw new Error('the server does not run')
-    return pid
-  }
 
-  /** Its standard error so far. */
-  get log (): string { return this.#errors }
+  /** Its log so far. */
+  abstract get log (): string
+  /** Resolves when it has ended, to the exit code of its process; null if it was killed. */
+  abstract stop (signal?: NodeJS.Signals): Promise<number | null>
+  /** Starts it, for the first time or again. */
+  protected abstract begin (args: readonly string[]): Promise<void>
+  /** @throws Error if it has ended by itself */
+  protected check (): void {}
 
+  /** Resolves when it is ready, or when the endpoint `well` succeeds. */
   async start (well = '/readyz'): Promise<void> {
     const file = (name: string): string => join(this.folder, name)
-    const limited = this.#files === undefined ? [] : ['sh', '-c', `ulimit -n ${this.#files} && exec "$0" "$@"`]
-    const [program = '', ...before] = [...limited, process.execPath, ...nodeFlags()]
-    const child = launch(program, [...before, LAUNCHER, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
+    await this.begin([`--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
       '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
       ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]), ...this.#flags
-    ], { stdio: ['ignore', 'ignore', 'pipe'] })
-    this.#process = child
-    child.stderr.on('data', (piece: Buffer) => { this.#errors += piece.toString() })
+    ])
     await until('the server to be ready', async () => {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${this.#errors}`)
+      this.check()
       return (await this.ask(well)).code === 200
-    }).catch((error: unknown) => { throw new Error(`${String((error as Error).message)}; its log: ${this.#errors}`) })
-  }
-
-  /** Resolves to its exit code when it has exited; null if it was killed. */
-  async stop (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const child = this.#process
-    if (child === undefined) return null
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, 'exit')
-      child.kill(signal)
-      await gone
-    }
-    return child.exitCode
+    }).catch((error: unknown) => { throw new Error(`${String((error as Error).message)}; its log: ${this.log}`) })
   }
 
   /**
@@ -192,5 +157,99 @@ export class RunningServer {
 
   certificateConfig (): string {
     return this.kubeconfig('cora', { 'client-certificate': join(this.folder, 'cora.crt'), 'client-key': join(this.folder, 'cora.key') })
+  }
+}
+
+interface Place { readonly folder: string, readonly port: number, readonly flags: readonly string[] }
+
+/** A folder with credentials, which is removed after the test. */
+async function placed (t: Test, flags: readonly string[]): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  const clients = authority('interop clients')
+  const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
+  for (const [name, content] of Object.entries({ 'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate, 'cora.key': pair.key })) {
+    writeFileSync(join(folder, name), content, { mode: 0o600 })
+  }
+  return { folder, port: await freePort(), flags }
+}
+
+/** A process of its own, which runs the bundle. */
+export class RunningServer extends Server {
+  /** Its limit of open files; undefined for that of this process. */
+  readonly #files: number | undefined
+  #process: ChildProcess | undefined
+  #errors = ''
+
+  private constructor (place: Place, files: number | undefined) {
+    super(place)
+    this.#files = files
+  }
+
+  /** Resolves when it is ready, or when the endpoint `well` succeeds. `flags` follow the common ones; `files` is its limit of open files. */
+  static async start (t: Test, flags: readonly string[] = [], well = '/readyz', files?: number): Promise<RunningServer> {
+    const server = new RunningServer(await placed(t, flags), files)
+    t.teardown(async () => { await server.stop('SIGKILL') })
+    await server.start(well)
+    return server
+  }
+
+  /** Of its process, while it runs. */
+  get pid (): number {
+    const pid = this.#process?.pid
+    if (pid === undefined) throw new Error('the server does not run')
+    return pid
+  }
+
+  get log (): string { return this.#errors }
+
+  protected async begin (args: readonly string[]): Promise<void> {
+    const limited = this.#files === undefined ? [] : ['sh', '-c', `ulimit -n ${this.#files} && exec "$0" "$@"`]
+    const [program = '', ...before] = [...limited, process.execPath, ...nodeFlags()]
+    const child = launch(program, [...before, LAUNCHER, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = child
+    child.stderr.on('data', (piece: Buffer) => { this.#errors += piece.toString() })
+  }
+
+  protected override check (): void {
+    const child = this.#process
+    if (child?.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended: ${this.#errors}`)
+  }
+
+  async stop (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const child = this.#process
+    if (child === undefined) return null
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit')
+      child.kill(signal)
+      await gone
+    }
+    return child.exitCode
+  }
+}
+
+/** A server in this process, for clients in others: what is asked does not depend on where it runs. */
+export class ServerHere extends Server {
+  #running: LaunchedHere | undefined
+  #log = ''
+
+  static async start (t: Test, flags: readonly string[] = []): Promise<ServerHere> {
+    const server = new ServerHere(await placed(t, flags))
+    t.teardown(async () => { await server.stop('SIGKILL') })
+    await server.start()
+    return server
+  }
+
+  get log (): string { return this.#log + (this.#running?.log() ?? '') }
+
+  protected async begin (args: readonly string[]): Promise<void> { this.#running = await launchHere(args) }
+
+  async stop (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const running = this.#running
+    if (running === undefined) return null
+    await (signal === 'SIGKILL' ? running.kill() : running.end())
+    this.#log = this.log
+    this.#running = undefined
+    return signal === 'SIGKILL' ? null : 0
   }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify, SignJWT, type JSONWebKeySet } from 'jose'
 import type { Json } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
-import { ask, RunningServer } from './server.js'
+import { ask, RunningServer, ServerHere } from './server.js'
 
 /** The first release that has `create token`. */
 const CREATES_TOKENS = 24
@@ -40,7 +40,7 @@ t.test('a token that kubectl creates is good, after a restart too', async t => {
 })
 
 t.test('a Secret that kubectl applies gets a token and what is needed to use it', async t => {
-  const server = await RunningServer.start(t)
+  const server = await ServerHere.start(t)
   for (const program of programs()) {
     const kubectl = new Kubectl(t, program, server.tokenConfig())
     const [robot, name] = [`robot-${program.minor}`, `s-${program.minor}`]
@@ -64,7 +64,7 @@ t.test('keys of openssl sign and verify, and others verify tokens by what they d
   openssl('ecparam', '-name', 'secp384r1', '-genkey', '-out', 'former.key') // with the curve's parameters before the key
   const keys = `--service-account-key-file=${folder}/rsa.pub,${folder}/former.key`
   const issuer = '--service-account-issuer=https://issuer.example,https://former.example'
-  const server = await RunningServer.start(t, [keys, `--service-account-signing-key-file=${folder}/rsa.key`, issuer, '--api-audiences=api', '--service-account-max-token-expiration=1h', '--enable-bootstrap-token-auth'])
+  const server = await ServerHere.start(t, [keys, `--service-account-signing-key-file=${folder}/rsa.key`, issuer, '--api-audiences=api', '--service-account-max-token-expiration=1h', '--enable-bootstrap-token-auth'])
   const post = async (path: string, body: object): Promise<Json> => JSON.parse((await server.ask(path, 'POST', body)).body) as Json
   const as = async (token: string): Promise<number> => (await ask(`${server.url}/api/v1/namespaces`, { ca: server.ca, token })).code
   const { status, spec } = await post('/api/v1/namespaces/default/serviceaccounts/default/token', { spec: { audiences: ['api', 'vault'], expirationSeconds: 7200 } })

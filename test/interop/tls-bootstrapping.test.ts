@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Json } from '../build.js'
 import { authority } from '../serving/authority.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer, until } from './server.js'
+import { ServerHere, until } from './server.js'
 
 const policy = (spec: object): string => `${JSON.stringify({ apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec } })}\n`
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests'
@@ -31,7 +31,7 @@ const MAY_ASK = {
 for (const program of programs()) {
   t.test(`with kubectl ${program.version}`, async t => {
     const folder = t.testdir({ policy: policy({ namespace: '*', resource: '*', apiGroup: '*' }) + policy({ nonResourcePath: '*' }) })
-    const server = await RunningServer.start(t, ['--authorization-mode=Node,RBAC,ABAC', `--authorization-policy-file=${folder}/policy`, '--enable-bootstrap-token-auth'])
+    const server = await ServerHere.start(t, ['--authorization-mode=Node,RBAC,ABAC', `--authorization-policy-file=${folder}/policy`, '--enable-bootstrap-token-auth'])
     const admin = new Kubectl(t, program, server.tokenConfig())
     for (const object of [SECRET, MAY_ASK]) await admin.ok('create', `--filename=${admin.file('object.json', object)}`)
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Json } from '../build.js'
 import { caBundle, hookServer, type Answer } from '../admission/webhooks/hook-server.js'
 import { Kubectl, programs } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 
 const INJECTED = { name: 'proxy', image: 'registry.example/proxy:1' }
 
@@ -68,7 +68,7 @@ const manifests = (injector: string, policy: string): Json => ({
 for (const program of programs()) {
   t.test(`kubectl ${program.version}, a sidecar injector and a policy`, async t => {
     const [injector, policy] = [await hookServer(t, inject), await hookServer(t, judge)]
-    const server = await RunningServer.start(t)
+    const server = await ServerHere.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
     await kubectl.ok('create', 'namespace', 'mesh')
     await kubectl.ok('label', 'namespace', 'mesh', 'sidecar-injection=enabled')

@@ -1,7 +1,7 @@
 /** Errors that nobody catches end a started server, after its requests, with exit code 1. */
 import t from 'tap'
 import { once } from 'node:events'
-import { launch } from '../benchmarks/process.js'
+import { launchApart } from '../benchmarks/process.js'
 import { blame, blamedFor } from '../../event-loop/blamed.js'
 import { Span, Trace } from '../../registry/trace.js'
 import { ask, CONFIGS, eventually, Follower, processesIn, several, versionOf } from './processes/server.js'
@@ -13,7 +13,7 @@ const REJECTS = "void Promise.reject(new Error('planned'))"
 
 for (const [what, does] of [['uncaught exception', THROWS], ['unhandled promise rejection', REJECTS]] as const) {
   t.test(`an ${what} is logged, and ends the server when its requests have ended`, async t => {
-    const server = await launch([], undefined, throwing(does))
+    const server = await launchApart([], undefined, throwing(does))
     t.teardown(server.stop)
     let log = ''
     server.process.stderr?.on('data', (text: Buffer) => { log += text.toString() })

@@ -7,18 +7,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Balancer, type Target } from '../../examples/control-plane/balancer.js'
 import type { Test } from '../build.js'
-import { launch, TOKEN, type Launched } from '../benchmarks/process.js'
+import { launchApart, TOKEN, type Apart } from '../benchmarks/process.js'
 import { startEtcd } from '../etcd-process.js'
 import { startLoad, type RollingOutcome, type RollingScale } from './load.js'
 
 const FLAGS = ['--shutdown-delay-duration=1s', '--v=0']
 
-const targetOf = ({ port, folder }: Launched): Target => ({ host: '127.0.0.1', port, ca: readFileSync(join(folder, 'apiserver.crt'), 'utf8') })
+const targetOf = ({ port, folder }: Apart): Target => ({ host: '127.0.0.1', port, ca: readFileSync(join(folder, 'apiserver.crt'), 'utf8') })
 
 export async function rolling (t: Test, scale: RollingScale): Promise<RollingOutcome> {
   const etcd = await startEtcd(t)
   const flags = [`--etcd-servers=${etcd.url}`, ...FLAGS]
-  const servers = await Promise.all([launch(flags), launch(flags)])
+  const servers = await Promise.all([launchApart(flags), launchApart(flags)])
   t.teardown(() => Promise.all(servers.map(server => server.stop())))
   const balancer = await Balancer.listening()
   t.teardown(() => { balancer.close() })
@@ -27,13 +27,13 @@ export async function rolling (t: Test, scale: RollingScale): Promise<RollingOut
 
   const { more, fault, finish } = await startLoad(t, { host: '127.0.0.1', port: balancer.port, headers: { authorization: `Bearer ${TOKEN}` }, tls: {} }, scale)
   for (const [index, target] of targets.entries()) {
-    const server = servers[index] as Launched // there is one for each target
+    const server = servers[index] as Apart // there is one for each target
     const exit = once(server.process, 'exit') as Promise<[number | null, string | null]>
     server.process.kill('SIGTERM')
     const [code, signal] = await exit
     if (code !== 0) fault(`server ${index} ended with ${String(code ?? signal)}`)
     balancer.remove(target)
-    const next = servers[index] = await launch(flags)
+    const next = servers[index] = await launchApart(flags)
     await server.stop()
     balancer.add(targetOf(next))
     await more()

@@ -3,17 +3,17 @@ import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { compactStore } from '../../storage/transfer/open.js'
 import { startEtcd, startEtcdCluster } from '../etcd-process.js'
-import { RunningServer, until } from '../interop/server.js'
+import { ServerHere, until } from '../interop/server.js'
 import { etcdctlProgram } from '../tools.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const config = (name: string, text = ''): object => ({ metadata: { name }, data: { text } })
-const outOfSpace = async (server: RunningServer): Promise<string | undefined> =>
+const outOfSpace = async (server: ServerHere): Promise<string | undefined> =>
   /^apiserver_storage_out_of_space\{store="etcd"\} (\d)/m.exec((await server.ask('/metrics')).body)?.[1]
 
 t.test('a full etcd is named with what to do, stays in the balancer, takes deletes, and is used again when it has space', async t => {
   const etcd = await startEtcd(t, undefined, ['--quota-backend-bytes', String(6 * 1024 * 1024)])
-  const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
+  const server = await ServerHere.start(t, [`--etcd-servers=${etcd.url}`])
   t.equal((await server.ask('/readyz/etcd-space')).code, 200)
   t.equal(await outOfSpace(server), '0')
   const text = 'x'.repeat(500_000)
@@ -38,7 +38,7 @@ t.test('a full etcd is named with what to do, stays in the balancer, takes delet
 t.test('a lost quorum is a line of the log, and so is its return', async t => {
   const [first, ...others] = await startEtcdCluster(t, 3)
   if (first === undefined) throw new Error('there are three')
-  const server = await RunningServer.start(t, [`--etcd-servers=${[first, ...others].map(({ url }) => url).join(',')}`])
+  const server = await ServerHere.start(t, [`--etcd-servers=${[first, ...others].map(({ url }) => url).join(',')}`])
   t.equal((await server.ask(CONFIGS, 'POST', config('a'))).code, 201)
   for (const member of others) await member.kill()
   const lost = 'etcd has lost its quorum: 1 of 3 servers answers, without a leader; most of its members must run and reach each other'

@@ -3,11 +3,11 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
-import { launch, TOKEN, type Launched } from '../../benchmarks/process.js'
+import { launchApart, TOKEN, type Apart } from '../../benchmarks/process.js'
 
 export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-export interface Several extends Launched {
+export interface Several extends Apart {
   readonly count: number
   /** Everything on standard error so far. */
   readonly log: () => string
@@ -23,7 +23,7 @@ interface Teardown { teardown: (end: () => unknown) => void }
 /** Resolves when all processes serve. */
 export async function several (t: Teardown, count: number, flags: readonly string[] = [], folder?: string, node: readonly string[] = []): Promise<Several> {
   let log = ''
-  const server = await launch([`--serving-processes=${count}`, ...flags], folder, node)
+  const server = await launchApart([`--serving-processes=${count}`, ...flags], folder, node)
   server.process.stderr?.on('data', (text: Buffer) => { log += text.toString() })
   const exit = new Promise<number | null>(resolve => { server.process.once('exit', resolve) })
   t.teardown(folder === undefined ? server.stop : server.kill)
