@@ -31,31 +31,44 @@ const withStandard = (properties: Plain | undefined, { metadata, types }: Standa
 function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)
   const made: Plain = {}
-  /** Clients would refuse members that are not listed. */
-  const open = swagger &&
-    (schema[PRESERVE] === true || schema.nullable === true || schema['x-orch-int-or-string'] === true)
-  for (const [name, value] of Object.entries(schema)) {
-    if (value === undefined || (swagger && (LOGIC.has(name) || name === 'nullable' ||
-      (open && ['type', 'properties', 'items', 'additionalProperties'].includes(name))))) {
-      continue
-    }
-    if (name ===
-      'properties') {
-      made[name] = Object
-        .fromEntries(Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)]))
+  for (const [name, value] of Object.entries(swagger ? inSwagger(schema) : schema)) {
+    if (value === undefined) continue
+    if (name === 'properties') {
+      made[name] = Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)])
+      )
     } else if (name === 'items' || name === 'additionalProperties') made[name] = isSchema(value) ? inner(value) : value
-    else if (LOGIC.has(
-      name
-    )) made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
-    else if (name.startsWith(EXTENSION)) Object.assign(made, extension(name.slice(EXTENSION.length), value))
+    else if (LOGIC.has(name)) {
+      made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
+    } else if (name.startsWith(EXTENSION)) Object.assign(made, extension(name.slice(EXTENSION.length), value))
     else made[name] = value
   }
-  if (schema['x-orch-embedded-resource'] === true && !open) {
+  if (schema['x-orch-embedded-resource'] === true && !(swagger && schema[PRESERVE] === true)) {
     made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
-    made['required'] = [...new Set([...schema.required ?? [], 'kind', 'apiVersion'])]
+    made['required'] = [...new Set([...made['required'] as string[] | undefined ?? [], 'kind', 'apiVersion'])]
   }
   if (schema['x-orch-int-or-string'] === true && !swagger) Object.assign(made, withTypes(schema, made))
   return made
+}
+
+/** What Swagger can say. Clients would refuse members that are not listed, so where any are allowed none are. */
+function inSwagger (schema: JSONSchemaProps): Plain {
+  const said = Object.fromEntries(
+    Object.entries(schema).filter(([name]) => !LOGIC.has(name) && name !== 'nullable')
+  )
+  const { nullable, type, items, properties = {}, additionalProperties, required } = schema
+  const preserves = schema[PRESERVE] === true
+  const open = nullable === true || preserves
+  if (open) for (const name of ['properties', 'items']) delete said[name]
+  if (nullable === true || (preserves && type === 'object') || (type === 'array' && (open || items === undefined))) {
+    delete said['type']
+  }
+  if (isSchema(additionalProperties) && additionalProperties.nullable === true) delete said['required']
+  else if (required !== undefined && !open) {
+    const needed = required.filter(name => !Object.hasOwn(properties, name) || properties[name]?.nullable !== true)
+    if (needed.length < required.length) said['required'] = needed.length === 0 ? undefined : needed
+  }
+  return said
 }
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
