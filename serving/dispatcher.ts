@@ -1,6 +1,7 @@
 /**
- * Hands requests to Fastify, those of one read of the event loop together, except what the listener itself refuses or
- * holds back while a connection moves elsewhere. Counts the active responses of HTTP/1 connections.
+ * Hands requests to Fastify, those of one read of the event loop together while the turn has time, except what the
+ * listener itself refuses or holds back while a connection moves elsewhere. Counts the active responses of HTTP/1
+ * connections.
  */
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
@@ -51,18 +52,22 @@ export class Dispatcher {
       // Node up to 26.10 closes the connection at the end of the read that completes a handshake with a badly signed
       // certificate. Serve the first request at once, so that its 401 is sent.
       if (isFirst || refusal !== undefined) this.#serve(request, response, refusal)
-      else this.#serveInTurn(request, response, response)
+      else this.#serveInTurn(request, response, { client: request.socket, target: response })
       return
     }
     const { stream } = response as unknown as Http2ServerResponse
     if (this.mayGoaway && this.#isHeld(stream, () => { this.#serve(request, response, refusal) })) return
     if (refusal !== undefined) this.#serve(request, response, refusal)
-    else this.#serveInTurn(request, response, stream) // compatibility responses do not know whether they have closed
+    // Compatibility responses do not know whether they have closed.
+    else this.#serveInTurn(request, response, { client: stream.session ?? stream, target: stream })
   }
 
   /** Skips requests that have closed: their seat would never be released. */
-  #serveInTurn (request: IncomingMessage, response: ServerResponse, target: { readonly destroyed: boolean }): void {
-    afterPoll(() => { if (!target.destroyed) this.#serve(request, response) })
+  #serveInTurn (
+    request: IncomingMessage, response: ServerResponse,
+    { client, target }: { readonly client: object, readonly target: { readonly destroyed: boolean } }
+  ): void {
+    afterPoll(client, () => { if (!target.destroyed) this.#serve(request, response) })
   }
 
   /** Returns true for the first request of an HTTP/1 connection. */

@@ -60,9 +60,37 @@ t.test('requests that are read in one turn are served after the last of them', a
   const order: string[] = []
   for (const name of ['a', 'b']) {
     order.push(`read ${name}`)
-    afterPoll(() => { order.push(`serve ${name}`) })
+    afterPoll({}, () => { order.push(`serve ${name}`) })
     await Promise.resolve()
   }
   await new Promise(resolve => setImmediate(resolve))
   t.same(order, ['read a', 'read b', 'serve a', 'serve b'])
+})
+
+t.test('requests of each client are served in their order, and those of one with many do not delay the others', async t => {
+  const order: string[] = []
+  const many = {}
+  for (let at = 0; at < 60; at++) afterPoll(many, () => { spin(1); order.push(`many ${at}`) })
+  afterPoll({}, () => { order.push('one') })
+  await new Promise(resolve => setImmediate(resolve))
+  t.ok(order.length < 20, `${order.length} milliseconds in a turn`)
+  t.equal(order[1], 'one')
+  afterPoll({}, () => { order.push('later') })
+  while (order.length < 62) await nextTurn()
+  t.ok(order.indexOf('later') < 20)
+  t.same(order.filter(step => step.startsWith('many')), Array.from({ length: 60 }, (_, at) => `many ${at}`))
+})
+
+t.test('a request that fails to be served does not block the others', async t => {
+  const failures: unknown[] = []
+  const listeners = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', error => { failures.push(error) })
+  let served = false
+  afterPoll({}, () => { throw new Error('it fails') })
+  afterPoll({}, () => { served = true })
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  process.removeAllListeners('uncaughtException')
+  for (const listener of listeners) process.on('uncaughtException', listener)
+  t.ok(served)
+  t.match(failures, [{ message: 'it fails' }])
 })
