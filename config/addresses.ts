@@ -11,10 +11,16 @@ const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-address'>): string {
   if (values['advertise-address'] !== '') return values['advertise-address']
   const bound = values['bind-address']
-  if (!EVERYWHERE.has(bound)) return bound
-  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? []).filter(({ internal }) => !internal)
-  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? '127.0.0.1'
+  return EVERYWHERE.has(bound) ? hostAddress() ?? '127.0.0.1' : bound
 }
+
+/** The first address that is not this machine's alone. */
+export function hostAddress (): string | undefined {
+  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? []).filter(({ internal }) => !internal)
+  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address
+}
+
+export const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
 /** The address to bind to. Blank, 0.0.0.0 and :: mean all addresses, of IPv4 and IPv6 if the host has both. */
 export function listenHost (bindAddress: string): string {

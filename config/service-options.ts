@@ -1,6 +1,6 @@
 /** Service options from flags: address ranges, and the `orch` service. */
 import { addressProblem } from '../controllers/services/endpoint-reconciler.js'
-import { publicAddress } from './addresses.js'
+import { hostAddress, isLoopback, publicAddress } from './addresses.js'
 import type { Values } from './flags/index.js'
 import type { ServerOptions } from './server-options.js'
 
@@ -14,11 +14,15 @@ export function serviceOptions (values: Values): NonNullable<ServerOptions['serv
   }
 }
 
-/** The `orch` service, which leads to this server's public address. */
+/**
+ * The `orch` service, which leads to this server's public address. As upstream, to that of the host where the server
+ * listens on loopback alone, since clients expect the endpoints to exist; not with `--local`, which is for one machine.
+ */
 export function orchService (values: Values): {
   settings: NonNullable<ServerOptions['orchService']>, warnings: string[]
 } {
-  const address = publicAddress(values)
+  const bound = publicAddress(values)
+  const address = isLoopback(bound) && !values.local ? hostAddress() ?? bound : bound
   const reconciler = values['endpoint-reconciler-type']
   const problem = reconciler === 'none' ? undefined : addressProblem(address)
   return {
@@ -30,11 +34,16 @@ export function orchService (values: Values): {
       reconciler: problem === undefined ? reconciler : 'none',
       count: values['apiserver-count']
     },
-    warnings: problem === undefined
-      ? []
-      : [
-        `the service orch does not lead to this server: its address ${address} ${problem}; set --advertise-address, ` +
-          'or --endpoint-reconciler-type=none'
-        ]
+    warnings: reconciler === 'none' ? [] : reachProblem(address, bound, problem)
   }
+}
+
+function reachProblem (address: string, bound: string, problem: string | undefined): string[] {
+  const advice = 'set --advertise-address, or --endpoint-reconciler-type=none'
+  if (problem !== undefined) {
+    return [`the service orch does not lead to this server: its address ${address} ${problem}; ${advice}`]
+  }
+  return address === bound
+    ? []
+    : [`the service orch leads to ${address}, where nothing listens with --bind-address=${bound}; ${advice}`]
 }

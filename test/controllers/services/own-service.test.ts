@@ -1,7 +1,9 @@
 /** Interface, `--endpoint-reconciler-type` and related flags: the service that leads to the servers, which they create and maintain themselves. */
 import t from 'tap'
 import type { ServerOptions } from '../../../app.js'
+import { hostAddress } from '../../../config/addresses.js'
 import { checkedFlags, configuration } from '../../../config/options.js'
+import { orchService } from '../../../config/service-options.js'
 import { OwnService } from '../../../controllers/services/own-service.js'
 import { FakeClock, turns } from '../../storage/fake-clock.js'
 import { startEtcd } from '../../etcd-process.js'
@@ -93,9 +95,16 @@ t.test('reconciler none publishes no addresses, nor does a server that others ca
   t.equal((await none.get(ORCH)).code, 200)
   t.equal((await none.get(ENDPOINTS)).code, 404)
   await t.rejects(serviceServer(t, RANGES, { orchService: at('127.0.0.1') }), /orchService.address 127.0.0.1: may not be in the loopback range/)
+  const { settings, warnings } = orchService(checkedFlags([`--data-dir=${t.testdir()}`, '--local']).values)
+  t.match(settings, { address: '127.0.0.1', reconciler: 'none' })
+  t.match(warnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
+})
+
+t.test('a server on loopback alone has the address of its host, as upstream, if that has one', async t => {
   const { options, serviceWarnings } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--bind-address=127.0.0.1']))
-  t.equal(options.orchService?.reconciler, 'none')
-  t.match(serviceWarnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
+  const host = hostAddress()
+  t.match(options.orchService, host === undefined ? { reconciler: 'none' } : { address: host, reconciler: 'lease' })
+  if (host !== undefined) t.match(serviceWarnings, [`the service orch leads to ${host}, where nothing listens`])
 })
 
 t.test('flags set all of it, and --master-service-namespace its namespace', async t => {
