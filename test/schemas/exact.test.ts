@@ -1,6 +1,6 @@
 import t from 'tap'
 import { toJson } from '../../schemas/codec/json/encode.js'
-import { parseJson } from '../../schemas/codec/json/parse.js'
+import { parseInSteps, parseJson } from '../../schemas/codec/json/parse.js'
 import { decodeMessage, decodeProtobuf } from '../../schemas/codec/protobuf/decode.js'
 import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
 import { parseYamlBody } from '../../schemas/codec/text-thread.js'
@@ -76,6 +76,16 @@ t.test('raw JSON keeps integers of any length, texts and keys of digits stay wha
   t.equal(toJson(Numbers, decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object), `{${TYPE},"raw":${raw}}`)
   t.same(parseJson(Buffer.from('{"a":1234567890123456789,"a":2}')), { value: { a: 2 }, duplicates: ['a'] })
   t.throws(() => parsed('{"a":12345678901234567890'), { name: 'DecodeError', message: /not valid JSON/ })
+})
+
+t.test('tens of thousands of long integers are read in steps', async t => {
+  const text = `{"a":[${'12345678901234567890,'.repeat(40_000)}1],"b":{"c":-9007199254740993}}`
+  const steps = parseInSteps(Buffer.from(text))
+  let count = 0
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) count++
+  t.ok(count > 30, `${count} steps`)
+  t.equal(stringify(step.value.value), text)
 })
 
 t.test('long runs of digits are found at any offset', async t => {

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { DocumentError } from '../../language/decode-error.js'
 import { setMember } from '../../language/values.js'
+import { finish, type Steps } from '../../steps.js'
 
 /** Digits of the shortest integer beyond a safe number. */
 const LONG = 16
@@ -40,30 +41,47 @@ export function parseExactly (bytes: Uint8Array): unknown {
 }
 
 /** @throws SyntaxError for invalid JSON, DecodeError for an integer of more than a thousand digits */
-export function parseLong (text: string): unknown {
-  const marked = markIntegers(text)
-  if (marked === text) return JSON.parse(text)
-  return unmarked(JSON.parse(marked))
+export const parseLong = (text: string): unknown => finish(parseLongInSteps(text))
+
+/** The same, of a large body: there may be as many bigints as values. */
+export function * parseLongInSteps (text: string): Steps<unknown> {
+  const marked = yield * markIntegers(text)
+  yield
+  const value: unknown = JSON.parse(marked)
+  if (marked === text) return value
+  yield
+  return yield * unmarked(value, { left: VALUES_PER_STEP })
 }
+
+/** Characters read, and values visited, in a step: a millisecond or two. */
+const CHARACTERS_PER_STEP = 64 * 1024
+const VALUES_PER_STEP = 2000
 
 /**
  * Not a JSON.parse reviver, which is called for every member: 6 KB take 87 µs so and 236 µs with one. The caller has
  * bounded the depth.
  */
-function unmarked (value: unknown): unknown {
+function * unmarked (value: unknown, step: { left: number }): Steps<unknown> {
   if (typeof value === 'string') return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
   if (typeof value !== 'object' || value === null) return value
   const members = value as Record<string, unknown> // or a list, whose keys are indexes
   for (const key of Object.keys(members)) {
-    const [before, after] = [members[key], unmarked(members[key])]
+    const before = members[key]
+    if (--step.left < 0) {
+      step.left = VALUES_PER_STEP
+      yield
+    }
+    if (typeof before !== 'string' && typeof before !== 'object') continue
+    const after = yield * unmarked(before, step)
     if (after !== before) setMember(members, key, after)
   }
   return value
 }
 
-function markIntegers (text: string): string {
+function * markIntegers (text: string): Steps<string> {
   let out = ''
   let copied = 0
+  let due = CHARACTERS_PER_STEP
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
@@ -73,11 +91,15 @@ function markIntegers (text: string): string {
       while (isPartOfNumber(text.charCodeAt(at + 1))) at++
       if (at - start + 1 < LONG) continue
       const literal = text.slice(start, at + 1)
-      if (!/^-?\d+$/.test(literal) || Number.isSafeInteger(Number(literal))) continue
+      if (!/^-?\d+$/.test(literal)) continue
       if (literal.length > MAX_DIGITS) throw new DocumentError(`holds an integer of more than ${MAX_DIGITS} digits`)
+      if (Number.isSafeInteger(Number(literal))) continue
       out += `${text.slice(copied, start)}"${MARK}${literal}"`
       copied = at + 1
     }
+    if (at < due) continue
+    due = at + CHARACTERS_PER_STEP
+    yield
   }
   return copied === 0 ? text : out + text.slice(copied)
 }

@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { DocumentError, TooManyError } from '../../language/decode-error.js'
-import { hasLongDigits, parseLong } from './exact.js'
+import { hasLongDigits, parseLongInSteps } from './exact.js'
 import { MAX_ENTRIES, MAX_MEMBERS, MAX_VALUES } from '../../limits.js'
 import { finish, type Steps } from '../../steps.js'
 import { findDuplicates } from './repeated-keys.js'
@@ -128,7 +128,7 @@ export function * parseInSteps (bytes: Uint8Array, most = OF_BODIES): Steps<Pars
     throw new DocumentError(`is not valid JSON: ${complaint(text, error)}`, { cause: error })
   }
   yield
-  if (hasLongDigits(bytes)) value = parseLong(text)
+  if (hasLongDigits(bytes)) value = yield * parseLongInSteps(text)
   const isOnce = members === countKeys(value)
   yield
   return { value, duplicates: isOnce ? [] : findDuplicates(text) }
