@@ -159,6 +159,7 @@ export class ResourceStore {
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
       type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, correctDefaults,
+      isComplete: options.unconverted !== undefined,
       omitsUnsetTimes: this.gates.enabled('UnsetTimesAreOmitted'),
       omitsStatus: lacksStatus(type.stored.message, this.gates)
     })

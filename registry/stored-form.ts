@@ -41,11 +41,11 @@ function encodeStored ({ stored: { message } }: ResourceType, form: StorageMedia
 }
 
 /**
- * Decodes an object of any stored form, with defaults for fields added after it was stored.
+ * Decodes an object of any stored form, with defaults for fields added after it was stored, unless it is complete.
  * @throws Error for damaged bytes; its message never quotes the object, which may be secret
  */
 export function decodeStored (
-  { stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array, gates?: Gates
+  { stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array, gates?: Gates, isComplete = false
 ): ApiObject {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   try {
@@ -54,7 +54,7 @@ export function decodeStored (
       : decode(message, anyStoredVersion
         ? { ...parsed(bytes) as object, apiVersion: '' }
         : parsed(bytes), UNBOUNDED).object
-    applyDefaults(message, object, gates)
+    if (!isComplete) applyDefaults(message, object, gates)
     return object
   } catch (error) {
     throw withoutQuotes(error)
@@ -75,6 +75,8 @@ export interface StoredCodecOptions {
   readonly mediaType: StorageMediaType
   readonly keys: ObjectKeys
   readonly gates: Gates
+  /** Values are converted ones: defaults were set before. */
+  readonly isComplete?: boolean
   /** See `GatedFields`. */
   readonly correctDefaults: ((object: object) => void) | undefined
   /** As release 1.36 writes objects. */
@@ -107,9 +109,9 @@ export class StoredCodec {
   }
 
   #decoded ({ key, value }: KeyValue): ApiObject {
-    const { type, gates, correctDefaults } = this.#options
+    const { type, gates, isComplete, correctDefaults } = this.#options
     try {
-      const object = decodeStored(type, value, gates)
+      const object = decodeStored(type, value, gates, isComplete)
       correctDefaults?.(object)
       return object
     } catch (cause) {

@@ -4,6 +4,7 @@
  */
 import { rawJson } from '../../schemas/codec/json/escape.js'
 import { parseExactly } from '../../schemas/codec/json/exact.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Backend, KeyValue } from '../../storage/backend.js'
 import { transformedBackend } from '../../storage/transformed.js'
 import type { Convert, PlainObject } from './conversion.js'
@@ -15,14 +16,26 @@ export interface Versions {
   readonly stored: string
 }
 
-export function convertingBackend (inner: Backend, convert: Convert, { served, stored }: Versions): Backend {
+/** @param complete sets what a stored object lacks by the schema of its own version, before it is converted */
+export function convertingBackend (
+  inner: Backend, convert: Convert, { served, stored }: Versions, complete: (object: PlainObject) => PlainObject
+): Backend {
   return transformedBackend(inner, {
-    read: kvs => convertValues(kvs, convert, served),
+    read: kvs => convertValues(kvs, async objects => await convert(await inTurns(objects, complete), served)),
     // one for one
     write: async (_key, value) =>
       bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject),
     tooSlow: 'the conversion webhook is too slow for this watch'
   })
+}
+
+async function inTurns<T> (values: readonly T[], change: (value: T) => T): Promise<T[]> {
+  const changed: T[] = []
+  for (const value of values) {
+    changed.push(change(value))
+    if (turnIsOver()) await nextTurn()
+  }
+  return changed
 }
 
 /** Undefined for values of others, damaged or encrypted: readers get them as they are, and report each. */
@@ -37,14 +50,15 @@ function objectIn (value: Uint8Array): PlainObject | undefined {
 
 const bytesOf = (object: PlainObject): Uint8Array => Buffer.from(rawJson(object))
 
-async function convertValues (kvs: readonly KeyValue[], convert: Convert, apiVersion: string): Promise<KeyValue[]> {
+async function convertValues (
+  kvs: readonly KeyValue[], convert: (objects: readonly PlainObject[]) => Promise<PlainObject[]>
+): Promise<KeyValue[]> {
   const objects = kvs.map(({ damage, value }) => damage === undefined && value.length > 0 ? objectIn(value) : undefined)
   const present = objects.filter(object => object !== undefined)
-  const converted = (await convert(present, apiVersion)).values()
+  const converted = (await convert(present)).values()
   return kvs.map((kv, index) => {
     const object = objects[index]
     if (object === undefined) return kv
-    const next = converted.next().value as PlainObject // one for each
-    return next === object ? kv : { ...kv, value: bytesOf(next) }
+    return { ...kv, value: bytesOf(converted.next().value as PlainObject) } // one for each
   })
 }

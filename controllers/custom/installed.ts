@@ -3,6 +3,12 @@ import { setMaxListeners } from 'node:events'
 import { customResources } from '../../schemas/custom/resource.js'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { parseExactly } from '../../schemas/codec/json/exact.js'
+import { UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { decode } from '../../schemas/language/decode.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
 import type { ResourceType } from '../../schemas/resource.js'
 import type { HookCaller } from '../../admission/webhooks/target.js'
 import type { ResourceRegistry, WebhookVersions } from '../../registry/resource-registry.js'
@@ -17,6 +23,20 @@ interface Installed {
   /** Equal for definitions that serve the same. */
   readonly fingerprint: string
   readonly remove: () => void
+}
+
+/** With the defaults of the version in which it is stored, as upstream; what is damaged is left to the webhook. */
+function completed (object: PlainObject, { representations }: Siblings, gates: Gates): PlainObject {
+  const stored = representations.find(({ apiVersion }) => apiVersion === object.apiVersion)
+  if (stored === undefined) return object
+  try {
+    const { object: made } = decode(stored.message, object, UNBOUNDED)
+    applyDefaults(stored.message, made, gates)
+    return parseExactly(Buffer.from(toJson(stored.message, made))) as PlainObject // of an object
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    return object
+  }
 }
 
 export class InstalledTypes {
@@ -86,7 +106,9 @@ export class InstalledTypes {
     }
     const versionsFor = (served: string): Required<WebhookVersions> => ({
       siblings,
-      wrapBackend: backend => convertingBackend(backend, convert, { served, stored: type.stored.apiVersion })
+      wrapBackend: backend =>
+        convertingBackend(backend, convert, { served, stored: type.stored.apiVersion }, object =>
+          completed(object, siblings, this.#gates))
     })
     // Objects that may be stored in another version have to be converted, so they are not cached.
     const mixed = storedVersions.some(version => version !== type.stored.version)

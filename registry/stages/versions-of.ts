@@ -47,8 +47,6 @@ async function converted (
     return parseExactly(Buffer.from(toJson(source.message, { ...object, metadata }))) as object // of an object
   })
   return (await convert(plain, apiVersion)).map(answer => {
-    const { object } = decode(message, answer, UNBOUNDED)
-    applyDefaults(message, object)
-    return object
+    return decode(message, answer, UNBOUNDED).object
   })
 }

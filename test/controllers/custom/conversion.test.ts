@@ -51,6 +51,26 @@ t.test('each version is served through the webhook: written, read, listed, patch
   t.ok(asked.every(({ apiVersion, request }) => apiVersion === 'apiextensions.orch.io/v1' && typeof request.uid === 'string'))
 })
 
+t.test('a webhook gets objects with the defaults of the version in which they are stored, and readers those alone', async t => {
+  const server = await listen(t)
+  const { asked } = await start(t, server)
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  const stored = (await server.get(`${DEFINITIONS}/widgets.example.com`)).json
+  const [first, second] = stored['spec'].versions as Json[]
+  const more = (one: Json, fields: Json): Json => {
+    const copy = structuredClone(one)
+    Object.assign(copy['schema'].openAPIV3Schema.properties.spec.properties as Json, fields)
+    return copy
+  }
+  const text = { type: 'string' }
+  const versions = [more(first as Json, { shape: { ...text, default: 'round' } }), more(second as Json, { shape: text, label: { ...text, default: 'none' } })]
+  t.equal((await server.put(`${DEFINITIONS}/widgets.example.com`, { ...stored, spec: { ...stored['spec'], versions } })).code, 200)
+  asked.length = 0
+  t.same((await server.get(`${at('v2')}/a`)).json['spec'], { dimensions: { size: 1 }, colour: 'red', shape: 'round' })
+  t.same(asked[0]?.['request'].objects[0].spec, { size: 1, colour: 'red', shape: 'round' })
+  t.match((await server.patch(`${at('v2')}/a`, { metadata: { labels: { a: 'b' } } })).json['spec'], { shape: 'round', label: 'none' }, 'what is written has those of its version')
+})
+
 t.test('each version selects by its own fields, as the webhook converts them', async t => {
   const server = await listen(t, { emulatedVersion: '1.36' })
   const { url } = await hookServer(t, success)
