@@ -55,11 +55,13 @@ const quote = (text: string): string => JSON.stringify(text.length > 100 ? `${te
 
 /** Maximum characters of an element's key or value. */
 const MAX_LENGTH = 16 * 1024
+/** Characters that cannot nest too deeply to be read at once: there may be thousands of elements. */
+const SHORT = 250
 
 function json (text: string, whole: string): unknown {
   if (text.length > MAX_LENGTH) throw new TypeError(`${quote(whole)} is longer than ${MAX_LENGTH} characters`)
   try {
-    return parseJson(Buffer.from(text)).value
+    return text.length <= SHORT ? valueIn(text) : parseJson(Buffer.from(text)).value
   } catch {
     throw new TypeError(`${quote(whole)} is not followed by JSON`)
   }

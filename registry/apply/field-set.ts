@@ -3,6 +3,7 @@
  * is a field of the set, and so is a node that contains `.`. Sets are immutable, share parts, and keep their elements
  * in canonical order.
  */
+import { finish, type Steps } from '../../schemas/steps.js'
 import { SELF, parseElement, sortElements } from './elements.js'
 
 export interface FieldSet { readonly [element: string]: FieldSet }
@@ -190,20 +191,35 @@ export function * paths (set: FieldSet, at: readonly string[] = []): Generator<s
   }
 }
 
+/** Elements parsed in a step: a few milliseconds. */
+const ELEMENTS_PER_STEP = 500
+
+interface Step { left: number }
+
+/** What sets that are parsed together share. */
+export const newStep = (): Step => ({ left: ELEMENTS_PER_STEP })
+
 /**
  * Parses a set that a client wrote, into canonical form.
  * @throws TypeError that describes the error
  */
-export function parseFieldSet (value: unknown): FieldSet {
+export const parseFieldSet = (value: unknown): FieldSet => finish(parseFieldSetInSteps(value))
+
+/** The same in steps: it may have thousands of elements. */
+export function * parseFieldSetInSteps (value: unknown, step = newStep()): Steps<FieldSet> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError('a set of fields is an object')
   }
   const children = new Map<string, FieldSet>()
   let member = false
   for (const [text, below] of Object.entries(value)) {
+    if (--step.left < 0) {
+      step.left = ELEMENTS_PER_STEP
+      yield
+    }
     const element = parseElement(text)
     if (element === undefined) continue
-    const child = parseFieldSet(below)
+    const child = yield * parseFieldSetInSteps(below, step)
     if (element === SELF) member = true
     else children.set(element, unionOfParts(children.get(element) ?? child, child))
   }

@@ -3,7 +3,8 @@
  * identified by its version as well. A field set uses the field names of its manager's version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
-import { parseFieldSet, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
+import type { Steps } from '../../schemas/steps.js'
+import { newStep, parseFieldSetInSteps, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
 
 export type ManagedFieldsOperation = 'Apply' | 'Update'
 
@@ -56,15 +57,16 @@ export interface Unreadable { readonly index: number, readonly detail: string }
  * Reads entries that a client sent. Undefined if an entry is incomplete; such lists are ignored.
  * @param onUnreadable receives malformed field sets
  */
-export function submitted (
+export function * submitted (
   entries: readonly ManagedFieldsEntry[], onUnreadable: (finding: Unreadable) => void
-): Manager[] | undefined {
+): Steps<Manager[] | undefined> {
   const managers = new Map<string, Manager>() // the last entry of a manager wins
   const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined &&
     fieldsType !== undefined && operation !== undefined)
-  entries.forEach((entry, index) => {
+  const step = newStep()
+  for (const [index, entry] of entries.entries()) {
     try {
-      const made = managerOf(entry, parseFieldSet(entry.fieldsV1 ?? EMPTY))
+      const made = managerOf(entry, yield * parseFieldSetInSteps(entry.fieldsV1 ?? EMPTY, step))
       const { manager, operation, apiVersion, subresource } = made
       managers.set(
         JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made
@@ -73,7 +75,7 @@ export function submitted (
       if (!(error instanceof TypeError)) throw error
       onUnreadable({ index, detail: error.message })
     }
-  })
+  }
   return complete ? [...managers.values()].filter(({ fields }) => !isEmpty(fields)) : undefined
 }
 

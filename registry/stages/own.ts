@@ -18,7 +18,7 @@ import { shapesOf, type Shape } from '../apply/shape.js'
 import { update } from '../apply/update.js'
 import { convertOne, type Versions } from '../apply/versions.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish, type WaitingSteps } from '../../schemas/steps.js'
+import { finish, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import { now, refuse, type ObjectWrite } from '../write-context.js'
 import { trackOwnership } from './track-ownership.js'
 import { versionsOf } from './versions-of.js'
@@ -102,7 +102,7 @@ export function * ownNew (write: CreateWrite): WaitingSteps<void> {
 
 function * ownSent (write: CreateWrite): WaitingSteps<void> {
   const { store, object, object: { metadata } } = write
-  if (metadata.managedFields !== undefined) read(store, object)
+  if (metadata.managedFields !== undefined) yield * read(store, object)
   delete metadata.managedFields
   const states = { before: {}, after: object, managers: [], ignored: ignoredOnCreate(store) }
   setOwners(object, yield * tracked(write, states))
@@ -120,7 +120,7 @@ export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite
 export function restoreOwners ({ object: { metadata }, context: { caller } }: ObjectChange, given: Entries): void {
   const { managedFields: left } = metadata
   if (left === undefined || left === given || isReset(left) || isIdentical(left, given)) return
-  const { managers, findings } = sentOwners(metadata)
+  const { managers, findings } = finish(sentOwners(metadata))
   const [finding] = findings
   if (managers !== undefined && finding === undefined) return
   if (given === undefined) delete metadata.managedFields
@@ -154,7 +154,7 @@ export function * ownChange (write: ChangeWrite): WaitingSteps<void> {
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
-  const submittedManagers = same || sent.length === 0 ? undefined : read(store, object)
+  const submittedManagers = same || sent.length === 0 ? undefined : yield * read(store, object)
   const managers = submittedManagers ?? (sent.length === 0 ? [] : ownersIn(store, before))
   // Complete entries without fields still enable tracking.
   if (managers.length === 0 && submittedManagers === undefined) {
@@ -205,17 +205,19 @@ export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]):
 }
 
 /** Undefined for entries that reset ownership or are incomplete. */
-function read (store: ResourceStore, object: ApiObject): Manager[] | undefined {
+function * read (store: ResourceStore, object: ApiObject): WaitingSteps<Manager[] | undefined> {
   if (isReset(object.metadata.managedFields ?? [])) return undefined
-  const { managers, findings } = sentOwners(object.metadata)
+  const { managers, findings } = yield * sentOwners(object.metadata)
   refuse(store, object, findings)
   return managers
 }
 
-function sentOwners (metadata: ApiObject['metadata']): { managers: Manager[] | undefined, findings: FieldError[] } {
+interface SentOwners { readonly managers: Manager[] | undefined, readonly findings: FieldError[] }
+
+function * sentOwners (metadata: ApiObject['metadata']): Steps<SentOwners> {
   const findings: FieldError[] = []
   validateManagedFields(metadata, finding => { findings.push(finding) })
-  const managers = submitted(metadata.managedFields ?? [], ({ index, detail }) => {
+  const managers = yield * submitted(metadata.managedFields ?? [], ({ index, detail }) => {
     findings.push({ type: 'FieldValueInvalid', field: `metadata.managedFields[${index}].fieldsV1`, detail })
   })
   return { managers, findings }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { stored, limitManagers, entriesOf, put, submitted, isReset, type Manager } from '../../../registry/apply/managers.js'
 import { Play } from './scenario.js'
+import { finish } from '../../../schemas/steps.js'
 
 const time = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
 const updater = (manager: string, second: number, apiVersion = 'v1'): Manager => ({ manager, operation: 'Update', apiVersion, subresource: '', time: time(second), fields: { [`f:${manager}`]: {} } })
@@ -61,7 +62,7 @@ t.test('a time is that of the last change of what is owned', async t => {
 
 t.test('managed fields sent by a client are normalized', async t => {
   const findings: unknown[] = []
-  const read = (...entries: object[]) => submitted(entries as Parameters<typeof submitted>[0], finding => { findings.push(finding) })
+  const read = (...entries: object[]) => finish(submitted(entries as Parameters<typeof submitted>[0], finding => { findings.push(finding) }))
   const entry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:b': {}, 'f:a': {} } }
   t.equal(JSON.stringify(read(entry)?.[0]?.fields), '{"f:a":{},"f:b":{}}')
   t.equal(read(entry, { ...entry, fieldsV1: { 'f:c': {} } })?.length, 1, 'the last one of a manager counts')
@@ -69,6 +70,10 @@ t.test('managed fields sent by a client are normalized', async t => {
   t.same(findings, [])
   read(entry, { ...entry, fieldsV1: { x: {} } })
   t.match(findings, [{ index: 1, detail: /colon/ }])
+  const steps = submitted([{ ...entry, fieldsV1: Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`k:{"name":"${at}"}`, {}])) }] as Parameters<typeof submitted>[0], () => {})
+  let count = 0
+  while (steps.next().done !== true) count++
+  t.ok(count > 15, 'thousands of elements are parsed in steps')
   t.equal(read(...Array.from({ length: 20_000 }, (_, at) => ({ ...entry, manager: `m${at}` })))?.length, 20_000, 'in time that grows with them')
   t.ok(isReset([]) && isReset([{}]) && !isReset([entry]))
 })
