@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openBackend, openStores } from '../../../storage/open.js'
 import { startEtcd } from '../../etcd-process.js'
-import { begin, fill, objectsOf, run } from './command.js'
+import { begin, called, fill, objectsOf } from './command.js'
 
 const OBJECTS = 3_000
 const ROUNDS = 4
@@ -48,7 +48,7 @@ async function moments (begun: () => boolean, again: () => unknown, ...args: str
 const isWhole = async (t: Test, folder: string, what: string): Promise<void> => { t.strictSame(await objectsOf(folder), objects, what) }
 
 t.test('a snapshot', { timeout: 300_000 }, async t => {
-  const [file, args] = [at('file'), ['snapshot', at('file'), `--data-dir=${at('data')}`]]
+  const [file, args] = [at('file'), ['snapshot', at('file'), `--data-dir=${at('data')}`] as const]
   const begun = (): boolean => existsSync(`${file}.partial`) || existsSync(file)
   const clean = (): void => { for (const name of [file, `${file}.partial`]) rmSync(name, { force: true }) }
   let kills = 0
@@ -56,13 +56,13 @@ t.test('a snapshot', { timeout: 300_000 }, async t => {
     clean()
     if (await killed(begun, after, ...args)) kills++
     if (!existsSync(file)) continue
-    t.match(run('restore', file, `--data-dir=${at(`restored-${after}`)}`), { status: 0 }, `what is there after ${after} ms is whole`)
+    t.match(await called('restore', file, `--data-dir=${at(`restored-${after}`)}`), { status: 0 }, `what is there after ${after} ms is whole`)
   }
   t.ok(kills > 1, `${kills} kills`)
   clean()
   await killed(begun, 5, ...args)
-  t.match(run(...args, '--force'), { status: 0 }, 'and is written in the end')
-  t.match(run('restore', file, `--data-dir=${at('from-file')}`), { status: 0 })
+  t.match(await called(...args, '--force'), { status: 0 }, 'and is written in the end')
+  t.match(await called('restore', file, `--data-dir=${at('from-file')}`), { status: 0 })
   await isWhole(t, at('from-file'), 'with every object')
 })
 
@@ -93,8 +93,8 @@ t.test('a snapshot of a store that is written to: its pages are used again once 
 
 t.test('a restore into a folder', { timeout: 300_000 }, async t => {
   const [file, folder] = [at('source'), at('target')]
-  t.match(run('snapshot', file, `--data-dir=${at('data')}`), { status: 0 })
-  const args = ['restore', file, `--data-dir=${folder}`]
+  t.match(await called('snapshot', file, `--data-dir=${at('data')}`), { status: 0 })
+  const args = ['restore', file, `--data-dir=${folder}`] as const
   const clean = (): void => { rmSync(folder, { recursive: true, force: true }) }
   const begun = (): boolean => existsSync(join(folder, 'data.mdb.partial')) || existsSync(join(folder, 'data.mdb'))
   let kills = 0
@@ -106,7 +106,7 @@ t.test('a restore into a folder', { timeout: 300_000 }, async t => {
       continue
     }
     await t.rejects(openBackend({ kind: 'embedded', directory: folder }), /a restore into the directory .* was interrupted: run it again/, `no server starts after ${after} ms`)
-    t.match(run(...args), { status: 0 }, 'and it is repeated')
+    t.match(await called(...args), { status: 0 }, 'and it is repeated')
     await isWhole(t, folder, 'with every object')
   }
   t.ok(kills > 1, `${kills} kills`)
@@ -115,16 +115,16 @@ t.test('a restore into a folder', { timeout: 300_000 }, async t => {
 t.test('a compaction', { timeout: 300_000 }, async t => {
   const folder = at('compacted')
   await fill(folder, OBJECTS)
-  const args = ['compact', `--data-dir=${folder}`]
+  const args = ['compact', `--data-dir=${folder}`] as const
   const begun = (): boolean => existsSync(join(folder, 'opening')) || existsSync(join(folder, 'data.mdb.partial'))
   let kills = 0
   for (const after of await moments(begun, () => {}, ...args)) {
     if (await killed(begun, after, ...args)) kills++
     await isWhole(t, folder, `after ${after} ms`)
-    t.match(run('fsck', `--data-dir=${folder}`), { status: 0, stdout: /^clean: 3000 objects/ })
+    t.match(await called('fsck', `--data-dir=${folder}`), { status: 0, stdout: /^clean: 3000 objects/ })
   }
   t.ok(kills > 1, `${kills} kills`)
-  t.match(run(...args), { status: 0 })
+  t.match(await called(...args), { status: 0 })
   t.strictSame(readdirSync(folder).filter(name => name.includes('partial')), [])
 })
 
@@ -133,7 +133,7 @@ t.test('a migration to etcd and back', { timeout: 300_000 }, async t => {
   const plain = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => plain.close())
   const mark = async (): Promise<string> => Buffer.from((await plain.get('/registry/.format')).kv?.value ?? []).toString()
-  const args = ['migrate', `--from=${at('data')}`, `--to=${etcd.url}`]
+  const args = ['migrate', `--from=${at('data')}`, `--to=${etcd.url}`] as const
   let kills = 0
   for (const after of [0, 100, 300]) {
     const child = begin(...args)
@@ -147,13 +147,13 @@ t.test('a migration to etcd and back', { timeout: 300_000 }, async t => {
     const stores = await openStores({ kind: 'etcd', servers: [etcd.url] }, { prefix: '/registry', note: () => {}, refused: () => {} })
     await t.rejects(stores.of('', 'configmaps').revision(), /is being restored, or a restore was interrupted/, `no server starts after ${after} ms`)
     await stores.close()
-    t.match(run('snapshot', at('half'), `--etcd-servers=${etcd.url}`), { status: 1, stderr: /is being restored, or a restore was interrupted/ }, 'and cannot be copied')
+    t.match(await called('snapshot', at('half'), `--etcd-servers=${etcd.url}`), { status: 1, stderr: /is being restored, or a restore was interrupted/ }, 'and cannot be copied')
   }
   t.ok(kills > 0, `${kills} kills`)
-  if ((await mark()).startsWith('restoring')) t.match(run(...args), { status: 0 }, 'and it is repeated')
-  const back = ['migrate', `--from=${etcd.url}`, `--to=${at('back')}`]
+  if ((await mark()).startsWith('restoring')) t.match(await called(...args), { status: 0 }, 'and it is repeated')
+  const back = ['migrate', `--from=${etcd.url}`, `--to=${at('back')}`] as const
   const begun = (): boolean => existsSync(join(at('back'), 'data.mdb.partial'))
   for (const after of [0, 200]) await killed(begun, after, ...back)
-  if (!existsSync(join(at('back'), 'data.mdb'))) t.match(run(...back), { status: 0 })
+  if (!existsSync(join(at('back'), 'data.mdb'))) t.match(await called(...back), { status: 0 })
   await isWhole(t, at('back'), 'with every object')
 })
