@@ -21,6 +21,7 @@ import { internal } from '../webhooks/refusals.js'
 import type { RequestedVersion } from '../webhooks/requested-version.js'
 import { shown } from './parameters.js'
 import type { Mutation } from './policy.js'
+import { mistyped } from './scalars.js'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -148,6 +149,7 @@ function decodedConfig (message: Message, config: object, naming: Naming): unkno
     validateConfig(shapesOf(naming.message(message)).whole, config, ({ field, detail }) => {
       findings.push(`.${field}: ${detail === '' ? 'duplicate entries' : detail}`)
     })
+    findings.push(...mistyped(message[Facts].given ?? {}, config))
   }
   if (findings.length === 0) return object
   const all = findings.length === 1 ? findings.join('') : `errors:\n${findings.map(text => `  ${text}`).join('\n')}`

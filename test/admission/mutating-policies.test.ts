@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { build, type Client, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 import { caBundle, configure, hookServer, MUTATING, patching, webhook } from './webhooks/hook-server.js'
+import { definition, install, version } from '../controllers/custom/definitions.js'
 
 const GROUP = '/apis/admissionregistration.orch.io/v1'
 const POLICIES = `${GROUP}/mutatingadmissionpolicies`
@@ -425,4 +426,24 @@ t.test('whoever names parameters has to be allowed to read them', async t => {
       message: /spec.paramRef: Forbidden: .* does not have "list" permission on the object referenced by paramRef/
     }
   )
+})
+
+t.test('a scalar of another type than the schema of a definition names is an error of the policy', async t => {
+  const server = await policed(t)
+  const text = { type: 'string' }
+  const spec = { type: 'object', properties: { size: { type: 'integer' }, on: { type: 'boolean' }, name: text, since: { ...text, format: 'date' }, list: { type: 'array', items: text }, map: { type: 'object', additionalProperties: text } } }
+  await install(server, definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })] }))
+  const widgets = '/apis/example.com/v1/namespaces/default/widgets'
+  const made = async (fields: string, failurePolicy = 'Fail'): Promise<Json> => {
+    await server.bind(policy('p', [apply(`Object{spec: Object.spec{${fields}}}`)], { matchConstraints: of(['widgets'], ['example.com']), failurePolicy }))
+    const { json } = await server.post(`${widgets}?dryRun=All`, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { name: 'n' } })
+    await server.unbind('p')
+    return json
+  }
+  for (const [fields, place] of [['size: "x"', 'size'], ['on: 1', 'on'], ['name: 1', 'name'], ['map: {"a": 1}', 'map.a']] as const) {
+    t.match(await made(fields), { code: 403, message: new RegExp(`failed to convert patch object to typed object: \\.spec\\.${place}: expected a`) }, fields)
+    t.same((await made(fields, 'Ignore'))['spec'], { name: 'n' }, 'which its failure policy may ignore')
+  }
+  t.same((await made('size: 3, on: true, map: {"a": "b"}'))['spec'], { name: 'n', size: 3, on: true, map: { a: 'b' } })
+  t.match(await made('since: 1'), { code: 422, details: { causes: [{ field: 'spec.since' }] } }, 'text with a format is left to the schema')
 })
