@@ -1,5 +1,5 @@
 /**
- * Ten seconds of the soak test on the launcher with each store, and a few on each kind of host, all in one process;
+ * Six seconds of the soak test on the launcher with each store, and four on each kind of host, all in one process;
  * `npm run soak` is the long version.
  */
 import t from 'tap'
@@ -39,7 +39,7 @@ t.test('a server whose memory grows from cycle to cycle is a fault', t => {
 
 const WORK = ['read', 'write', 'event', 'namespace']
 
-for (const [name, seconds, places] of [['embedded', 10, 1], ['etcd', 10, 1], ['hosts', 4, 4]] as const) {
+for (const [name, seconds, places] of [['embedded', 6, 1], ['etcd', 6, 1], ['hosts', 4, 4]] as const) {
   t.test(`${name}: among hostile clients honest ones get what is theirs, and at the end nothing is held`, async t => {
     const { seed, faults, done, levels } = await soak(await target(t, name), seconds, undefined, undefined, WORK)
     t.comment(`seed ${seed}: ${JSON.stringify(done)}`)
