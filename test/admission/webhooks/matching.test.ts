@@ -9,6 +9,7 @@ import { client, build, type Client, type Json } from '../../build.js'
 import { matchesRule, type Subject } from '../../../admission/webhooks/rules.js'
 import { allow, configure, CONFIGS, deny, hookServer, MUTATING, ON_CONFIGS, patching, VALIDATING, webhook } from './hook-server.js'
 
+const MAPS = '/api/v1/namespaces/default/configmaps'
 const RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
 const POD: Subject = { operation: 'CREATE', group: '', version: 'v1', resource: 'pods', subresource: '', namespaced: true }
 
@@ -166,6 +167,15 @@ t.test('an eviction is reviewed as such and not as a deletion; a deletion carrie
   t.same(asked(), [], 'a repeated deletion with the same grace period is not reviewed again')
   t.equal((await server.delete(`${pods}/deleted?gracePeriodSeconds=5`)).code, 202)
   t.same(asked(), [['DELETE', undefined, 5]])
+})
+
+t.test('each object of a collection that is deleted is reviewed under its name', async t => {
+  const hook = await hookServer(t)
+  const server = await build(t)
+  for (const name of ['a', 'b']) await server.post(MAPS, { metadata: { name } })
+  await configure(server, VALIDATING, 'v', webhook('v', hook, { rules: [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] }))
+  t.equal((await server.delete(MAPS)).code, 200)
+  t.same(names(hook.asked).sort(), ['DELETE ConfigMap default/a', 'DELETE ConfigMap default/b'])
 })
 
 t.test('connections are reviewed with their options, which a webhook may change', async t => {
