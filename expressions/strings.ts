@@ -12,7 +12,8 @@ import {
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
 const WORK_OF_WEIGHT = 4
-const UNITS_MATCHED_PER_WORK = 40
+/** Of what matching takes, which upstream charges by the lengths of text and pattern alone. */
+const COST_PER_WORK = 2
 const patterns = new ObjectPatterns(MAX_WEIGHT)
 /** Parts of a string. */
 const MAX_PARTS = 1_000_000
@@ -89,22 +90,23 @@ function * split (text: string, by: string, most: Value | undefined, meter: Mete
 
 /** @throws CostExceeded for a pattern that would block the event loop */
 export function matches (text: string, pattern: string, meter: Meter): Value {
-  const { why, matches, tooLong } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
+  const { why, matches, tooLong, costOf } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
   if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
   if (tooLong(text)) throw new CostExceeded()
+  meter.work(costOf(text) / COST_PER_WORK)
   return matches(text)
 }
 
 /** @throws CostExceeded */
 function * found (text: string, pattern: string, most: number, meter: Meter): Steps<string[] | Fault> {
-  const { why, matchesIn, tooLong, weight } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
+  const { why, matchesIn, tooLong, costOf } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
   if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
   if (tooLong(text)) throw new CostExceeded()
   const parts: string[] = []
   if (most === 0) return parts
   for (const part of matchesIn(text)) {
     if (parts.push(part) >= most) break
-    meter.work(text.length * weight / UNITS_MATCHED_PER_WORK)
+    meter.work(costOf(text) / COST_PER_WORK)
     if (meter.isDue) yield
   }
   return parts

@@ -1,7 +1,8 @@
 import t from 'tap'
-import { Meter } from '../../expressions/meter.js'
+import { CostExceeded, Meter } from '../../expressions/meter.js'
 import { Environment } from '../../expressions/program.js'
 import { Search } from '../../expressions/search.js'
+import { matches } from '../../expressions/strings.js'
 import { DYN } from '../../expressions/types.js'
 import { Fault } from '../../expressions/values.js'
 import { finish } from '../../schemas/steps.js'
@@ -62,4 +63,17 @@ t.test('a search looks at each character of long texts once, and finds what a pl
       t.equal(finish(search.upTo(from)), random.lastIndexOf(wanted, from), `${length} up to ${from}`)
     }
   }
+})
+
+t.test('matching many texts is work that ends, and that others need not wait for', async t => {
+  const meter = new Meter()
+  t.equal(matches('a'.repeat(1000), '^z{900}$', meter), false)
+  t.ok(meter.isDue)
+  let count = 1
+  try {
+    for (; count < 1000; count++) matches('a'.repeat(1000), '^z{900}$', meter)
+  } catch (error) {
+    t.ok(error instanceof CostExceeded)
+  }
+  t.ok(count > 20 && count < 100, `${count} times`)
 })

@@ -11,8 +11,10 @@ const re2 = onDemand<typeof Re2>('re2js')
 const MAX = 6000
 /** Budget of matching: characters of the strings times the weight of their expression. */
 const MAX_MATCHED = 500_000
-/** For one string of an object: matching takes 25 ns for each at worst, and less for nearly every expression. */
+/** For one string of an object: matching takes 30 to 80 ns for each at worst, and less for nearly every expression. */
 const MAX_MATCHED_AT_ONCE = 2_000_000
+/** For all strings of an object. Seconds at worst, in steps. */
+export const MAX_MATCHED_OF_OBJECT = 50_000_000
 /** For one expression of a type: compiling takes up to 4 µs for each, once. */
 const MAX_COMPILED = 20_000
 /** Compiled expressions that are kept. Rules make some of data. */
@@ -60,6 +62,8 @@ export interface Expression {
   readonly matches: (text: string) => boolean
   /** Whether matching the text would block the event loop. */
   readonly tooLong: (text: string) => boolean
+  /** What matching the text takes at worst: its characters times the weight of the expression. */
+  readonly costOf: (text: string) => number
 }
 
 export interface ObjectExpression extends Expression {
@@ -70,7 +74,8 @@ export interface ObjectExpression extends Expression {
 }
 
 const never = (): boolean => false
-const UNCHECKED: Expression = { matches: () => true, tooLong: never }
+const free = (): number => 0
+const UNCHECKED: Expression = { matches: () => true, tooLong: never, costOf: free }
 
 /** The expressions of one definition, each compiled once. */
 export class Patterns {
@@ -102,11 +107,12 @@ export class Patterns {
           this.#matched += text.length * weight
           return this.#matched > MAX_MATCHED || compiled.matcher(text).find()
         },
-        tooLong: never
+        tooLong: never,
+        costOf: free // it has a budget of its own
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      return { why: why.endsWith('`') ? why : `${why}: \`\``, matches: () => true, tooLong: never }
+      return { ...UNCHECKED, why: why.endsWith('`') ? why : `${why}: \`\`` }
     }
   }
 }
@@ -135,23 +141,25 @@ const none = (): Iterable<string> => []
 
 function compileFor (source: string, most: number): ObjectExpression {
   const weight = source.length > most ? source.length : Math.max(weigh(source), source.length)
-  if (weight > most) return { weight: 0, matches: never, matchesIn: none, tooLong: () => true }
+  if (weight > most) return { weight: 0, matches: never, matchesIn: none, tooLong: () => true, costOf: free }
   try {
     const compiled = re2().RE2JS.compile(source)
+    const costOf = (text: string): number => text.length * weight
     return {
       matches: text => compiled.matcher(text).find(),
       weight,
+      costOf,
       matchesIn: function * (text) {
         const matcher = compiled.matcher(text)
         while (matcher.find()) yield matcher.group() ?? ''
       },
-      tooLong: text => text.length * weight > MAX_MATCHED_AT_ONCE
+      tooLong: text => costOf(text) > MAX_MATCHED_AT_ONCE
     }
   } catch (error) {
     // In a schema, it is past the budget of its definition, so it was not compiled there.
     return {
       why: error instanceof Error ? error.message : String(error), weight, matches: never, matchesIn: none,
-      tooLong: never
+      tooLong: never, costOf: free
     }
   }
 }

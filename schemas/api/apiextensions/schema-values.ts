@@ -4,7 +4,7 @@ import type { Report } from '../../language/types.js'
 import type { FieldError } from '../../status.js'
 import { finish, type Steps } from '../../steps.js'
 import type { Correlation } from './correlation.js'
-import type { Patterns } from './patterns.js'
+import { MAX_MATCHED_OF_OBJECT, type Patterns } from './patterns.js'
 import { STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat } from './rules/formats.js'
@@ -18,6 +18,8 @@ const MAX_STEPS = 20_000
 const MAX_FOUND = 100
 /** Steps between two yields: about a millisecond. */
 const STEPS_PER_YIELD = 1000
+/** Cost of matching a pattern that is a step. */
+const MATCHED_PER_STEP = 20
 
 type ValueFinding = FieldError & { readonly name: string }
 
@@ -49,6 +51,7 @@ export class ValueValidator {
   readonly #later: boolean
   #steps = 0
   #yielded = 0
+  #matched = 0
 
   /**
    * @param ofObjects checks everything; by default values of a definition, within a number of steps
@@ -144,8 +147,11 @@ export class ValueValidator {
       this.#say(findings, name, words, value, 'FieldValueTooLong')
     } else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
     else if (pattern !== '') {
-      const { matches, tooLong } = this.#patterns.of(pattern)
-      if (tooLong(value)) said(`is too long to be matched with '${pattern}'`)
+      const { matches, tooLong, costOf } = this.#patterns.of(pattern)
+      const cost = costOf(value)
+      this.#steps += cost / MATCHED_PER_STEP
+      this.#matched += cost
+      if (tooLong(value) || this.#matched > MAX_MATCHED_OF_OBJECT) said(`is too long to be matched with '${pattern}'`)
       else if (!matches(value)) said(`should match '${pattern}'`)
     }
     if (!hasFormat(format, value, this.#later)) {
