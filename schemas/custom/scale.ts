@@ -2,16 +2,20 @@
 import type { CustomResourceSubresourceScale } from '../api/apiextensions/customresourcedefinitions.js'
 import { typeOf } from '../api/apiextensions/plain-values.js'
 import { Scale } from '../api/autoscaling/scale.js'
-import { scaleColumns } from '../api/autoscaling/columns.js'
+import { replicaColumns } from '../api/autoscaling/columns.js'
 import { putAt, valueAt } from '../language/values.js'
 import type { Report } from '../language/types.js'
 import type { ApiObject } from '../meta/api-object.js'
-import type { Column } from '../columns.js'
+import { name, type Column } from '../columns.js'
 import type { Subresource } from '../subresource.js'
 import { invalid } from '../rules/findings.js'
 import { badRequest, StatusError } from '../status.js'
+import { customColumns } from './columns.js'
 
 const MAX_REPLICAS = 2 ** 31 - 1
+
+const REPLICAS = replicaColumns as ReadonlyArray<Column<ApiObject>> // for objects that `read` returns
+const COLUMNS = [name, ...REPLICAS, ...customColumns().slice(1)]
 
 /** Paths are simple: names, separated by dots. */
 const pathOf = (path: string): string => path.replace(/^\./, '')
@@ -31,7 +35,7 @@ export function customScale (
     version: 'v1',
     view: {
       message: Scale,
-      columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // for objects that `read` returns
+      columns: COLUMNS,
       read: object => {
         const { metadata: { name, namespace, uid, resourceVersion, creationTimestamp } } = object
         const replicas = numberAt(object, specReplicasPath)

@@ -68,9 +68,9 @@ export const autoscalerColumns: ReadonlyArray<Column<v2.HorizontalPodAutoscaler>
   age
 ]
 
-export const scaleColumns: ReadonlyArray<Column<Scale>> = [
-  { ...name, format: '' },
+export const replicaColumns: ReadonlyArray<Column<Scale>> = [
   integer('Desired', 'Number of pods that are wanted.', ({ spec }) => spec.replicas),
-  integer('Available', 'Number of pods there are.', ({ status }) => status.replicas),
-  age
+  integer('Available', 'Number of pods there are.', ({ status }) => status.replicas)
 ]
+
+export const scaleColumns: ReadonlyArray<Column<Scale>> = [{ ...name, format: '' }, ...replicaColumns, age]

@@ -99,6 +99,7 @@ t.test('status and scale are subresources where the definition says so', async t
   const status = await server.patch(`${WIDGETS}/a/status`, { spec: { size: 99 }, status: { replicas: 1, selector: 'a=b' }, metadata: { labels: { no: 'no' } } })
   t.match(status.json, { metadata: { generation: 2, labels: undefined }, spec: { size: 1 }, status: { replicas: 1, selector: 'a=b' } })
   t.match((await server.get(`${WIDGETS}/a/scale`)).json, { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 2 }, status: { replicas: 1, selector: 'a=b' } })
+  t.match((await server.get(`${WIDGETS}/a/scale`, { accept: TABLE })).json, { columnDefinitions: [{ name: 'Name', format: 'name' }, { name: 'Desired' }, { name: 'Available' }, { name: 'Age', type: 'date' }], rows: [{ cells: ['a', 2, 1, /s$/] }] })
   t.match((await server.patch(`${WIDGETS}/a/scale`, { spec: { replicas: 4 } })).json, { spec: { replicas: 4 } })
   t.match((await server.put(`${WIDGETS}/a/scale`, { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a', namespace: 'default' }, spec: { replicas: 5 } })).json, { spec: { replicas: 5 } })
   t.match((await server.get(`${WIDGETS}/a`)).json, { metadata: { generation: 4 }, spec: { replicas: 5, size: 1 } })
