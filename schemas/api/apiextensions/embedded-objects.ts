@@ -46,8 +46,9 @@ function checkObject (
 ): void {
   for (const name of ['apiVersion', 'kind'] as const) {
     const text = object[name]
-    if (text === undefined || text === '') required(report, below(name))
+    if (text === undefined) required(report, below(name))
     else if (typeof text !== 'string') invalid(misread, below(name), text, 'must be a string')
+    else if (text === '') invalid(report, below(name), text, 'must not be empty')
     else if (name === 'apiVersion') {
       if (text.split('/').length > 2) invalid(report, below(name), text, `unexpected GroupVersion string: ${text}`)
     } else {
