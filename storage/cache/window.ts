@@ -24,7 +24,8 @@ let windows = 0
 export class EventWindow {
   /** Unique in the process: equal numbers in two windows are different events. */
   readonly serial = ++windows
-  #slots: Slot[] = []
+  /** What was dropped is undefined until the array is compacted. */
+  #slots: Array<Slot | undefined> = []
   /** Number of #slots[0]. */
   #first = 0
   #bytes = 0
@@ -70,7 +71,7 @@ export class EventWindow {
       if (kept <= 64) break
       this.#bytes -= oldest.bytes
       this.#since = oldest.event.revision
-      this.#head++
+      this.#slots[this.#head++] = undefined // a thousand events of large objects are a gigabyte
     }
     if (this.#head > 1024 && this.#head * 2 > this.#slots.length) {
       this.#slots = this.#slots.slice(this.#head)

@@ -1,4 +1,7 @@
 import t from 'tap'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { CacheEvent } from '../../../storage/cache/event.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import { EventWindow } from '../../../storage/cache/window.js'
@@ -19,4 +22,22 @@ t.test('more than the least number of events is kept for a minute, whether other
   t.equal(window.firstAfter(2 * MIN), window.begin)
   window.push(event(3 * MIN + 1), 80_000)
   t.equal(window.end - window.begin, MIN)
+})
+
+t.test('what is dropped to bound the bytes of large objects is free at once', async t => {
+  const window = new EventWindow(0, MIN)
+  const json = Buffer.alloc(1_000_000, 'x')
+  const dropped: Array<WeakRef<CacheEvent>> = []
+  for (let revision = 1; revision <= 200; revision++) {
+    const large = new CacheEvent('ADDED', revision, new Entry(`/x/${revision}`, revision, json, undefined, []), undefined)
+    window.push(large, 0)
+    if (revision <= 100) dropped.push(new WeakRef(large))
+  }
+  t.equal(window.begin, 200 - 67)
+  t.equal(window.at(window.begin)?.revision, 134)
+  t.equal(window.firstAfter(150), 150)
+  await sleep(1) // a reference that was just made is strong for the rest of its turn
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  t.equal(dropped.filter(one => one.deref() !== undefined).length, 0)
 })
