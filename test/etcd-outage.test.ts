@@ -6,7 +6,7 @@ import type { Revision } from '../storage/backend.js'
 import { openBackend } from '../storage/open.js'
 import { Observed } from './contracts/observed.js'
 import { Line, startEtcd } from './etcd-process.js'
-import { RunningServer, TOKEN, until } from './interop/server.js'
+import { RunningServer, ServerHere, TOKEN, until } from './interop/server.js'
 import { ownTime } from './own-time.js'
 
 const SECRETS = '/api/v1/namespaces/default/secrets'
@@ -26,10 +26,10 @@ class Informer {
   watches = 0
   /** Versions by name, from the lists and events. */
   readonly state = new Map<string, Revision>()
-  readonly #server: RunningServer
+  readonly #server: RunningServer | ServerHere
   readonly #over = new AbortController()
 
-  constructor (t: Test, server: RunningServer) {
+  constructor (t: Test, server: RunningServer | ServerHere) {
     this.#server = server
     t.teardown(() => { this.#over.abort() })
   }
@@ -133,7 +133,7 @@ t.test('a server that starts without etcd reports it, refuses requests at once, 
 
 t.test('while etcd hangs a write ends within the timeout of one call, says since when, and asks for no retry', async t => {
   const etcd = await startEtcd(t)
-  const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
+  const server = await ServerHere.start(t, [`--etcd-servers=${etcd.url}`])
   t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
   const began = Date.now()
   etcd.pause()
@@ -213,7 +213,7 @@ t.test('while etcd is killed and restarted under load, a watch continues and see
 t.test('after a minute without the store no stale read is served as the newest, and the watch continues', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
-  const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`])
+  const server = await ServerHere.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`])
   const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => truth.close())
   const informer = new Informer(t, server)
@@ -252,7 +252,7 @@ t.test('after a minute without the store no stale read is served as the newest, 
 t.test('a compaction interrupts no watch that has kept up; one that has not must list again', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
-  const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0'])
+  const server = await ServerHere.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0'])
   const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => truth.close())
   const informer = new Informer(t, server)

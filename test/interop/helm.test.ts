@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import type { Json } from '../build.js'
 import { helmProgram } from '../tools.js'
 import { Kubectl } from './kubectl.js'
-import { RunningServer } from './server.js'
+import { ServerHere } from './server.js'
 
 const CHART = {
   'Chart.yaml': { apiVersion: 'v2', name: 'shop', version: '0.1.0', kubeVersion: '>=1.24.0-0' },
@@ -63,7 +63,7 @@ spec:
 
 for (const [release, minor] of [['1.36', 36], ['1.24', 24]] as const) {
   t.test(`helm installs, upgrades, rolls back and uninstalls a chart with ${release} emulated`, async t => {
-    const server = await RunningServer.start(t, ['--compat-names', `--emulated-version=${release}`])
+    const server = await ServerHere.start(t, ['--compat-names', `--emulated-version=${release}`])
     const helm = new Kubectl(t, { path: helmProgram(), minor, version: release }, server.tokenConfig())
     for (const [name, content] of Object.entries(CHART)) write(helm, `shop/${name}`, content)
     const get = async (path: string): Promise<Json> => JSON.parse((await server.ask(path)).body) as Json

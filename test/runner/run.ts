@@ -8,7 +8,7 @@
  *     npm test -- --coverage   everything, then the coverage of lines by room
  *     npm test -- --quick      a part of every room, without other programs
  *
- * Everything takes some 2,250 s of CPU: 50 for a cold lint, 115 for small benchmarks, 95 for the package in another
+ * Everything takes some 2,150 s of CPU: 50 for a cold lint, 65 for small benchmarks, 95 for the package in another
  * project. tap's own command took 1.6 times as much, with conformance/ once, because it starts a process for each file:
  * `batches.ts` lets files share one. So a test file is a program that uses only tap's library. A run on two cores ends
  * sooner by less CPU, or by less waiting while nothing else is left.
