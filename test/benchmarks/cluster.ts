@@ -16,7 +16,7 @@ import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { gets } from './http1.js'
 import { fill } from './objects.js'
-import { cpu, launch, memory, type Launched } from './process.js'
+import { cpu, launch, launchApart, memory, type Launched } from './process.js'
 import { bareFor } from './reads.js'
 import { figure, out, quantile, report, table } from './report.js'
 import type { Scale } from './scale.js'
@@ -35,15 +35,17 @@ export interface Cluster {
 }
 
 /** Starts a server with so many nodes. */
-export async function startCluster (ends: Ends, count: number, store: 'embedded' | 'etcd'): Promise<Cluster> {
+/** @param more further flags of Node for the server, whose process then is its own */
+export async function startCluster (ends: Ends, count: number, store: 'embedded' | 'etcd', more: readonly string[] = []): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-cluster-'))
   ends.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const clients = authority()
   writeFileSync(join(folder, 'ca.crt'), clients.certificate)
-  const server = ends.add(await launch([
+  const flags = [
     '--emulated-version=1.36', `--client-ca-file=${join(folder, 'ca.crt')}`, '--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction', '--event-ttl=3h', '--v=0',
     ...store === 'etcd' ? [`--etcd-servers=${(await startEtcd(ends)).url}`] : []
-  ]))
+  ]
+  const server = ends.add(more.length === 0 ? await launch(flags) : await launchApart(flags, undefined, more))
   const over = new AbortController()
   setMaxListeners(0, over.signal)
   const tally = new Tally()

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { nodeFlags, until } from '../interop/server.js'
 import type { Held } from './probe.js'
 
-const PROBE = fileURLToPath(new URL('probe.js', import.meta.url))
+export const PROBE = fileURLToPath(new URL('probe.js', import.meta.url))
 const START_TIME = 30_000
 
 export type Protocol = 'http1' | 'http2'
@@ -37,6 +37,20 @@ export interface Target {
   readonly stop: () => Promise<void>
 }
 
+/** What the process of a server with the probe holds after collections. */
+export async function heldBy (child: ChildProcess): Promise<Held> {
+  child.send('held')
+  const gone = new AbortController()
+  const left = (): void => { gone.abort(new Error('the server has ended')) }
+  child.once('exit', left)
+  try {
+    const [answer] = await once(child, 'message', { signal: gone.signal }) as [Held]
+    return answer
+  } finally {
+    child.off('exit', left)
+  }
+}
+
 /** Resolves when all its places are ready. @param program a script with its arguments */
 export async function startTarget (program: readonly string[], places: readonly Place[]): Promise<Target> {
   const { NODE_OPTIONS: _, ...env } = process.env
@@ -49,18 +63,7 @@ export async function startTarget (program: readonly string[], places: readonly 
     child.kill('SIGKILL')
     await gone
   }
-  const held = async (): Promise<Held> => {
-    child.send('held')
-    const gone = new AbortController()
-    const left = (): void => { gone.abort(new Error('the server has ended')) }
-    child.once('exit', left)
-    try {
-      const [answer] = await once(child, 'message', { signal: gone.signal }) as [Held]
-      return answer
-    } finally {
-      child.off('exit', left)
-    }
-  }
+  const held = (): Promise<Held> => heldBy(child)
   for (const place of places) {
     const client = new Client(place, place.protocols[0] ?? 'http1')
     try {
