@@ -22,7 +22,8 @@ export function orchService (values: Values): {
   settings: NonNullable<ServerOptions['orchService']>, warnings: string[]
 } {
   const bound = publicAddress(values)
-  const address = isLoopback(bound) && !values.local ? hostAddress() ?? bound : bound
+  const isHidden = isLoopback(bound) && values['advertise-address'] === '' && !values.local
+  const address = isHidden ? hostAddress() ?? bound : bound
   const reconciler = values['endpoint-reconciler-type']
   const problem = reconciler === 'none' ? undefined : addressProblem(address)
   return {

@@ -105,6 +105,8 @@ t.test('a server on loopback alone has the address of its host, as upstream, if 
   const host = hostAddress()
   t.match(options.orchService, host === undefined ? { reconciler: 'none' } : { address: host, reconciler: 'lease' })
   if (host !== undefined) t.match(serviceWarnings, [`the service orch leads to ${host}, where nothing listens`])
+  const advertised = orchService(checkedFlags([`--data-dir=${t.testdir()}`, '--advertise-address=127.0.0.1']).values)
+  t.match(advertised.settings, { address: '127.0.0.1', reconciler: 'none' }, 'what is advertised is never replaced')
 })
 
 t.test('flags set all of it, and --master-service-namespace its namespace', async t => {
