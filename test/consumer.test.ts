@@ -321,7 +321,9 @@ t.test('the packed package compiles and runs in another strict project', async t
 
   const [compiler, config] = ['typescript-native', 'tsconfig.json']
   const tsc = join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc')
-  const compiled = await run(process.execPath, [tsc, '--project', join(project, config)], { env: { ...process.env, GOGC: 'off' } })
+  const compiled = await run(
+    process.execPath, [tsc, '--project', join(project, config)], { env: { ...process.env, GOGC: 'off' } }
+  )
     .catch((error: unknown) => error as { stdout: string })
   t.equal(compiled.stdout, '', `it compiles with ${compiler} ${versionOf(compiler)}`)
 

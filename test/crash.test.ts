@@ -67,7 +67,9 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
   let from = 0
 
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await launchApart(['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0'], folder)
+    const server = await launchApart(
+      ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0'], folder
+    )
     const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
     if (round === 0) {
       const list = await ask(server.port, agent, 'GET', CONFIGS)

@@ -252,7 +252,9 @@ t.test('after a minute without the store no stale read is served as the newest, 
 t.test('a compaction interrupts no watch that has kept up; one that has not must list again', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
-  const server = await ServerHere.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0'])
+  const server = await ServerHere.start(
+    t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0']
+  )
   const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => truth.close())
   const informer = new Informer(t, server)

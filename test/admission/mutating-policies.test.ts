@@ -267,7 +267,9 @@ t.test('a policy that says what it cannot is refused with its causes', async t =
 
 t.test('a name that the server generates is not there yet, and is for validating policies', async t => {
   const server = await policed(t)
-  await server.bind(policy('p', [apply('Object{data: {"name": request.?name.orValue("none"), "made": string(object.metadata.generateName)}}')]))
+  await server.bind(policy(
+    'p', [apply('Object{data: {"name": request.?name.orValue("none"), "made": string(object.metadata.generateName)}}')]
+  ))
   const v1 = POLICIES.replace('mutatingadmissionpolicies', 'validatingadmission')
   await server.post(`${v1}policies`, {
     metadata: { name: 'v' },
@@ -431,19 +433,45 @@ t.test('whoever names parameters has to be allowed to read them', async t => {
 t.test('a scalar of another type than the schema of a definition names is an error of the policy', async t => {
   const server = await policed(t)
   const text = { type: 'string' }
-  const spec = { type: 'object', properties: { size: { type: 'integer' }, on: { type: 'boolean' }, name: text, since: { ...text, format: 'date' }, list: { type: 'array', items: text }, map: { type: 'object', additionalProperties: text } } }
-  await install(server, definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })] }))
+  const spec = {
+    type: 'object',
+    properties: {
+      size: { type: 'integer' }, on: { type: 'boolean' }, name: text, since: { ...text, format: 'date' },
+      list: { type: 'array', items: text }, map: { type: 'object', additionalProperties: text }
+    }
+  }
+  await install(
+    server,
+    definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })] })
+  )
   const widgets = '/apis/example.com/v1/namespaces/default/widgets'
   const made = async (fields: string, failurePolicy = 'Fail'): Promise<Json> => {
-    await server.bind(policy('p', [apply(`Object{spec: Object.spec{${fields}}}`)], { matchConstraints: of(['widgets'], ['example.com']), failurePolicy }))
-    const { json } = await server.post(`${widgets}?dryRun=All`, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { name: 'n' } })
+    await server.bind(policy(
+      'p', [apply(`Object{spec: Object.spec{${fields}}}`)],
+      { matchConstraints: of(['widgets'], ['example.com']), failurePolicy }
+    ))
+    const { json } = await server.post(
+      `${widgets}?dryRun=All`,
+      { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { name: 'n' } }
+    )
     await server.unbind('p')
     return json
   }
-  for (const [fields, place] of [['size: "x"', 'size'], ['on: 1', 'on'], ['name: 1', 'name'], ['map: {"a": 1}', 'map.a']] as const) {
-    t.match(await made(fields), { code: 403, message: new RegExp(`failed to convert patch object to typed object: \\.spec\\.${place}: expected a`) }, fields)
+  for (const [fields, place] of [
+    ['size: "x"', 'size'], ['on: 1', 'on'], ['name: 1', 'name'], ['map: {"a": 1}', 'map.a']
+  ] as const) {
+    t.match(
+      await made(fields),
+      {
+        code: 403, message: new RegExp(`failed to convert patch object to typed object: \\.spec\\.${place}: expected a`)
+      },
+      fields
+    )
     t.same((await made(fields, 'Ignore'))['spec'], { name: 'n' }, 'which its failure policy may ignore')
   }
   t.same((await made('size: 3, on: true, map: {"a": "b"}'))['spec'], { name: 'n', size: 3, on: true, map: { a: 'b' } })
-  t.match(await made('since: 1'), { code: 422, details: { causes: [{ field: 'spec.since' }] } }, 'text with a format is left to the schema')
+  t.match(
+    await made('since: 1'), { code: 422, details: { causes: [{ field: 'spec.since' }] } },
+    'text with a format is left to the schema'
+  )
 })

@@ -614,7 +614,14 @@ t.test('types of many variables are checked in turns', async t => {
 t.test('a rule with names protects them from the deletion of their collection', async t => {
   const server = await policed(t)
   for (const name of ['kept', 'other']) await server.post(MAPS, map(name))
-  await server.with({ matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'], resourceNames: ['kept'] }] }, ...rule('false') })
+  await server.with({
+    matchConstraints: {
+      resourceRules: [{
+        apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'], resourceNames: ['kept']
+      }]
+    },
+    ...rule('false')
+  })
   t.equal((await server.delete(MAPS)).code, 422)
   t.equal((await server.get(`${MAPS}/kept`)).code, 200)
   t.equal((await server.delete(`${MAPS}?fieldSelector=metadata.name%3Dother`)).code, 200)

@@ -206,7 +206,11 @@ t.test('encoded and mistyped bodies are 415 by name', async t => {
   const type = (value: string, more: Record<string, string> = {}): Case => ({ title: value, body: good, headers: { 'content-type': value, ...more }, codes: [415] })
   await refuses(t, server, [
     type('text/plain'), type('application/xml'), type('application/jsonx'), type('application/json-patch+json'), type('__proto__'), type('constructor'), type('multipart/form-data; boundary=x'), type('application/x-www-form-urlencoded'),
-    ...['foo', 'foo=', '=x', 'foo="x', ';x=y', 'q=a b', 'a=b c=d', 'charset=utf-8; Charset=utf-16', 'a=""b'].map(parameters => type(`application/json;${parameters}`)), { ...type(`application/json; a=b${' '.repeat(30_000)}c`), title: 'blanks' }, { ...type(`application/json${'; a="'.repeat(6001)}`), title: 'quotes' },
+    ...[
+      'foo', 'foo=', '=x', 'foo="x', ';x=y', 'q=a b', 'a=b c=d', 'charset=utf-8; Charset=utf-16', 'a=""b'
+    ].map(parameters => type(`application/json;${parameters}`)), {
+      ...type(`application/json; a=b${' '.repeat(30_000)}c`), title: 'blanks'
+    }, { ...type(`application/json${'; a="'.repeat(6001)}`), title: 'quotes' },
     { title: 'gzip', body: gzipSync(good), headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, codes: [415], says: /gzip/ }, { title: 'br', body: good, headers: { ...JSON_TYPE, 'content-encoding': 'br' }, codes: [415] },
     {
       title: 'gzip bomb', body: gzipSync(Buffer.alloc(30_000_000)),
@@ -215,7 +219,9 @@ t.test('encoded and mistyped bodies are 415 by name', async t => {
     { title: 'patch as JSON', method: 'PATCH', url: `${BINDINGS}/x`, body: '{}', headers: JSON_TYPE, codes: [415], says: /accepted media types include: application\/json-patch\+json, / }
   ])
   t.equal((await server.post(BINDINGS, good, { 'content-type': 'Application/JSON; Charset=UTF-8' })).code, 201, 'parameters and case do not matter')
-  for (const [index, value] of ['application/json ;', 'application/yaml; a="b;\\"c" ; d=e; ', 'application/json; a=b; A=b', ' '].entries()) {
+  for (const [index, value] of [
+    'application/json ;', 'application/yaml; a="b;\\"c" ; d=e; ', 'application/json; a=b; A=b', ' '
+  ].entries()) {
     t.equal((await server.post(BINDINGS, binding(`typed-${index}`), { 'content-type': value })).code, 201, value)
   }
 })

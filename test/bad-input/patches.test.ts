@@ -123,7 +123,13 @@ t.test('patches that grow are stopped', async t => {
   const many = repeat(40_000, index => index)
   await refuses(t, server, [
     operations(repeat(10_001, () => kind), '10,001 operations', { codes: [413], says: /is 10000, got 10001/ }),
-    operations([{ op: 'add', path: '/x', value: { y: 'x'.repeat(1000) } }, ...repeat(40, index => ({ op: 'copy', from: '/x', path: `/x/y${index}` }))], 'all of it doubled 40 times', { says: /copies add up to more than/ }),
+    operations(
+      [
+        { op: 'add', path: '/x', value: { y: 'x'.repeat(1000) } },
+        ...repeat(40, index => ({ op: 'copy', from: '/x', path: `/x/y${index}` }))
+      ],
+      'all of it doubled 40 times', { says: /copies add up to more than/ }
+    ),
     operations(repeat(40, index => ({ op: 'copy', from: '/metadata', path: `/metadata/x${index}` })), 'metadata doubled 40 times', { says: /copies add up to more than/ }),
     operations([{ op: 'add', path: '/x', value: ['x'.repeat(100_000)] }, ...repeat(9000, () => ({ op: 'copy', from: '/x/0', path: '/x/-' }))], 'a long text copied', { says: /3 MiB/ }),
     operations([{ op: 'add', path: '/x', value: {} }, ...repeat(1200, () => ({ op: 'copy', from: '/x', path: '/x/x' }))], 'nested by copies', { says: /copies add up|deep/ }),

@@ -93,13 +93,19 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
 export async function launchApart (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Apart> {
   const { port, all } = await allFlags(flags, folder)
   const since = performance.now()
-  const child = spawn(node, [...nodeFlags(), ...more, program, ...all], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
+  const child = spawn(
+    node, [...nodeFlags(), ...more, program, ...all],
+    { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] }
+  )
   let errors = ''
   child.stderr?.on('data', (text: Buffer) => { errors += text.toString() })
   await untilReady(port, () => {
     if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
   })
-  return { port, node, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
+  return {
+    port, node, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder),
+    kill: () => kill(child)
+  }
 }
 
 async function allFlags (flags: readonly string[], folder: string): Promise<{ readonly port: number, readonly all: string[] }> {

@@ -12,7 +12,9 @@ const gadget = (name: string, price = 5): Json => ({ apiVersion: `${GROUP}/v1`, 
 async function running (t: Test & { testdir: (files: Record<string, string>) => string }): Promise<{ readonly shop: ExtensionServer, readonly server: ServerHere }> {
   const shop = await extensionServer(t)
   const folder = t.testdir({ 'proxy.crt': proxyPair.certificate, 'proxy.key': proxyPair.key })
-  const server = await ServerHere.start(t, [`--proxy-client-cert-file=${join(folder, 'proxy.crt')}`, `--proxy-client-key-file=${join(folder, 'proxy.key')}`])
+  const server = await ServerHere.start(
+    t, [`--proxy-client-cert-file=${join(folder, 'proxy.crt')}`, `--proxy-client-key-file=${join(folder, 'proxy.key')}`]
+  )
   const { code, body } = await server.ask('/api/v1/namespaces/default/services', 'POST', { metadata: { name: 'shop' }, spec: { type: 'ExternalName', externalName: 'localhost' } })
   if (code !== 201) throw new Error(body)
   return { shop, server }

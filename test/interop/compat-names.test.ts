@@ -14,7 +14,13 @@ const USERS = 'root-token,root,1,system:masters\nann-token,ann,2\ninterop-token,
 
 async function start (t: Test): Promise<ServerHere> {
   const folder = t.testdir({ tokens: USERS })
-  return await ServerHere.start(t, ['--compat-names', '--authorization-mode=RBAC,Node', `--token-auth-file=${folder}/tokens`, '--service-cluster-ip-range=10.0.0.0/24'])
+  return await ServerHere.start(
+    t,
+    [
+      '--compat-names', '--authorization-mode=RBAC,Node', `--token-auth-file=${folder}/tokens`,
+      '--service-cluster-ip-range=10.0.0.0/24'
+    ]
+  )
 }
 
 const access = (rules: string, subjects: string): string => `

@@ -32,7 +32,12 @@ async function change (server: ServerHere, path: string, make: (object: Json) =>
   }
 }
 
-const establish = (server: ServerHere, name: string): Promise<void> => until(`${name} to be established`, async () => JSON.stringify((await ask(server, `${CRDS}/${name}`))['status'].conditions ?? []).includes('InitialNamesAccepted'))
+const establish = (server: ServerHere, name: string): Promise<void> => until(
+  `${name} to be established`,
+  async () => JSON.stringify(
+    (await ask(server, `${CRDS}/${name}`))['status'].conditions ?? []
+  ).includes('InitialNamesAccepted')
+)
 
 /** The objects of an informer according to its events; fails on an event that does not follow from the earlier ones. */
 class Record {

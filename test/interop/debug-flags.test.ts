@@ -30,7 +30,9 @@ for (const program of programs()) {
 }
 
 t.test('a level set by --vmodule stays, and without profiling the level cannot be changed', async t => {
-  const put = async (server: ServerHere, v: number): Promise<number> => (await server.ask('/debug/flags/v', 'PUT', v as unknown as object)).code // in JSON it is the number
+  const put = async (server: ServerHere, v: number): Promise<number> => (await server.ask(
+    '/debug/flags/v', 'PUT', v as unknown as object
+  )).code // in JSON it is the number
   const server = await ServerHere.start(t, ['--vmodule=request-log=3'])
   t.equal(await put(server, 0), 200)
   await server.ask('/version')

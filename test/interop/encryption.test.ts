@@ -90,7 +90,9 @@ t.test('etcd, with servers of their own for Secrets and a key service', async t 
   const service = await keyServiceOf(t)
   const { flag, write } = configured(t)
   write({ kms: { name: 'local', endpoint: service.endpoint } })
-  const server = await ServerHere.start(t, [flag, `--etcd-servers=${etcd.url}`, `--etcd-servers-overrides=/secrets#${own.url}`])
+  const server = await ServerHere.start(
+    t, [flag, `--etcd-servers=${etcd.url}`, `--etcd-servers-overrides=/secrets#${own.url}`]
+  )
   const kubectl = new Kubectl(t, older, server.tokenConfig())
   await kubectl.ok('create', 'secret', 'generic', 'one', `--from-literal=text=${TEXT}`)
   await kubectl.ok('create', 'configmap', 'one', '--from-literal=text=plain')

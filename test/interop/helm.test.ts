@@ -73,12 +73,16 @@ for (const [release, minor] of [['1.36', 36], ['1.24', 24]] as const) {
     const IN_TEAM = '--namespace=team'
 
     await helm.ok('install', 'a', './shop', IN_TEAM, '--create-namespace')
-    t.match(await config(), { color: 'red', version: new RegExp(`^v1\\.${minor}\\.`), serves: 'true', found: 'kube-system' })
+    t.match(
+      await config(), { color: 'red', version: new RegExp(`^v1\\.${minor}\\.`), serves: 'true', found: 'kube-system' }
+    )
     t.match(await get('/apis/shop.example.com/v1/namespaces/team/carts/a'), { size: 2 })
     t.match(await get('/api/v1/namespaces/team/configmaps/a-hook'), { data: { ran: 'yes' } })
     await helm.ok('upgrade', 'a', './shop', IN_TEAM, '--set=color=blue,replicas=3')
     t.match([(await config()).color, await replicas()], ['blue', 3])
-    t.match(await helm.run(['upgrade', 'a', './shop', IN_TEAM, '--set=replicas=-1']), { code: 1, err: /spec\.replicas/ })
+    t.match(
+      await helm.run(['upgrade', 'a', './shop', IN_TEAM, '--set=replicas=-1']), { code: 1, err: /spec\.replicas/ }
+    )
     await helm.ok('rollback', 'a', '1', IN_TEAM)
     t.match([(await config()).color, await replicas()], ['red', 2])
     t.match(

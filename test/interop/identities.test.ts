@@ -21,7 +21,9 @@ const READERS = {
 for (const program of programs()) {
   t.test(`kubectl ${program.version}`, async t => {
     const folder = t.testdir({ policy: POLICY })
-    const server = await ServerHere.start(t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`])
+    const server = await ServerHere.start(
+      t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`]
+    )
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
     await t.test('--as and --as-group impersonate another user', async t => {

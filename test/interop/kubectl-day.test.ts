@@ -13,7 +13,9 @@ import { ServerHere } from './server.js'
 import { SHOP } from './shop.js'
 
 const IN_SHOP = '--namespace=shop'
-const onEtcd = async (t: Test): Promise<ServerHere> => await ServerHere.start(t, [`--etcd-servers=${(await startEtcd(t)).url}`])
+const onEtcd = async (t: Test): Promise<ServerHere> => await ServerHere.start(
+  t, [`--etcd-servers=${(await startEtcd(t)).url}`]
+)
 
 // The newest on one back end, the oldest on the other: their requests differ, but do not depend on the back end.
 const found = programs().sort((a, b) => a.minor - b.minor)

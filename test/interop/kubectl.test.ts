@@ -153,7 +153,11 @@ for (const program of programs()) {
       t.match(await apply(labelled({ a: '1', b: '1' }), '--dry-run=server'), /serverside-applied \(server dry run\)$/)
       t.match(await apply(labelled({ a: '2' })), /served serverside-applied$/)
       t.strictSame(await labels(), { a: '2' }, 'omitted labels are removed')
-      t.match(await kubectl.refused('apply', '--server-side', '--field-manager=other', `--filename=${labelled({ a: '3' })}`), /Apply failed with 2 conflicts: conflicts with "kubectl":\n- \.metadata\.labels\.a\n- \.subjects\n/, 'and those who are said without the default of their group')
+      t.match(
+        await kubectl.refused('apply', '--server-side', '--field-manager=other', `--filename=${labelled({ a: '3' })}`),
+        /Apply failed with 2 conflicts: conflicts with "kubectl":\n- \.metadata\.labels\.a\n- \.subjects\n/,
+        'and those who are said without the default of their group'
+      )
       t.match(await apply(labelled({ a: '3', c: '1' }), '--field-manager=other', '--force-conflicts'), /serverside-applied$/)
       t.strictSame(await labels(), { a: '3', c: '1' })
       const shown = await kubectl.json('get', KIND, 'served', ...program.minor < 21 ? [] : ['--show-managed-fields'])

@@ -168,7 +168,10 @@ async function placed (t: Test, flags: readonly string[]): Promise<Place> {
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const clients = authority('interop clients')
   const pair = clients.issue({ commonName: 'cora', organizations: ['crew'], uses: ['client'] })
-  for (const [name, content] of Object.entries({ 'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate, 'cora.key': pair.key })) {
+  for (const [name, content] of Object.entries({
+    'tokens.csv': `${TOKEN},ann,1,"crew"\n`, 'clients.crt': clients.certificate, 'cora.crt': pair.certificate,
+    'cora.key': pair.key
+  })) {
     writeFileSync(join(folder, name), content, { mode: 0o600 })
   }
   return { folder, port: await freePort(), flags }

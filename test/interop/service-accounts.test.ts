@@ -64,7 +64,13 @@ t.test('keys of openssl sign and verify, and others verify tokens by what they d
   openssl('ecparam', '-name', 'secp384r1', '-genkey', '-out', 'former.key') // with the curve's parameters before the key
   const keys = `--service-account-key-file=${folder}/rsa.pub,${folder}/former.key`
   const issuer = '--service-account-issuer=https://issuer.example,https://former.example'
-  const server = await ServerHere.start(t, [keys, `--service-account-signing-key-file=${folder}/rsa.key`, issuer, '--api-audiences=api', '--service-account-max-token-expiration=1h', '--enable-bootstrap-token-auth'])
+  const server = await ServerHere.start(
+    t,
+    [
+      keys, `--service-account-signing-key-file=${folder}/rsa.key`, issuer, '--api-audiences=api',
+      '--service-account-max-token-expiration=1h', '--enable-bootstrap-token-auth'
+    ]
+  )
   const post = async (path: string, body: object): Promise<Json> => JSON.parse((await server.ask(path, 'POST', body)).body) as Json
   const as = async (token: string): Promise<number> => (await ask(`${server.url}/api/v1/namespaces`, { ca: server.ca, token })).code
   const { status, spec } = await post('/api/v1/namespaces/default/serviceaccounts/default/token', { spec: { audiences: ['api', 'vault'], expirationSeconds: 7200 } })

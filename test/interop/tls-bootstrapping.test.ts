@@ -31,7 +31,13 @@ const MAY_ASK = {
 for (const program of programs()) {
   t.test(`with kubectl ${program.version}`, async t => {
     const folder = t.testdir({ policy: policy({ namespace: '*', resource: '*', apiGroup: '*' }) + policy({ nonResourcePath: '*' }) })
-    const server = await ServerHere.start(t, ['--authorization-mode=Node,RBAC,ABAC', `--authorization-policy-file=${folder}/policy`, '--enable-bootstrap-token-auth'])
+    const server = await ServerHere.start(
+      t,
+      [
+        '--authorization-mode=Node,RBAC,ABAC', `--authorization-policy-file=${folder}/policy`,
+        '--enable-bootstrap-token-auth'
+      ]
+    )
     const admin = new Kubectl(t, program, server.tokenConfig())
     for (const object of [SECRET, MAY_ASK]) await admin.ok('create', `--filename=${admin.file('object.json', object)}`)
 

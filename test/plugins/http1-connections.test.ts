@@ -61,7 +61,9 @@ onEach('of requests that come many at a time, few are begun in a turn of the eve
     if (++ofTurn === 1) setImmediate(() => { ofTurn = 0 })
     most = Math.max(most, ofTurn)
   })
-  const answers = await pipelined(address, [...Array.from({ length: 999 }, () => get('/cluster/api')), LAST], { pause: 0 })
+  const answers = await pipelined(
+    address, [...Array.from({ length: 999 }, () => get('/cluster/api')), LAST], { pause: 0 }
+  )
   t.equal(answers.length, 1000)
   t.ok(most <= 32, `${most} in a turn`)
 }, { where: '127.0.0.1' })

@@ -45,7 +45,10 @@ t.test('Prometheus finds nothing in a scrape but names that are the convention\'
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   writeFileSync(join(folder, 'ca.crt'), ca.certificate)
   const etcd = await startEtcd(t)
-  const server = await launchApart([`--etcd-servers=${etcd.url}`, `--client-ca-file=${join(folder, 'ca.crt')}`, `--audit-log-path=${join(folder, 'audit.log')}`, '--authorization-mode=Node,RBAC,AlwaysAllow'])
+  const server = await launchApart([
+    `--etcd-servers=${etcd.url}`, `--client-ca-file=${join(folder, 'ca.crt')}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`, '--authorization-mode=Node,RBAC,AlwaysAllow'
+  ])
   t.teardown(() => server.stop())
   await ask(server.port, CONFIGS, { method: 'POST', body: { metadata: { name: 'one' } } })
   await ask(server.port, CONFIGS, { certificate: ca.issue({ commonName: 'ann', uses: ['client'] }) })

@@ -117,7 +117,11 @@ async function check (t: Test, subject: Subject, rounds: number): Promise<void> 
   for (let round = 0; round < rounds && faults.length === 0; round++) {
     const before = await server.get(path)
     const object = before.json
-    const changed = (round + first) % 2 === 0 ? edited(object) : { ...mixed(object, subject.random()), metadata: object['metadata'], kind: one.kind, apiVersion: one.apiVersion }
+    const changed = (round + first) % 2 === 0
+? edited(object)
+: {
+      ...mixed(object, subject.random()), metadata: object['metadata'], kind: one.kind, apiVersion: one.apiVersion
+    }
     for await (const [what, answer] of harmless(subject, object, changed)) {
       answered++
       if (answer.code === 500) faults.push(`${what}: ${answer.body}, sent ${JSON.stringify(changed)}`)
@@ -147,7 +151,15 @@ t.test(`whatever is refused, conflicts or is a dry run changes nothing (SEED=${d
       const [url, name] = [urlOf(one), nameOf(one.group, one.plural)]
       // An object that was updated is kept as it was written.
       if (one.verbs.includes('patch')) t.match(await server.patch(`${url}/${name}`, { metadata: { labels: { written: 'twice' } } }), { code: 200 })
-      await check(t, { server, one, url, name, others: one.type.representations.filter(other => other !== one && stored.includes(other) === stored.includes(one)).map(urlOf), random: () => plain(value(dice, one.message)) }, ROUNDS.served)
+      await check(
+        t,
+        {
+          server, one, url, name,
+          others: one.type.representations.filter(other => other !== one && stored.includes(other) === stored.includes(one)).map(urlOf),
+          random: () => plain(value(dice, one.message))
+        },
+        ROUNDS.served
+      )
       await server.patch(`${url}/${name}`, { metadata: { finalizers: null } })
       await server.delete(`${url}/${name}`, { gracePeriodSeconds: 0, propagationPolicy: 'Background' })
     })
@@ -182,6 +194,15 @@ t.test(`nor does it change objects of a definition (SEED=${dice.seed})`, async t
     t.match(await server.post(url, { apiVersion, kind: 'Thing', metadata: { name: `v${at + 1}`, labels: { of: 'sample' } }, spec }), { code: 201 })
     t.match(await server.patch(`${url}/v${at + 1}/status`, { status: { count: 3 } }), { code: 200 })
     const one = { kind: 'Thing', apiVersion, verbs: EVERY_VERB, subresources: [{ name: 'status', verbs: EVERY_VERB, changes: ['status'] }, { name: 'scale', verbs: EVERY_VERB }] }
-    await check(t, { server, one, url, name: `v${at + 1}`, others: urls, random: () => ({ spec: { size: dice.int(9), list: [{ name: 'c' }], free: { c: [[{}]] } }, status: { map: { c: 'd' } } }) }, ROUNDS.custom)
+    await check(
+      t,
+      {
+        server, one, url, name: `v${at + 1}`, others: urls,
+        random: () => ({
+          spec: { size: dice.int(9), list: [{ name: 'c' }], free: { c: [[{}]] } }, status: { map: { c: 'd' } }
+        })
+      },
+      ROUNDS.custom
+    )
   }
 })

@@ -109,7 +109,9 @@ t.test('a role that names an object means the same one under both names', async 
     (await make(`/apis/authorization.${domain}/v1/subjectaccessreviews`, { spec: { user: 'ann', resourceAttributes: { verb: 'get', namespace: 'team', ...resourceAttributes } } }))['status'].allowed as boolean
   for (const [at, [name, partner]] of NAMES.entries()) {
     const asked = kinds.filter((_, kind) => kind % SHARE === at % SHARE)
-    const rules = asked.map(({ group, plural }) => ({ apiGroups: [publicGroup(group)], resources: [plural], resourceNames: [name], verbs: ['get'] }))
+    const rules = asked.map(({ group, plural }) => ({
+      apiGroups: [publicGroup(group)], resources: [plural], resourceNames: [name], verbs: ['get']
+    }))
     const { json } = await as('root', 'POST', `${RBAC}/clusterroles`, { metadata: { name: 'r' }, rules })
     t.strictSame(json['rules'].map((rule: Json) => rule['resourceNames'][0]), rules.map(() => name))
     for (const { group, plural } of asked) {

@@ -64,7 +64,13 @@ t.test('what is not served is not listed and answers 404', async t => {
 
 t.test('the release and the package both have their version', async t => {
   const server = await build(t)
-  t.match((await server.get('/version')).json, { major: '1', minor: '24', gitVersion: /^v1\.24\.\d+\+orch-\d+\.\d+\.\d+/, gitCommit: /^[0-9a-f]{40}$/, gitTreeState: /^(clean|dirty|archive)$/, platform: /^\w+\/\w+$/ })
+  t.match(
+    (await server.get('/version')).json,
+    {
+      major: '1', minor: '24', gitVersion: /^v1\.24\.\d+\+orch-\d+\.\d+\.\d+/, gitCommit: /^[0-9a-f]{40}$/,
+      gitTreeState: /^(clean|dirty|archive)$/, platform: /^\w+\/\w+$/
+    }
+  )
 })
 
 t.test('discovery documents are JSON or YAML only', async t => {

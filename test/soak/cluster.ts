@@ -51,7 +51,9 @@ export function growth (cycles: readonly Cycle[], warm = WARM_SECONDS): string |
 
 /** @throws Error if an event was lost, an informer restarted, a request failed, or the heap grew */
 export async function soakCluster (ends: Ends, seconds: number, { nodes, pods, rate, rest }: ClusterScale, each: (cycle: Cycle) => void = () => {}): Promise<Cycle[]> {
-  const { server, tally, control, check } = await startCluster(ends, nodes, 'embedded', ['--expose-gc', '--import', PROBE])
+  const { server, tally, control, check } = await startCluster(
+    ends, nodes, 'embedded', ['--expose-gc', '--import', PROBE]
+  )
   const since = performance.now()
   const passed = (): number => (performance.now() - since) / 1000
   const cycles: Cycle[] = []
@@ -63,7 +65,10 @@ export async function soakCluster (ends: Ends, seconds: number, { nodes, pods, r
     tally.bound.clear()
     tally.arrived.clear()
     await sleep(rest)
-    const cycle = { at: passed(), patches: quantile(tally.patches.splice(0), 0.99), seen: quantile(tally.seen.splice(0), 0.99), memory: memory(server, 'RssAnon'), heap: (await heldBy(server.process as ChildProcess)).heap / 1e6 }
+    const cycle = {
+      at: passed(), patches: quantile(tally.patches.splice(0), 0.99), seen: quantile(tally.seen.splice(0), 0.99),
+      memory: memory(server, 'RssAnon'), heap: (await heldBy(server.process as ChildProcess)).heap / 1e6
+    }
     cycles.push(cycle)
     each(cycle)
   }

@@ -13,7 +13,9 @@ import { startLoad, type RollingOutcome, type RollingScale } from './load.js'
 
 const FLAGS = ['--shutdown-delay-duration=1s', '--v=0']
 
-const targetOf = ({ port, folder }: Apart): Target => ({ host: '127.0.0.1', port, ca: readFileSync(join(folder, 'apiserver.crt'), 'utf8') })
+const targetOf = ({ port, folder }: Apart): Target => ({
+  host: '127.0.0.1', port, ca: readFileSync(join(folder, 'apiserver.crt'), 'utf8')
+})
 
 export async function rolling (t: Test, scale: RollingScale): Promise<RollingOutcome> {
   const etcd = await startEtcd(t)

@@ -28,7 +28,9 @@ let failed = 0
 if (rest.includes('cluster')) {
   await using ends = new Ends()
   await soakCluster(ends, seconds, CLUSTER, ({ at, patches, seen, memory, heap }) => {
-    console.log(`${at.toFixed(0)} s: p99 of a status patch ${patches.toFixed(0)} ms, of a binding until its node sees it ${seen.toFixed(0)} ms; ${memory.toFixed(0)} MB, of which ${heap.toFixed(0)} MB of objects`)
+    console.log(
+      `${at.toFixed(0)} s: p99 of a status patch ${patches.toFixed(0)} ms, of a binding until its node sees it ${seen.toFixed(0)} ms; ${memory.toFixed(0)} MB, of which ${heap.toFixed(0)} MB of objects`
+    )
   })
   console.log(`ok     cluster, ${seconds} s`)
 }

@@ -31,7 +31,13 @@ t.test('keys beyond the prefix are refused by name, not only by etcd', async t =
 })
 
 t.test('a whole server works with such a user, and none of its calls is denied', async t => {
-  const server = await ServerHere.start(t, [...limited.flags(), '--etcd-compaction-interval=200ms', '--etcd-db-metric-poll-interval=50ms', '--etcd-count-metric-poll-period=50ms'])
+  const server = await ServerHere.start(
+    t,
+    [
+      ...limited.flags(), '--etcd-compaction-interval=200ms', '--etcd-db-metric-poll-interval=50ms',
+      '--etcd-count-metric-poll-period=50ms'
+    ]
+  )
   t.equal((await server.ask(CONFIGS, 'POST', { metadata: { name: 'a' }, data: { at: '1' } })).code, 201)
   t.match(JSON.parse((await server.ask(`${CONFIGS}/a`, 'PUT', { metadata: { name: 'a' }, data: { at: '2' } })).body), { data: { at: '2' } })
   t.match(JSON.parse((await server.ask(CONFIGS)).body), { items: [{ metadata: { name: 'a' }, data: { at: '2' } }] })

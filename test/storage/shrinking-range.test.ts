@@ -8,7 +8,9 @@ const service = (name: string, clusterIP: string) => ({ metadata: { name }, spec
 
 t.test('a start with a smaller range reports services outside it; they keep their addresses, and none are allocated there', async t => {
   const etcd = await startEtcd(t)
-  const started = (range: string): Promise<ServerHere> => ServerHere.start(t, [`--etcd-servers=${etcd.url}`, `--service-cluster-ip-range=${range}`])
+  const started = (range: string): Promise<ServerHere> => ServerHere.start(
+    t, [`--etcd-servers=${etcd.url}`, `--service-cluster-ip-range=${range}`]
+  )
   const before = await started('10.0.0.0/24')
   t.equal((await before.ask(SERVICES, 'POST', service('near', '10.0.0.20'))).code, 201)
   t.equal((await before.ask(SERVICES, 'POST', service('far', '10.0.0.200'))).code, 201)

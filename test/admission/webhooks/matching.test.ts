@@ -173,7 +173,13 @@ t.test('each object of a collection that is deleted is reviewed under its name',
   const hook = await hookServer(t)
   const server = await build(t)
   for (const name of ['a', 'b']) await server.post(MAPS, { metadata: { name } })
-  await configure(server, VALIDATING, 'v', webhook('v', hook, { rules: [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] }))
+  await configure(
+    server, VALIDATING, 'v',
+    webhook(
+      'v', hook,
+      { rules: [{ operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] }
+    )
+  )
   t.equal((await server.delete(MAPS)).code, 200)
   t.same(names(hook.asked).sort(), ['DELETE ConfigMap default/a', 'DELETE ConfigMap default/b'])
 })

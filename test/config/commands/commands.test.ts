@@ -40,17 +40,34 @@ t.test('through a pipe, with its last line on standard error', async t => {
 
 t.test('an existing file is kept unless replacing is requested', async t => {
   writeFileSync(at('kept'), 'mine')
-  t.match(await called('snapshot', at('kept'), `--data-dir=${data}`), { status: 1, stdout: '', stderr: `orch-apiserver snapshot: ${at('kept')}: exists already; name another file, or give --force to replace it\n` })
+  t.match(
+    await called('snapshot', at('kept'), `--data-dir=${data}`),
+    {
+      status: 1, stdout: '',
+      stderr: `orch-apiserver snapshot: ${at('kept')}: exists already; name another file, or give --force to replace it\n`
+    }
+  )
   t.equal(readFileSync(at('kept'), 'utf8'), 'mine')
   writeFileSync(at('kept.partial'), 'of one that was killed', { mode: 0o644 })
   t.match(await called('snapshot', at('kept'), `--data-dir=${data}`, '--force'), { status: 0 })
   t.equal(readFileSync(at('kept')).subarray(0, 16).toString(), 'orch-snapshot 1\n')
   t.equal(statSync(at('kept')).mode & 0o777, 0o600)
   symlinkSync('/dev/null', at('null'))
-  t.match(await called('snapshot', at('null'), `--data-dir=${data}`, '--force'), { status: 1, stderr: /: is no ordinary file; name another one, or - for standard output\n$/ })
-  for (const name of ['data.mdb', 'data.mdb-lock']) t.match(await called('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'), { status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n` })
+  t.match(
+    await called('snapshot', at('null'), `--data-dir=${data}`, '--force'),
+    { status: 1, stderr: /: is no ordinary file; name another one, or - for standard output\n$/ }
+  )
+  for (const name of ['data.mdb', 'data.mdb-lock']) {t.match(
+    await called('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'),
+    {
+      status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n`
+    }
+  )}
   t.match(await called('snapshot', root, `--data-dir=${data}`), { status: 1, stderr: /: is no ordinary file/ })
-  t.match(await called('snapshot', at('no/folder/here'), `--data-dir=${data}`), { status: 1, stderr: /^orch-apiserver snapshot: .*partial: there is no such file or folder \(ENOENT\)\n$/ })
+  t.match(
+    await called('snapshot', at('no/folder/here'), `--data-dir=${data}`),
+    { status: 1, stderr: /^orch-apiserver snapshot: .*partial: there is no such file or folder \(ENOENT\)\n$/ }
+  )
 })
 
 t.test('an incomplete or damaged snapshot is not restored and leaves nothing behind', async t => {
@@ -69,9 +86,17 @@ t.test('an incomplete or damaged snapshot is not restored and leaves nothing beh
     t.match(await called('restore', at(name), `--data-dir=${at('none')}`), { status: 1, stdout: '', stderr: why }, name)
     t.strictSame(existsSync(at('none')) ? readdirSync(at('none')).filter(file => !file.startsWith('writer.')) : [], [], name)
   }
-  t.match(await called('restore', at('missing'), `--data-dir=${at('none')}`), { status: 1, stderr: /missing: there is no such file or folder \(ENOENT\)\n$/ })
-  t.match(await called('restore', root, `--data-dir=${at('none')}`), { status: 1, stderr: /it is a folder \(EISDIR\)\n$/ })
-  t.match(await called('restore', at('one.snapshot'), `--data-dir=${data}`), { status: 1, stderr: /holds a store already: name another one, or move data\.mdb away\n$/ })
+  t.match(
+    await called('restore', at('missing'), `--data-dir=${at('none')}`),
+    { status: 1, stderr: /missing: there is no such file or folder \(ENOENT\)\n$/ }
+  )
+  t.match(
+    await called('restore', root, `--data-dir=${at('none')}`), { status: 1, stderr: /it is a folder \(EISDIR\)\n$/ }
+  )
+  t.match(
+    await called('restore', at('one.snapshot'), `--data-dir=${data}`),
+    { status: 1, stderr: /holds a store already: name another one, or move data\.mdb away\n$/ }
+  )
 })
 
 t.test('flags are those of the server, and errors name them', async t => {
@@ -129,7 +154,10 @@ t.test('compact returns the space of deleted values', async t => {
   const left = await objectsOf(folder)
   t.equal(left.size, 100)
   const before = statSync(join(folder, 'data.mdb')).size
-  t.match(await called('compact', `--data-dir=${folder}`), { status: 0, stdout: /^compacted --data-dir=\S+: \d+\.\d MiB before, 0\.\d MiB after\n$/, stderr: '' })
+  t.match(
+    await called('compact', `--data-dir=${folder}`),
+    { status: 0, stdout: /^compacted --data-dir=\S+: \d+\.\d MiB before, 0\.\d MiB after\n$/, stderr: '' }
+  )
   t.ok(statSync(join(folder, 'data.mdb')).size < before / 5)
   t.equal(statSync(join(folder, 'data.mdb')).mode & 0o777, 0o600)
   t.strictSame(readdirSync(folder).filter(name => !name.startsWith('writer.') && !name.endsWith('-lock')), ['data.mdb'])
@@ -143,18 +171,42 @@ t.test('compact returns the space of deleted values', async t => {
 t.test('over etcd: snapshot, restore, migrate both ways, compact', { timeout: 120_000 }, async t => {
   const etcd = await startEtcd(t)
   const servers = `--etcd-servers=${etcd.url}`
-  t.match(await called('restore', at('one.snapshot'), servers), { status: 0, stdout: new RegExp(`^restored ${servers} below /registry from \\S+: 1200 objects, `) })
-  t.match(await called('restore', at('one.snapshot'), servers), { status: 1, stderr: /the range below \/registry holds a store already/ })
+  t.match(
+    await called('restore', at('one.snapshot'), servers),
+    { status: 0, stdout: new RegExp(`^restored ${servers} below /registry from \\S+: 1200 objects, `) }
+  )
+  t.match(
+    await called('restore', at('one.snapshot'), servers),
+    { status: 1, stderr: /the range below \/registry holds a store already/ }
+  )
   t.match(await called('snapshot', at('etcd.snapshot'), servers), { status: 0, stdout: /^wrote \S+: 1200 objects, / })
   t.match(await called('restore', at('etcd.snapshot'), `--data-dir=${at('from-etcd')}`), { status: 0 })
   t.strictSame(await objectsOf(at('from-etcd')), objects)
-  t.match(await called('migrate', `--from=${etcd.url}`, `--to=${at('migrated')}`), { status: 0, stdout: /^copied --etcd-servers=\S+ below \/registry to --data-dir=\S+: 1200 objects, .*\. Start no server on the first any more\n$/ })
+  t.match(
+    await called('migrate', `--from=${etcd.url}`, `--to=${at('migrated')}`),
+    {
+      status: 0,
+      stdout: /^copied --etcd-servers=\S+ below \/registry to --data-dir=\S+: 1200 objects, .*\. Start no server on the first any more\n$/
+    }
+  )
   t.strictSame(await objectsOf(at('migrated')), objects)
-  t.match(await called('migrate', `--from=${at('migrated')}`, `--to=${etcd.url}`), { status: 1, stderr: /holds a store already/ })
-  t.match(await called('migrate', `--from=${at('migrated')}`, `--to=${etcd.url}`, '--etcd-prefix=/elsewhere'), { status: 1, stderr: /the key \/registry\/things\/\d+ is not below --etcd-prefix=\/elsewhere/ })
+  t.match(
+    await called('migrate', `--from=${at('migrated')}`, `--to=${etcd.url}`),
+    { status: 1, stderr: /holds a store already/ }
+  )
+  t.match(
+    await called('migrate', `--from=${at('migrated')}`, `--to=${etcd.url}`, '--etcd-prefix=/elsewhere'),
+    { status: 1, stderr: /the key \/registry\/things\/\d+ is not below --etcd-prefix=\/elsewhere/ }
+  )
   const other = await startEtcd(t)
   t.match(await called('migrate', `--from=${at('migrated')}`, `--to=${other.url}`), { status: 0 })
-  t.match(await called('compact', `--etcd-servers=${other.url}`), { status: 0, stdout: /^compacted --etcd-servers=\S+ below \/registry: http:\S+ \d+\.\d MiB before, \d+\.\d MiB after\n$/ })
+  t.match(
+    await called('compact', `--etcd-servers=${other.url}`),
+    {
+      status: 0,
+      stdout: /^compacted --etcd-servers=\S+ below \/registry: http:\S+ \d+\.\d MiB before, \d+\.\d MiB after\n$/
+    }
+  )
   const backend = await openBackend({ kind: 'etcd', servers: [other.url] })
   t.teardown(() => backend.close())
   t.strictSame(new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.filter(({ key }) => !key.includes('.format')).map(({ key, value }) => [key, Buffer.from(value).toString('latin1')])), objects)

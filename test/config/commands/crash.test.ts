@@ -56,7 +56,10 @@ t.test('a snapshot', { timeout: 300_000 }, async t => {
     clean()
     if (await killed(begun, after, ...args)) kills++
     if (!existsSync(file)) continue
-    t.match(await called('restore', file, `--data-dir=${at(`restored-${after}`)}`), { status: 0 }, `what is there after ${after} ms is whole`)
+    t.match(
+      await called('restore', file, `--data-dir=${at(`restored-${after}`)}`), { status: 0 },
+      `what is there after ${after} ms is whole`
+    )
   }
   t.ok(kills > 1, `${kills} kills`)
   clean()
@@ -147,7 +150,10 @@ t.test('a migration to etcd and back', { timeout: 300_000 }, async t => {
     const stores = await openStores({ kind: 'etcd', servers: [etcd.url] }, { prefix: '/registry', note: () => {}, refused: () => {} })
     await t.rejects(stores.of('', 'configmaps').revision(), /is being restored, or a restore was interrupted/, `no server starts after ${after} ms`)
     await stores.close()
-    t.match(await called('snapshot', at('half'), `--etcd-servers=${etcd.url}`), { status: 1, stderr: /is being restored, or a restore was interrupted/ }, 'and cannot be copied')
+    t.match(
+      await called('snapshot', at('half'), `--etcd-servers=${etcd.url}`),
+      { status: 1, stderr: /is being restored, or a restore was interrupted/ }, 'and cannot be copied'
+    )
   }
   t.ok(kills > 0, `${kills} kills`)
   if ((await mark()).startsWith('restoring')) t.match(await called(...args), { status: 0 }, 'and it is repeated')

@@ -63,12 +63,21 @@ t.test('a webhook gets objects with the defaults of the version in which they ar
     return copy
   }
   const text = { type: 'string' }
-  const versions = [more(first as Json, { shape: { ...text, default: 'round' } }), more(second as Json, { shape: text, label: { ...text, default: 'none' } })]
-  t.equal((await server.put(`${DEFINITIONS}/widgets.example.com`, { ...stored, spec: { ...stored['spec'], versions } })).code, 200)
+  const versions = [
+    more(first as Json, { shape: { ...text, default: 'round' } }),
+    more(second as Json, { shape: text, label: { ...text, default: 'none' } })
+  ]
+  t.equal(
+    (await server.put(`${DEFINITIONS}/widgets.example.com`, { ...stored, spec: { ...stored['spec'], versions } })).code,
+    200
+  )
   asked.length = 0
   t.same((await server.get(`${at('v2')}/a`)).json['spec'], { dimensions: { size: 1 }, colour: 'red', shape: 'round' })
   t.same(asked[0]?.['request'].objects[0].spec, { size: 1, colour: 'red', shape: 'round' })
-  t.match((await server.patch(`${at('v2')}/a`, { metadata: { labels: { a: 'b' } } })).json['spec'], { shape: 'round', label: 'none' }, 'what is written has those of its version')
+  t.match(
+    (await server.patch(`${at('v2')}/a`, { metadata: { labels: { a: 'b' } } })).json['spec'],
+    { shape: 'round', label: 'none' }, 'what is written has those of its version'
+  )
 })
 
 t.test('each version selects by its own fields, as the webhook converts them', async t => {

@@ -62,16 +62,28 @@ t.test('an object that its defaults make too large is refused by every write, dr
   }
   t.equal((await server.post(URL, widget('limit', 120))).code, 201)
   await install(server, definition({ versions: [version('v1', schema(deep(8)))] }, { plural: 'deeps', kind: 'Deep' }))
-  for (const query of ['', '?dryRun=All']) t.match(await server.post(`${URL.replace('widgets', 'deeps')}${query}`, { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }), { code: 413 })
+  for (const query of ['', '?dryRun=All']) {t.match(
+    await server.post(
+      `${URL.replace('widgets', 'deeps')}${query}`,
+      { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }
+    ),
+    { code: 413 }
+  )}
 })
 
 t.test('defaults of another version are filled in when something is written in it, not when it is read', async t => {
   const server = await build(t)
-  await install(server, definition({ versions: [version('v1', schema(wide(1))), version('v2', { storage: false, ...schema(wide(400)) })] }))
+  await install(
+    server,
+    definition({ versions: [version('v1', schema(wide(1))), version('v2', { storage: false, ...schema(wide(400)) })] })
+  )
   t.match(await server.post(URL, widget('large', 500)), { code: 201 })
   t.strictSame((await server.get(`${URL2}/large`)).json['spec'].items[0], { m0: 1 })
   for (const query of ['', '?dryRun=All']) {
-    t.match(await server.post(`${URL2}${query}`, { ...widget('other', 500), apiVersion: 'example.com/v2' }), { code: 413, json: { message: /with its defaults/ } })
+    t.match(
+      await server.post(`${URL2}${query}`, { ...widget('other', 500), apiVersion: 'example.com/v2' }),
+      { code: 413, json: { message: /with its defaults/ } }
+    )
     t.equal((await server.patch(`${URL2}/large${query}`, { metadata: { labels: { a: 'b' } } })).code, 413)
   }
 })
@@ -79,10 +91,18 @@ t.test('defaults of another version are filled in when something is written in i
 t.test('a stored object that further defaults make too large is refused to its own GET alone', async t => {
   const server = await listen(t)
   await install(server, definition({ versions: [version('v1', schema(wide(1)))] }))
-  for (const name of ['held', 'large']) t.match(await server.post(URL, { ...widget(name, 500), metadata: { name, finalizers: name === 'held' ? ['example.com/hold'] : [] } }), { code: 201 })
+  for (const name of ['held', 'large']) {t.match(
+    await server.post(
+      URL, { ...widget(name, 500), metadata: { name, finalizers: name === 'held' ? ['example.com/hold'] : [] } }
+    ),
+    { code: 201 }
+  )}
   const stored = await established(server, 'widgets.example.com')
   const versions = [version('v1', { storage: false, ...schema(wide(1)) }), version('v2', { ...schema(wide(400)) })]
-  t.match(await server.put(`${DEFINITIONS}/widgets.example.com`, { ...stored, spec: { ...stored['spec'], versions } }), { code: 200 })
+  t.match(
+    await server.put(`${DEFINITIONS}/widgets.example.com`, { ...stored, spec: { ...stored['spec'], versions } }),
+    { code: 200 }
+  )
   await until(async () => (await server.get(URL2)).code === 200)
 
   t.match(await server.get(`${URL2}/large`), { code: 413 })
@@ -93,11 +113,19 @@ t.test('a stored object that further defaults make too large is refused to its o
   const { items } = (await server.get(URL2)).json
   t.strictSame(Object.keys(items[1].spec.items[0] as Json), ['m0'], 'without the further defaults')
   const watch = await Watch.open(t, `${server.url}${URL2}?watch=1`)
-  t.same((await watch.take(2)).map(({ type, object }) => `${type} ${String(object['metadata'].name)}`), ['ADDED held', 'ADDED large'])
+  t.same(
+    (await watch.take(2)).map(({ type, object }) => `${type} ${String(object['metadata'].name)}`),
+    ['ADDED held', 'ADDED large']
+  )
 
-  t.match(await server.patch(`${URL2}/large`, { metadata: { labels: { a: 'b' } } }), { code: 413 }, 'it cannot be written')
+  t.match(
+    await server.patch(`${URL2}/large`, { metadata: { labels: { a: 'b' } } }), { code: 413 }, 'it cannot be written'
+  )
   t.match(await server.delete(`${URL2}/large`), { code: 200 })
   t.match(await server.delete(`${URL2}/held`), { code: 202 })
-  t.match(await server.patch(`${URL2}/held`, { metadata: { finalizers: null } }), { code: 200 }, 'one that is being deleted can')
+  t.match(
+    await server.patch(`${URL2}/held`, { metadata: { finalizers: null } }), { code: 200 },
+    'one that is being deleted can'
+  )
   t.match(await server.get(`${URL2}/held`), { code: 404 })
 })

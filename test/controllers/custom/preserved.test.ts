@@ -88,8 +88,19 @@ t.test('metadata of an embedded object are an ObjectMeta, whatever its schema sa
 t.test('an apply may have members that are pruned below what preserves unknown fields, and in objects without properties', async t => {
   const server = await build(t)
   const known = object({ a: { type: 'string' } })
-  await install(server, of({ open: object({ inner: known, list: { type: 'array', items: known }, map: { type: 'object', additionalProperties: known } }, KEEPS), bare: { type: 'object' }, closed: object({ inner: known }) }))
-  const apply = async (spec: Json, query = ''): ReturnType<typeof server.patch> => await server.patch(`${URL}/a?fieldManager=one${query}`, widget('a', spec), APPLY)
+  await install(
+    server,
+    of({
+      open: object(
+        { inner: known, list: { type: 'array', items: known }, map: { type: 'object', additionalProperties: known } },
+        KEEPS
+      ),
+      bare: { type: 'object' }, closed: object({ inner: known })
+    })
+  )
+  const apply = async (spec: Json, query = ''): ReturnType<typeof server.patch> => await server.patch(
+    `${URL}/a?fieldManager=one${query}`, widget('a', spec), APPLY
+  )
   const sent = { open: { inner: { a: 'x', b: 1 }, list: [{ b: 1 }], map: { k: { b: 1 } } }, bare: { b: { c: 1 } } }
   const unknown = ['spec.bare.b', 'spec.open.inner.b', 'spec.open.list[0].b', 'spec.open.map.k.b']
   for (const query of ['', '&fieldValidation=Strict']) {
@@ -99,6 +110,10 @@ t.test('an apply may have members that are pruned below what preserves unknown f
     t.strictSame([headers['warning']].flat().join(), unknown.map(path => `299 - "unknown field \\"${path}\\""`).join())
   }
   t.notOk((await apply(sent, '&fieldValidation=Ignore')).headers['warning'])
-  for (const spec of [{ closed: { b: 1 } }, { closed: { inner: { b: 1 } } }, { other: 1 }]) t.match(await apply(spec), { code: 400, json: { message: /field not declared in schema/ } })
-  t.equal((await server.post(`${URL}?fieldValidation=Strict`, widget('b', sent))).code, 400, 'creates are validated as before')
+  for (const spec of [
+    { closed: { b: 1 } }, { closed: { inner: { b: 1 } } }, { other: 1 }
+  ]) t.match(await apply(spec), { code: 400, json: { message: /field not declared in schema/ } })
+  t.equal(
+    (await server.post(`${URL}?fieldValidation=Strict`, widget('b', sent))).code, 400, 'creates are validated as before'
+  )
 })

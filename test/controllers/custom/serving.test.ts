@@ -18,10 +18,31 @@ t.test('a definition is established, and its type is found by discovery and Open
   t.match((await server.get('/apis/example.com/v1')).json['resources'], [{ name: 'widgets', singularName: 'widget', namespaced: true, kind: 'Widget', shortNames: ['wd'], categories: ['all'] }])
   t.match((await server.get('/apis')).json['groups'].at(-1), { name: 'example.com', preferredVersion: { version: 'v1' } })
   const v2 = (await server.get('/openapi/v2')).json
-  t.match(v2['definitions']['com.example.v1.Widget'], { properties: { metadata: {}, spec: { required: ['size'], properties: { size: { minimum: 1 }, note: { type: undefined, nullable: undefined }, free: { type: undefined, 'x-kubernetes-preserve-unknown-fields': true }, port: { anyOf: undefined }, template: { required: undefined } } } } })
+  t.match(
+    v2['definitions']['com.example.v1.Widget'],
+    {
+      properties: {
+        metadata: {},
+        spec: {
+          required: ['size'],
+          properties: {
+            size: { minimum: 1 }, note: { type: undefined, nullable: undefined },
+            free: { type: undefined, 'x-kubernetes-preserve-unknown-fields': true }, port: { anyOf: undefined },
+            template: { required: undefined }
+          }
+        }
+      }
+    }
+  )
   const { paths } = (await server.get('/openapi/v3')).json
   const v3 = (await server.get(paths['apis/example.com/v1'].serverRelativeURL as string)).json
-  t.match(v3['components'].schemas['com.example.v1.Widget'].properties.spec.properties, { note: { nullable: true }, parts: { 'x-kubernetes-list-type': 'map' }, port: { anyOf: [{ type: 'integer' }, { type: 'string' }] }, template: { required: ['kind', 'apiVersion'] } })
+  t.match(
+    v3['components'].schemas['com.example.v1.Widget'].properties.spec.properties,
+    {
+      note: { nullable: true }, parts: { 'x-kubernetes-list-type': 'map' },
+      port: { anyOf: [{ type: 'integer' }, { type: 'string' }] }, template: { required: ['kind', 'apiVersion'] }
+    }
+  )
 })
 
 t.test('objects are pruned, defaulted, validated, patched, applied and watched', async t => {
@@ -92,14 +113,28 @@ t.test('status and scale are subresources where the definition says so', async t
   const created = await server.post(WIDGETS, widget('a', { size: 1 }, { status: { replicas: 5 } }))
   t.notOk('status' in created.json)
   t.match((await server.get(`${WIDGETS}/a/scale`)).json, { code: 500, message: 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist' }, 'there is nothing to scale')
-  t.match((await server.patch(`${WIDGETS}/a/scale`, { metadata: { labels: { a: 'b' } } })).json, { code: 400, reason: 'BadRequest', message: 'the spec replicas field ".spec.replicas" cannot be empty' })
-  t.match((await server.patch(`${WIDGETS}/a/scale?dryRun=All`, { spec: { replicas: 3 } })).json, { kind: 'Scale', spec: { replicas: 3 } }, 'a patch may be the first to set replicas')
+  t.match(
+    (await server.patch(`${WIDGETS}/a/scale`, { metadata: { labels: { a: 'b' } } })).json,
+    { code: 400, reason: 'BadRequest', message: 'the spec replicas field ".spec.replicas" cannot be empty' }
+  )
+  t.match(
+    (await server.patch(`${WIDGETS}/a/scale?dryRun=All`, { spec: { replicas: 3 } })).json,
+    { kind: 'Scale', spec: { replicas: 3 } }, 'a patch may be the first to set replicas'
+  )
   t.equal((await server.patch(`${WIDGETS}/a/scale?dryRun=All`, { spec: { replicas: 0 } })).code, 200)
   await server.patch(`${WIDGETS}/a`, { spec: { replicas: 2 }, status: { replicas: 7 } })
   const status = await server.patch(`${WIDGETS}/a/status`, { spec: { size: 99 }, status: { replicas: 1, selector: 'a=b' }, metadata: { labels: { no: 'no' } } })
   t.match(status.json, { metadata: { generation: 2, labels: undefined }, spec: { size: 1 }, status: { replicas: 1, selector: 'a=b' } })
   t.match((await server.get(`${WIDGETS}/a/scale`)).json, { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 2 }, status: { replicas: 1, selector: 'a=b' } })
-  t.match((await server.get(`${WIDGETS}/a/scale`, { accept: TABLE })).json, { columnDefinitions: [{ name: 'Name', format: 'name' }, { name: 'Desired' }, { name: 'Available' }, { name: 'Age', type: 'date' }], rows: [{ cells: ['a', 2, 1, /s$/] }] })
+  t.match(
+    (await server.get(`${WIDGETS}/a/scale`, { accept: TABLE })).json,
+    {
+      columnDefinitions: [
+        { name: 'Name', format: 'name' }, { name: 'Desired' }, { name: 'Available' }, { name: 'Age', type: 'date' }
+      ],
+      rows: [{ cells: ['a', 2, 1, /s$/] }]
+    }
+  )
   t.match((await server.patch(`${WIDGETS}/a/scale`, { spec: { replicas: 4 } })).json, { spec: { replicas: 4 } })
   t.match((await server.put(`${WIDGETS}/a/scale`, { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a', namespace: 'default' }, spec: { replicas: 5 } })).json, { spec: { replicas: 5 } })
   t.match((await server.get(`${WIDGETS}/a`)).json, { metadata: { generation: 4 }, spec: { replicas: 5, size: 1 } })
@@ -156,7 +191,10 @@ t.test('a version is converted by the schemas alone, deprecated ones warn, and a
   t.equal((await server.get(other('v1alpha1'))).code, 404)
   await server.post(WIDGETS, widget('a', { size: 2, tags: ['x'] }))
   const beta = await server.get(`${other('v1beta1')}/a`)
-  t.same([beta.json['apiVersion'], beta.json['spec']], ['example.com/v1beta1', { size: 2 }], 'defaults are those of the stored version')
+  t.same(
+    [beta.json['apiVersion'], beta.json['spec']], ['example.com/v1beta1', { size: 2 }],
+    'defaults are those of the stored version'
+  )
   t.match((await server.patch(`${other('v1beta1')}/a?dryRun=All`, { spec: { size: 3 } })).json, { spec: { size: 3 } })
   t.match(beta.headers['warning'], /"example.com\/v1beta1 Widget is deprecated; use example.com\/v1 Widget"/)
   t.match((await server.get(other('v3'))).headers['warning'], /"example.com\/v3 Widget is deprecated"/, 'nothing newer is better')
@@ -205,8 +243,16 @@ t.test('the objects of a type are deleted before its definition', async t => {
   t.match(condition(deleted.json, 'Terminating'), { status: 'True', reason: 'InstanceDeletionPending' })
   await until(async () => condition((await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating')?.['reason'] === 'InstanceDeletionInProgress')
   t.equal((await server.post(WIDGETS, widget('late'))).code, 405)
-  t.match((await server.patch(`${WIDGETS}/late?fieldManager=me`, { apiVersion: 'example.com/v1', kind: 'Widget', ...widget('late') }, APPLY)).json, { code: 403, message: /"late" is forbidden: create not allowed while custom resource definition is terminating/ })
-  t.same((await server.get('/apis/example.com/v1')).json['resources'][0].verbs, ['delete', 'deletecollection', 'get', 'list', 'watch'])
+  t.match(
+    (await server.patch(
+      `${WIDGETS}/late?fieldManager=me`, { apiVersion: 'example.com/v1', kind: 'Widget', ...widget('late') }, APPLY
+    )).json,
+    { code: 403, message: /"late" is forbidden: create not allowed while custom resource definition is terminating/ }
+  )
+  t.same(
+    (await server.get('/apis/example.com/v1')).json['resources'][0].verbs,
+    ['delete', 'deletecollection', 'get', 'list', 'watch']
+  )
   t.same((await server.get(WIDGETS)).json['items'].map(({ metadata }: Json) => metadata.name as string), ['held'])
   t.equal((await server.patch(`${WIDGETS}/held`, { metadata: { finalizers: null } })).code, 200)
   await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
@@ -220,7 +266,9 @@ t.test('objects that were to orphan their dependents still do so when their defi
   await install(server, definition())
   await server.post(WIDGETS, { ...widget('a'), metadata: { name: 'a', finalizers: ['orphan'] } })
   await server.delete(`${DEFINITIONS}/widgets.example.com`)
-  await until(async () => condition((await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating')?.['reason'] === 'InstanceDeletionInProgress')
+  await until(async () => condition(
+    (await server.get(`${DEFINITIONS}/widgets.example.com`)).json, 'Terminating'
+  )?.['reason'] === 'InstanceDeletionInProgress')
   t.match((await server.get(`${WIDGETS}/a`)).json, { metadata: { finalizers: ['orphan'], deletionTimestamp: String } })
   t.match((await server.post(WIDGETS, widget('late'))).json, { code: 403, reason: 'Forbidden' })
   t.equal((await server.patch(`${WIDGETS}/a`, { metadata: { finalizers: null } })).code, 200)

@@ -49,7 +49,11 @@ t.test('new objects satisfy the rules of their schema', async t => {
   await refused(widget({ ports: [80, 8080, 443] }), 'FieldValueInvalid spec.ports[0] Invalid value: "integer": failed rule: self > 1023', 'FieldValueInvalid spec.ports[2] Invalid value: "integer": failed rule: self > 1023')
   await refused(widget({ limits: { 'a.b': 0 } }), 'FieldValueInvalid spec.limits[a.b] Invalid value: "integer": failed rule: self > 0')
   await refused(widget({ share: '50' }), 'FieldValueInvalid spec.share Invalid value: "": failed rule: type(self) == int || self.endsWith("%")')
-  await refused(widget({ template: { apiVersion: '', kind: '', metadata: { name: 'good' } } }), 'FieldValueInvalid spec.template.apiVersion Invalid value: "": must not be empty', 'FieldValueInvalid spec.template.kind Invalid value: "": must not be empty')
+  await refused(
+    widget({ template: { apiVersion: '', kind: '', metadata: { name: 'good' } } }),
+    'FieldValueInvalid spec.template.apiVersion Invalid value: "": must not be empty',
+    'FieldValueInvalid spec.template.kind Invalid value: "": must not be empty'
+  )
   await refused(widget({ template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bad' } } }), 'FieldValueInvalid spec.template Invalid value: "object": failed rule: self.metadata.name != "bad"')
   await refused(widget({}, 'b'), 'FieldValueInvalid <nil> Invalid value: "object": the name begins with a')
   await refused(widget({ note: 'no' }), 'FieldValueInvalid spec.note Invalid value: "string": failed rule: self != "no"')

@@ -17,7 +17,10 @@ t.test('a set has the form of the wire and the order of the convention', async t
     'f:é': {}, 'f:￿': {}, 'f:😀': {}
   }))
   t.same(shown(set).slice(5, 8), ['.b[port=80,protocol="TCP"].name', '.b[port=443,protocol="TCP"]', '.b[port=443,protocol="TCP"].port'])
-  t.same(sortElements(['v:12345678901234567891', 'v:12345678901234567890', 'k:{"b":2}', 'k:{"b":10}', 'v:9']), ['k:{"b":2}', 'k:{"b":10}', 'v:9', 'v:12345678901234567890', 'v:12345678901234567891'], 'numbers by value')
+  t.same(
+    sortElements(['v:12345678901234567891', 'v:12345678901234567890', 'k:{"b":2}', 'k:{"b":10}', 'v:9']),
+    ['k:{"b":2}', 'k:{"b":10}', 'v:9', 'v:12345678901234567890', 'v:12345678901234567891'], 'numbers by value'
+  )
   t.same(sortElements(['v:true', 'v:null', 'v:"a"', 'v:2', 'k:{"a":1,"b":1}', 'k:{"a":1}', 'f:z']), ['f:z', 'k:{"a":1}', 'k:{"a":1,"b":1}', 'v:2', 'v:"a"', 'v:true', 'v:null'])
 })
 

@@ -62,7 +62,9 @@ t.test('a time is that of the last change of what is owned', async t => {
 
 t.test('managed fields sent by a client are normalized', async t => {
   const findings: unknown[] = []
-  const read = (...entries: object[]) => finish(submitted(entries as Parameters<typeof submitted>[0], finding => { findings.push(finding) }))
+  const read = (...entries: object[]) => finish(submitted(
+    entries as Parameters<typeof submitted>[0], finding => { findings.push(finding) }
+  ))
   const entry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:b': {}, 'f:a': {} } }
   t.equal(JSON.stringify(read(entry)?.[0]?.fields), '{"f:a":{},"f:b":{}}')
   t.equal(read(entry, { ...entry, fieldsV1: { 'f:c': {} } })?.length, 1, 'the last one of a manager counts')
@@ -70,7 +72,12 @@ t.test('managed fields sent by a client are normalized', async t => {
   t.same(findings, [])
   read(entry, { ...entry, fieldsV1: { x: {} } })
   t.match(findings, [{ index: 1, detail: /colon/ }])
-  const steps = submitted([{ ...entry, fieldsV1: Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`k:{"name":"${at}"}`, {}])) }] as Parameters<typeof submitted>[0], () => {})
+  const steps = submitted(
+    [{
+      ...entry, fieldsV1: Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`k:{"name":"${at}"}`, {}]))
+    }] as Parameters<typeof submitted>[0],
+    () => {}
+  )
   let count = 0
   while (steps.next().done !== true) count++
   t.ok(count > 15, 'thousands of elements are parsed in steps')

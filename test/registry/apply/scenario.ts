@@ -117,7 +117,10 @@ export class Play {
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
-      const { object, managers, conflicts } = finish(apply({ ...common, ...completionIn(spoken), live: before, config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true }))
+      const { object, managers, conflicts } = finish(apply({
+        ...common, ...completionIn(spoken), live: before,
+        config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true
+      }))
       this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) => [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')

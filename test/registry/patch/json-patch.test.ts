@@ -32,7 +32,13 @@ t.test('replace of a member that an object does not have adds it', async t => {
 
 t.test('the whole object can be tested and replaced, and nothing else', async t => {
   const on = async (...operations: object[]): Promise<unknown> => finish(applyJsonPatch({ a: 1 }, parseJsonPatch(operations)))
-  t.same(await on({ op: 'replace', path: '', value: { b: 2 } }, { op: 'test', path: '', value: { b: 2 } }, { op: 'add', path: '/c', value: 3 }), { b: 2, c: 3 })
+  t.same(
+    await on(
+      { op: 'replace', path: '', value: { b: 2 } }, { op: 'test', path: '', value: { b: 2 } },
+      { op: 'add', path: '/c', value: 3 }
+    ),
+    { b: 2, c: 3 }
+  )
   t.same(await on({ op: 'replace', path: '', value: [] }, { op: 'add', path: '/-', value: 1 }), [1])
   for (const operation of [
     { op: 'add', path: '', value: {} }, { op: 'remove', path: '' }, { op: 'copy', from: '', path: '/b' }, { op: 'copy', from: '/a', path: '' }, { op: 'move', from: '', path: '/b' },

@@ -29,7 +29,9 @@ t.test('what is dropped to bound the bytes of large objects is free at once', as
   const json = Buffer.alloc(1_000_000, 'x')
   const dropped: Array<WeakRef<CacheEvent>> = []
   for (let revision = 1; revision <= 200; revision++) {
-    const large = new CacheEvent('ADDED', revision, new Entry(`/x/${revision}`, revision, json, undefined, []), undefined)
+    const large = new CacheEvent(
+      'ADDED', revision, new Entry(`/x/${revision}`, revision, json, undefined, []), undefined
+    )
     window.push(large, 0)
     if (revision <= 100) dropped.push(new WeakRef(large))
   }

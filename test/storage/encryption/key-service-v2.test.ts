@@ -181,7 +181,9 @@ t.test('a service that decrypts to wrong keys for a while damages no object, and
     const { decrypt } = service
     service.decrypt = () => randomBytes(32)
     const backend = await encrypted(t, store, [provider])
-    await t.rejects(Promise.resolve(backend.get(AT)), { message: /decrypts to another (key|text) than it encrypted/ }, version)
+    await t.rejects(
+      Promise.resolve(backend.get(AT)), { message: /decrypts to another (key|text) than it encrypted/ }, version
+    )
     service.decrypt = decrypt
     const { kv } = await backend.get(AT)
     t.equal(Buffer.from(kv?.value ?? '').toString(), TEXT.toString(), version)
