@@ -41,7 +41,8 @@ function encodeStored ({ stored: { message } }: ResourceType, form: StorageMedia
 }
 
 /**
- * Decodes an object of any stored form, with defaults for fields added after it was stored, unless it is complete.
+ * Decodes an object of any stored form. Sets the defaults of fields that were added after it was stored, unless
+ * `isComplete` says that it has them.
  * @throws Error for damaged bytes; its message never quotes the object, which may be secret
  */
 export function decodeStored (

@@ -23,7 +23,7 @@ export const BEHAVIOURS = {
   CronJobHasNoZoneInSchedule: '1.27',
   /** Groups of what a claim is filled from are DNS names. */
   ClaimSourceGroupsAreNames: '1.27',
-  /** A create is 403 while its definition is being deleted, rather than 405. */
+  /** While a definition is being deleted, creates of its objects are 403; in earlier releases they are 405. */
   DefinitionForbidsCreates: '1.34',
   /** A definition whose conversion webhook has no certificates is not established. */
   DefinitionNeedsCertificates: '1.36',

@@ -1,7 +1,7 @@
 /**
- * Hands requests to Fastify, those of one read of the event loop together while the turn has time, except what the
- * listener itself refuses or holds back while a connection moves elsewhere. Counts the active responses of HTTP/1
- * connections.
+ * Hands requests to Fastify. Those that one turn of the event loop has read are served together, as long as the turn
+ * has time. The listener itself answers what it refuses, and holds back requests while a connection moves elsewhere.
+ * Counts the active responses of HTTP/1 connections.
  */
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'

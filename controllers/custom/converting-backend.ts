@@ -16,7 +16,7 @@ export interface Versions {
   readonly stored: string
 }
 
-/** @param complete sets what a stored object lacks by the schema of its own version, before it is converted */
+/** @param complete sets the defaults of a stored object, by the schema of its stored version, before it is converted */
 export function convertingBackend (
   inner: Backend, convert: Convert, { served, stored }: Versions, complete: (object: PlainObject) => PlainObject
 ): Backend {

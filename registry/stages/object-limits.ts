@@ -44,7 +44,7 @@ export function reportTooLarge<T> (make: () => T): T {
 /** etcd limits the request, which also contains the key up to three times and the comparison. */
 const REQUEST_BYTES = 2 * 1024
 
-/** @throws StatusError 413 if the object has too many values to be stored */
+/** @throws StatusError 413 if the object has more values than may be stored */
 export function * limitValues (write: StoredWrite, json: UnversionedJson): Steps<void> {
   write.size = Math.max(write.size, json.length)
   if (json.length <= write.unlimitedBytes) return

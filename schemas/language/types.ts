@@ -253,7 +253,7 @@ export interface Declaration {
   readonly protobuf: boolean
   /** Undeclared members that are kept: all, none, or these. */
   readonly preserveUnknown: boolean | ReadonlySet<string>
-  /** Undeclared members do not refuse an apply. As they are not kept, nobody owns them. */
+  /** An apply may have undeclared members here. They are dropped, and have no owner. */
   readonly freeForm: boolean
   readonly defaults: ((object: Plain, gates: Gates) => void) | undefined
   readonly validate: ((object: Plain, at: string, report: Report) => void) | undefined
