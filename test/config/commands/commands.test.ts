@@ -57,12 +57,14 @@ t.test('an existing file is kept unless replacing is requested', async t => {
     await called('snapshot', at('null'), `--data-dir=${data}`, '--force'),
     { status: 1, stderr: /: is no ordinary file; name another one, or - for standard output\n$/ }
   )
-  for (const name of ['data.mdb', 'data.mdb-lock']) {t.match(
-    await called('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'),
-    {
-      status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n`
-    }
-  )}
+  for (const name of ['data.mdb', 'data.mdb-lock']) {
+    t.match(
+      await called('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'),
+      {
+        status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n`
+      }
+    )
+  }
   t.match(await called('snapshot', root, `--data-dir=${data}`), { status: 1, stderr: /: is no ordinary file/ })
   t.match(
     await called('snapshot', at('no/folder/here'), `--data-dir=${data}`),

@@ -62,13 +62,15 @@ t.test('an object that its defaults make too large is refused by every write, dr
   }
   t.equal((await server.post(URL, widget('limit', 120))).code, 201)
   await install(server, definition({ versions: [version('v1', schema(deep(8)))] }, { plural: 'deeps', kind: 'Deep' }))
-  for (const query of ['', '?dryRun=All']) {t.match(
-    await server.post(
+  for (const query of ['', '?dryRun=All']) {
+    t.match(
+      await server.post(
       `${URL.replace('widgets', 'deeps')}${query}`,
       { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }
-    ),
-    { code: 413 }
-  )}
+      ),
+      { code: 413 }
+    )
+  }
 })
 
 t.test('defaults of another version are filled in when something is written in it, not when it is read', async t => {
@@ -91,12 +93,14 @@ t.test('defaults of another version are filled in when something is written in i
 t.test('a stored object that further defaults make too large is refused to its own GET alone', async t => {
   const server = await listen(t)
   await install(server, definition({ versions: [version('v1', schema(wide(1)))] }))
-  for (const name of ['held', 'large']) {t.match(
-    await server.post(
-      URL, { ...widget(name, 500), metadata: { name, finalizers: name === 'held' ? ['example.com/hold'] : [] } }
-    ),
-    { code: 201 }
-  )}
+  for (const name of ['held', 'large']) {
+    t.match(
+      await server.post(
+        URL, { ...widget(name, 500), metadata: { name, finalizers: name === 'held' ? ['example.com/hold'] : [] } }
+      ),
+      { code: 201 }
+    )
+  }
   const stored = await established(server, 'widgets.example.com')
   const versions = [version('v1', { storage: false, ...schema(wide(1)) }), version('v2', { ...schema(wide(400)) })]
   t.match(

@@ -32,10 +32,12 @@ t.test('an embedded object needs its kind and version, unless its Swagger says n
     type: 'object', 'x-orch-embedded-resource': true, required: ['spec', 'kind'],
     properties: { spec: { type: 'object' } }
   }
-  for (const swagger of [false, true]) {t.match(
-    published(embedded, swagger),
-    { required: ['spec', 'kind', 'apiVersion'], properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } }
-  )}
+  for (const swagger of [false, true]) {
+    t.match(
+      published(embedded, swagger),
+      { required: ['spec', 'kind', 'apiVersion'], properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } }
+    )
+  }
   const open: JSONSchemaProps = {
     type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true
   }
