@@ -6,7 +6,7 @@ import { toJson } from '../../expressions/from-json.js'
 import { Entries, Items, type Value } from '../../expressions/values.js'
 import { nextTurn, runStepsWithinBudget, turnIsOver } from '../../event-loop/turns.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
-import { decode } from '../../schemas/language/decode.js'
+import { decode, undeclaredIn } from '../../schemas/language/decode.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
 import { clone } from '../../schemas/language/values.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
@@ -137,10 +137,9 @@ function decodedConfig (message: Message, config: object, naming: Naming): unkno
   const findings: string[] = []
   let object: unknown
   try {
-    const { unknown, freeForm, object: read } = decode(naming.message(message), naming.value(message, clone(config)))
-    object = read
-    const undeclared = unknown.filter(path => freeForm?.has(path) !== true)
-    findings.push(...undeclared.map(path => `.${path}: field not declared in schema`))
+    const read = decode(naming.message(message), naming.value(message, clone(config)))
+    object = read.object
+    findings.push(...undeclaredIn(read))
   } catch (error) {
     if (!isDecodeError(error)) throw error
     findings.push(error.message)

@@ -5,7 +5,7 @@
 import { parseJson, type Parsed } from '../../schemas/codec/json/parse.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
-import { decode } from '../../schemas/language/decode.js'
+import { decode, undeclaredIn } from '../../schemas/language/decode.js'
 import { findingsOfYaml, strictFindings } from '../../schemas/language/strict-findings.js'
 import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
@@ -79,10 +79,9 @@ function * configOf (
   if (message === store.stored.message) unknown.push(...store.gated.dropUnknown(object, undefined))
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
-  const undeclared = unknown.filter(path => freeForm?.has(path) !== true)
+  const undeclared = undeclaredIn({ unknown, freeForm })
   if (undeclared.length > 0) {
-    throw badRequest('failed to create typed patch object: ' +
-      `${undeclared.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
+    throw badRequest(`failed to create typed patch object: ${undeclared.slice(0, 20).join(', ')}`)
   }
   // Upstream drops them without a word, even where validation is strict.
   applyFieldValidation(request, validation === 'Strict' ? 'Warn' : validation, strictFindings(unknown, []), badRequest)

@@ -20,6 +20,10 @@ export interface Decoded<T> {
   readonly freeForm?: ReadonlySet<string> | undefined
 }
 
+/** Findings of server-side apply: members that are not declared, where the schema does not allow any. */
+export const undeclaredIn = ({ unknown, freeForm }: Pick<Decoded<unknown>, 'unknown' | 'freeForm'>): string[] =>
+  unknown.filter(path => freeForm?.has(path) !== true).map(path => `.${path}: field not declared in schema`)
+
 /**
  * Decodes a value. For a kind, an empty kind or apiVersion is filled in and another one refused. `most` bounds list
  * items and map entries in total: UNBOUNDED for stored objects. @throws DecodeError with the path and the expected type
