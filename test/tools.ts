@@ -135,10 +135,13 @@ export function chromiumProgram (): { readonly path: string, readonly env: NodeJ
 
 /** Debian's Python with its client of Kubernetes, and the environment that finds it. */
 export function pythonProgram (): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
-  const packages = 'usr/lib/python3/dist-packages'
-  const folder = withDependencies('python3-kubernetes', `${packages}/kubernetes`, 'python3')
   const installed = '/usr/bin/python3'
-  return { path: existsSync(installed) ? installed : join(folder, installed), env: { PYTHONPATH: join(folder, packages) } }
+  const packages = 'usr/lib/python3/dist-packages'
+  const client = `${packages}/kubernetes`
+  if (existsSync(installed) && existsSync(join('/', client))) return { path: installed, env: {} }
+  const folder = withDependencies('python3-kubernetes', client, 'python3')
+  const path = existsSync(installed) ? installed : join(folder, installed)
+  return { path, env: { PYTHONPATH: join(folder, packages) } }
 }
 
 /** Environment of Go programs that run for less than a second, much of it collecting garbage. */

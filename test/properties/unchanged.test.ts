@@ -118,10 +118,10 @@ async function check (t: Test, subject: Subject, rounds: number): Promise<void> 
     const before = await server.get(path)
     const object = before.json
     const changed = (round + first) % 2 === 0
-? edited(object)
-: {
-      ...mixed(object, subject.random()), metadata: object['metadata'], kind: one.kind, apiVersion: one.apiVersion
-    }
+      ? edited(object)
+      : {
+          ...mixed(object, subject.random()), metadata: object['metadata'], kind: one.kind, apiVersion: one.apiVersion
+        }
     for await (const [what, answer] of harmless(subject, object, changed)) {
       answered++
       if (answer.code === 500) faults.push(`${what}: ${answer.body}, sent ${JSON.stringify(changed)}`)
