@@ -31,8 +31,12 @@ export interface Launched extends Child {
 }
 
 /** Milliseconds of CPU that the process has used: all threads, user and system. */
-export function cpu ({ process }: { process: { readonly pid?: number | undefined } }): number {
-  const tasks = `/proc/${process.pid}/task`
+export function cpu ({ process: { pid } }: { process: { readonly pid?: number | undefined } }): number {
+  if (pid === process.pid) { // schedstat of a thread that runs is as old as its last tick
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const tasks = `/proc/${pid}/task`
   let nanoseconds = 0
   for (const task of readdirSync(tasks)) nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
   return nanoseconds / 1e6
