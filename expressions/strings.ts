@@ -1,8 +1,8 @@
 /** String functions. Positions are code points. */
-import { ObjectPatterns } from '../schemas/api/apiextensions/patterns.js'
+import { ObjectPatterns, type ObjectExpression, type Visited } from '../schemas/api/apiextensions/patterns.js'
 import type { Steps } from '../schemas/steps.js'
 import { CostExceeded, type Meter } from './meter.js'
-import { started } from './pending.js'
+import { started, type Pending } from './pending.js'
 import { Search } from './search.js'
 import { bounded, Text } from './text.js'
 import {
@@ -11,9 +11,8 @@ import {
 
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
-const WORK_OF_WEIGHT = 4
 /** Of what matching takes, which upstream charges by the lengths of text and pattern alone. */
-const COST_PER_WORK = 2
+const VISITED_PER_WORK = 2
 const patterns = new ObjectPatterns(MAX_WEIGHT)
 /** Parts of a string. */
 const MAX_PARTS = 1_000_000
@@ -88,25 +87,37 @@ function * split (text: string, by: string, most: Value | undefined, meter: Mete
   return new List(limit === 0 ? [] : yield * partsOf(text, by, limit, meter))
 }
 
-/** @throws CostExceeded for a pattern that would block the event loop */
-export function matches (text: string, pattern: string, meter: Meter): Value {
-  const { why, matches, tooLong, costOf } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
-  if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
-  if (tooLong(text)) throw new CostExceeded()
-  meter.work(costOf(text) / COST_PER_WORK)
-  return matches(text)
+/** @throws CostExceeded for a pattern that is too large */
+function expressionOf (pattern: string, meter: Meter): ObjectExpression | Fault {
+  const expression = patterns.of(pattern, count => { meter.work(count / VISITED_PER_WORK) })
+  if (expression.isTooLarge === true) throw new CostExceeded()
+  return expression.why === undefined ? expression : new Fault(`error parsing regexp: ${expression.why}`)
+}
+
+const counting = (meter: Meter): Visited => count => {
+  meter.work(count / VISITED_PER_WORK)
+  return meter.isDue
 }
 
 /** @throws CostExceeded */
+export function matches (text: string, pattern: string, meter: Meter): Value | Pending<Value> {
+  const expression = expressionOf(pattern, meter)
+  return expression instanceof Fault ? expression : started(expression.matches(text, counting(meter)))
+}
+
+/** As in Go, an empty part is none where another one ends. @throws CostExceeded */
 function * found (text: string, pattern: string, most: number, meter: Meter): Steps<string[] | Fault> {
-  const { why, matchesIn, tooLong, costOf } = patterns.of(pattern, weight => { meter.work(weight * WORK_OF_WEIGHT) })
-  if (why !== undefined) return new Fault(`error parsing regexp: ${why}`)
-  if (tooLong(text)) throw new CostExceeded()
+  const [visited, expression] = [counting(meter), expressionOf(pattern, meter)]
+  if (expression instanceof Fault) return expression
   const parts: string[] = []
-  if (most === 0) return parts
-  for (const part of matchesIn(text)) {
-    if (parts.push(part) >= most) break
-    meter.work(costOf(text) / COST_PER_WORK)
+  let [at, ended] = [0, -1]
+  while (at <= text.length && parts.length < most) {
+    const match = yield * expression.find(text, at, visited)
+    if (match === undefined) break
+    const [start, end] = match
+    if (start < end || start !== ended) parts.push(text.slice(start, end))
+    ended = end
+    at = end > at ? end : at + (isPair(text, at) ? 2 : 1)
     if (meter.isDue) yield
   }
   return parts

@@ -19,8 +19,10 @@ export interface CustomRules {
   readonly validate: (object: object, old: object | undefined, report: Report, subresource?: string) => Steps<void>
 }
 
+/** Of all types, so that what is kept of them has one bound. */
+const patterns = new ObjectPatterns()
+
 interface PreparedRules {
-  readonly patterns: ObjectPatterns
   /** Whether there are embedded objects. */
   readonly embeds: boolean
   /** Whether items of some list must be unique. */
@@ -36,7 +38,6 @@ const NOT_CHECKED =
     'validation'
 
 const prepared = (schema: JSONSchemaProps): PreparedRules => ({
-  patterns: new ObjectPatterns(),
   embeds: someSchema(schema, part => part['x-orch-embedded-resource'] === true),
   keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
 })
@@ -58,7 +59,7 @@ export function customRules (
   let compiled: { readonly rules: Ruled | undefined } | undefined
   return {
     validate: function * (object, old, reportAny, subresource = '') {
-      const { patterns, embeds, keyed } = known ??= prepared(schema)
+      const { embeds, keyed } = known ??= prepared(schema)
       let blocked = false
       const report: Report = error => {
         blocked ||= BLOCKING.has(error.type)

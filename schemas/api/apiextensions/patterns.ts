@@ -5,20 +5,26 @@
  */
 import type * as Re2 from 're2js'
 import { onDemand } from '../../on-demand.js'
+import type { Steps } from '../../steps.js'
+import { search, type Found, type Visited } from './pattern-search.js'
+
+export type { Visited } from './pattern-search.js'
 
 const re2 = onDemand<typeof Re2>('re2js')
 /** Budget of all expressions of a definition: characters after expanding repetitions, at up to 4 µs each. */
 const MAX = 6000
 /** Budget of matching: characters of the strings times the weight of their expression. */
 const MAX_MATCHED = 500_000
-/** For one string of an object: matching takes 30 to 80 ns for each at worst, and less for nearly every expression. */
-const MAX_MATCHED_AT_ONCE = 2_000_000
-/** For all strings of an object. Seconds at worst, in steps. */
-export const MAX_MATCHED_OF_OBJECT = 50_000_000
-/** For one expression of a type: compiling takes up to 4 µs for each, once. */
-const MAX_COMPILED = 20_000
-/** Compiled expressions that are kept. Rules make some of data. */
-const MAX_KNOWN = 1000
+/** What re2js matches at once, which takes 30 to 80 ns for each at worst, and less for nearly every expression. */
+const MAX_MATCHED_AT_ONCE = 100_000
+/** For one expression of a type: compiling takes up to 8 µs for each, once. */
+const MAX_COMPILED = 10_000
+/** For all compiled expressions that are kept, at 100 bytes each. Rules make some of data. */
+const MAX_KNOWN = 300_000
+/** Which each has, however small. */
+const WEIGHT_OF_ANY = 50
+/** What compiling takes, in units of matching. */
+const MATCHED_PER_COMPILED = 50
 const CLASS = /\[\^?\]?(?:\\[^]|[^\]\\])*\]/y
 const TIMES = /\{(\d+)(?:,(\d*))?\}/y
 
@@ -58,24 +64,20 @@ function weigh (source: string): number {
 export interface Expression {
   /** The syntax error, if any. */
   readonly why?: string
-  /** Also true past the budget of a definition. */
-  readonly matches: (text: string) => boolean
-  /** Whether matching the text would block the event loop. */
-  readonly tooLong: (text: string) => boolean
-  /** What matching the text takes at worst: its characters times the weight of the expression. */
-  readonly costOf: (text: string) => number
+  /** Whether it is too large to be compiled: nothing matches. */
+  readonly isTooLarge?: boolean
+  /** Also true past the budget of a definition. @param visited is told what it takes */
+  readonly matches: (text: string, visited: Visited) => Steps<boolean>
 }
 
 export interface ObjectExpression extends Expression {
-  /** The parts of the text that match. Finding each may take as long as matching the whole text. */
-  readonly matchesIn: (text: string) => Iterable<string>
+  /** The first part of the text that matches, from a position on. */
+  readonly find: (text: string, from: number, visited: Visited) => Steps<Found | undefined>
   /** The approximate number of instructions. */
   readonly weight: number
 }
 
-const never = (): boolean => false
-const free = (): number => 0
-const UNCHECKED: Expression = { matches: () => true, tooLong: never, costOf: free }
+const UNCHECKED: Expression = { * matches () { return true } }
 
 /** The expressions of one definition, each compiled once. */
 export class Patterns {
@@ -102,14 +104,8 @@ export class Patterns {
     if (!affordable) return UNCHECKED
     try {
       const compiled = re2().RE2JS.compile(source)
-      return {
-        matches: text => {
-          this.#matched += text.length * weight
-          return this.#matched > MAX_MATCHED || compiled.matcher(text).find()
-        },
-        tooLong: never,
-        costOf: free // it has a budget of its own
-      }
+      const isOver = (text: string): boolean => (this.#matched += text.length * weight) > MAX_MATCHED
+      return { * matches (text) { return isOver(text) || compiled.matcher(text).find() } }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       return { ...UNCHECKED, why: why.endsWith('`') ? why : `${why}: \`\`` }
@@ -117,49 +113,61 @@ export class Patterns {
   }
 }
 
-/** The expressions of objects: every string is matched, unless it is too long. */
+/** The expressions of objects, in which every string is matched. */
 export class ObjectPatterns {
   readonly #known = new Map<string, ObjectExpression>()
   readonly #most: number
+  #weight = 0
 
-  /** @param most the weight of one expression; a heavier one is too long for every text */
+  /** @param most the weight of one expression; a heavier one matches nothing */
   constructor (most = MAX_COMPILED) { this.#most = most }
 
-  /** @param compiled is called if the expression was not known */
-  of (source: string, compiled?: (weight: number) => void): ObjectExpression {
+  /** @param spent is told what compiling takes if the expression is not known */
+  of (source: string, spent: (count: number) => void): ObjectExpression {
     let known = this.#known.get(source)
-    if (known === undefined) {
-      if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-      this.#known.set(source, known = compileFor(source, this.#most))
-      compiled?.(known.weight)
+    if (known !== undefined) return known
+    const { weight } = known = compileFor(source, this.#most)
+    spent(weight * MATCHED_PER_COMPILED)
+    this.#weight += weight + WEIGHT_OF_ANY
+    if (this.#weight > MAX_KNOWN) {
+      this.#known.clear()
+      this.#weight = weight + WEIGHT_OF_ANY
     }
+    if (known.isTooLarge !== true) this.#known.set(source, known)
     return known
   }
 }
 
-const none = (): Iterable<string> => []
+const NOTHING: Pick<ObjectExpression, 'matches' | 'find'> = {
+  * matches () { return false },
+  * find () { return undefined }
+}
 
 function compileFor (source: string, most: number): ObjectExpression {
   const weight = source.length > most ? source.length : Math.max(weigh(source), source.length)
-  if (weight > most) return { weight: 0, matches: never, matchesIn: none, tooLong: () => true, costOf: free }
+  if (weight > most) return { ...NOTHING, weight: 0, isTooLarge: true }
+  let compiled: Re2.RE2JS
   try {
-    const compiled = re2().RE2JS.compile(source)
-    const costOf = (text: string): number => text.length * weight
-    return {
-      matches: text => compiled.matcher(text).find(),
-      weight,
-      costOf,
-      matchesIn: function * (text) {
-        const matcher = compiled.matcher(text)
-        while (matcher.find()) yield matcher.group() ?? ''
-      },
-      tooLong: text => costOf(text) > MAX_MATCHED_AT_ONCE
-    }
+    compiled = re2().RE2JS.compile(source)
   } catch (error) {
     // In a schema, it is past the budget of its definition, so it was not compiled there.
-    return {
-      why: error instanceof Error ? error.message : String(error), weight, matches: never, matchesIn: none,
-      tooLong: never, costOf: free
+    return { ...NOTHING, weight, why: error instanceof Error ? error.message : String(error) }
+  }
+  const costOf = (text: string, from: number): number => (text.length - from) * weight
+  return {
+    weight,
+    * matches (text, visited) {
+      const cost = costOf(text, 0)
+      if (cost > MAX_MATCHED_AT_ONCE) return (yield * search(compiled, text, { some: true }, visited)) !== undefined
+      if (visited(cost)) yield
+      return compiled.matcher(text).find()
+    },
+    * find (text, from, visited) {
+      const cost = costOf(text, from)
+      if (cost > MAX_MATCHED_AT_ONCE) return yield * search(compiled, text, { from }, visited)
+      if (visited(cost)) yield
+      const matcher = compiled.matcher(text)
+      return matcher.find(from) ? [matcher.start(), matcher.end()] : undefined
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Report } from '../../language/types.js'
 import type { FieldError } from '../../status.js'
 import { finish, type Steps } from '../../steps.js'
 import type { Correlation } from './correlation.js'
-import { MAX_MATCHED_OF_OBJECT, type Patterns } from './patterns.js'
+import type { Expression } from './patterns.js'
 import { STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat } from './rules/formats.js'
@@ -20,6 +20,12 @@ const MAX_FOUND = 100
 const STEPS_PER_YIELD = 1000
 /** Cost of matching a pattern that is a step. */
 const MATCHED_PER_STEP = 20
+/** Of matching all strings of an object. Seconds at worst, in steps. */
+const MAX_MATCHED = 50_000_000
+
+class TooLong extends Error {}
+
+interface KnownPatterns { readonly of: (source: string, spent: (count: number) => void) => Expression }
 
 type ValueFinding = FieldError & { readonly name: string }
 
@@ -46,7 +52,7 @@ interface Place {
 }
 
 export class ValueValidator {
-  readonly #patterns: Pick<Patterns, 'of'>
+  readonly #patterns: KnownPatterns
   readonly #most: number
   readonly #later: boolean
   #steps = 0
@@ -57,7 +63,7 @@ export class ValueValidator {
    * @param ofObjects checks everything; by default values of a definition, within a number of steps
    * @param later checks what 1.36 does
    */
-  constructor (patterns: Pick<Patterns, 'of'>, ofObjects = false, later = false) {
+  constructor (patterns: KnownPatterns, ofObjects = false, later = false) {
     this.#patterns = patterns
     this.#later = later
     this.#most = ofObjects ? Infinity : MAX_STEPS
@@ -87,12 +93,9 @@ export class ValueValidator {
   /** @param name path within the value, which messages begin with */
   * #findings (schema: Schema, value: unknown, name: string, correlated?: Correlation): Steps<ValueFinding[]> {
     if (++this.#steps > this.#most) return []
-    if (this.#steps - this.#yielded > STEPS_PER_YIELD) {
-      this.#yielded = this.#steps
-      yield
-    }
+    if (this.#isDue()) yield
     const findings: ValueFinding[] = []
-    this.#own(schema, value, name, findings)
+    yield * this.#own(schema, value, name, findings)
     if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, findings)
     if (Array.isArray(value)) yield * this.#list(schema, value, { name, findings, correlated })
     else if (isObject(value)) yield * this.#object(schema, value, { name, findings, correlated })
@@ -100,7 +103,7 @@ export class ValueValidator {
   }
 
   /** Types, formats, bounds and enumerations. */
-  #own (schema: Schema, value: unknown, name: string, findings: ValueFinding[]): void {
+  * #own (schema: Schema, value: unknown, name: string, findings: ValueFinding[]): Steps<void> {
     const said = (words: string): void => { this.#say(findings, name, `${name} in body ${words}`, value) }
     const mismatch = typeMismatch(schema, value, this.#most === Infinity)
     if (mismatch !== undefined) {
@@ -109,7 +112,7 @@ export class ValueValidator {
         'FieldValueTypeInvalid'
       )
     }
-    if (typeof value === 'string') this.#text(schema, value, name, findings, said)
+    if (typeof value === 'string') yield * this.#text(schema, value, name, findings, said)
     if (isNumber(value)) {
       const problem = this.#later ? rangeProblem(schema, value) : undefined
       // As upstream, the root is blamed.
@@ -133,10 +136,10 @@ export class ValueValidator {
     findings.push({ name, field: '', type, value, detail })
   }
 
-  #text (
+  * #text (
     { maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, findings: ValueFinding[],
     said: (words: string) => void
-  ): void {
+  ): Steps<void> {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
     if (maxLength !== undefined &&
@@ -147,12 +150,9 @@ export class ValueValidator {
       this.#say(findings, name, words, value, 'FieldValueTooLong')
     } else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
     else if (pattern !== '') {
-      const { matches, tooLong, costOf } = this.#patterns.of(pattern)
-      const cost = costOf(value)
-      this.#steps += cost / MATCHED_PER_STEP
-      this.#matched += cost
-      if (tooLong(value) || this.#matched > MAX_MATCHED_OF_OBJECT) said(`is too long to be matched with '${pattern}'`)
-      else if (!matches(value)) said(`should match '${pattern}'`)
+      const isMatch = yield * this.#matches(pattern, value)
+      if (isMatch === undefined) said(`is too long to be matched with '${pattern}'`)
+      else if (!isMatch) said(`should match '${pattern}'`)
     }
     if (!hasFormat(format, value, this.#later)) {
       this.#say(
@@ -160,6 +160,33 @@ export class ValueValidator {
         'FieldValueTypeInvalid'
       )
     }
+  }
+
+  /** Undefined if finding out would take too long. */
+  * #matches (pattern: string, text: string): Steps<boolean | undefined> {
+    const spent = (count: number): void => {
+      this.#steps += count / MATCHED_PER_STEP
+      this.#matched += count
+      if (this.#matched > MAX_MATCHED) throw new TooLong()
+    }
+    try {
+      const { isTooLarge, matches } = this.#patterns.of(pattern, spent)
+      if (isTooLarge === true) return undefined
+      return yield * matches(text, count => {
+        spent(count)
+        return this.#isDue()
+      })
+    } catch (error) {
+      if (error instanceof TooLong) return undefined
+      throw error
+    }
+  }
+
+  /** Whether other work is due. */
+  #isDue (): boolean {
+    if (this.#steps - this.#yielded <= STEPS_PER_YIELD) return false
+    this.#yielded = this.#steps
+    return true
   }
 
   * #list (
