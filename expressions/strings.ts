@@ -12,7 +12,7 @@ import {
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
 /** Of what matching takes, which upstream charges by the lengths of text and pattern alone. */
-const VISITED_PER_WORK = 2
+const VISITED_PER_WORK = 4
 const patterns = new ObjectPatterns(MAX_WEIGHT)
 /** Parts of a string. */
 const MAX_PARTS = 1_000_000

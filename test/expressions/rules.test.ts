@@ -165,7 +165,7 @@ t.test('no rule holds the event loop or grows without bound', async t => {
   const long = (length: number): unknown => ({ ...OBJECT, list: Array.from({ length }, (_, index) => index), s: 'a'.repeat(1_000_000), texts: Array.from({ length: 1000 }, () => 'a'.repeat(1000)) })
   for (const rule of [
     'self.list.all(x, self.list.all(y, x + y >= 0))', 'self.list.exists(x, self.list.exists(y, self.list.exists(z, x + y + z < 0)))', 'self.list.map(x, self.list).all(l, l.all(x, x >= 0))', 'self.s.replace("a", self.s).size() > 1', 'self.texts.map(x, self.s).join().size() > 1',
-    `[self.s]${'.map(x, x + x)'.repeat(20)}.size() == 1`, 'self.list.all(x, !self.s.contains("aaaaaaaaab"))', '"a".matches(self.texts.join())', 'self.s.matches("^(a{1,30}){1,30}b$")', 'self.list.all(x, self.list == self.list.map(y, y))', 'self.list.sort().size() > 1', 'self.list.distinct().size() > 1', 'self.list.sortBy(x, -x).size() > 1'
+    `[self.s]${'.map(x, x + x)'.repeat(20)}.size() == 1`, 'self.list.all(x, !self.s.contains("aaaaaaaaab"))', '"a".matches(self.texts.join())', 'self.s.matches("(a{1,30}){1,30}b$")', 'self.list.all(x, self.list == self.list.map(y, y))', 'self.list.sort().size() > 1', 'self.list.distinct().size() > 1', 'self.list.sortBy(x, -x).size() > 1'
   ]) {
     let steps = 0
     try {
@@ -173,7 +173,7 @@ t.test('no rule holds the event loop or grows without bound', async t => {
       t.fail(`${rule} ended`)
     } catch (error) {
       t.ok(error instanceof CostExceeded, rule)
-      t.ok(steps < 1000, `${rule}: ${steps}`)
+      t.ok(steps < 10_000, `${rule}: ${steps}`)
     }
   }
   for (const rule of ['('.repeat(5000), `${'('.repeat(5000)}1${')'.repeat(5000)} == 1`, '['.repeat(5000), `${'1 + '.repeat(4000)}1 == 1`, 'self' + '.all(x, self'.repeat(500), 'a'.repeat(200_000), `${'self.either.optMap(x, '.repeat(400)}1${')'.repeat(400)} == 1`, '{1:'.repeat(2000), `self.list${'.map(x, x)'.repeat(600)}.size() == 1`, 'true ? '.repeat(1000) + 'true']) t.match(run(rule), /^refused/, rule.slice(0, 20))

@@ -24,8 +24,8 @@ t.test('a schema and objects of many levels are served or refused, and cost litt
 t.test('a pattern matches in linear time, and a string that is too long for it is refused', async t => {
   const server = await build(t)
   await install(server, withSchema(object({ spec: object({ text: { type: 'string', pattern: '^(a+)+$' }, heavy: { type: 'string', pattern: '^(?:(?:a{1,50}){1,20}b)*$' } }) })))
-  t.equal((await server.post(WIDGETS, widget('a', { text: 'a'.repeat(20_000) }))).code, 201)
-  for (const spec of [{ text: `${'a'.repeat(20_000)}!` }, { text: 'a'.repeat(1_000_000) }, { heavy: 'a'.repeat(100_000) }]) t.equal((await server.post(WIDGETS, widget('b', spec))).code, 422)
+  t.equal((await server.post(WIDGETS, widget('a', { text: 'a'.repeat(1_000_000) }))).code, 201)
+  for (const spec of [{ text: `${'a'.repeat(20_000)}!` }, { heavy: `${'a'.repeat(1000)}b`.repeat(200) }]) t.equal((await server.post(WIDGETS, widget('b', spec))).code, 422)
 })
 
 t.test('a pattern is matched with every string that it may have, and an invalid one is no fault of the server', async t => {
