@@ -15,7 +15,7 @@ import { atomicsIn } from '../../registry/apply/atomics.js'
 import { compare, UNCHANGED } from '../../registry/apply/compare.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { merge } from '../../registry/apply/merge.js'
-import { shapesOf } from '../../registry/apply/shape.js'
+import { shapesOf, type Shape } from '../../registry/apply/shape.js'
 import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import { internal } from '../webhooks/refusals.js'
 import type { RequestedVersion } from '../webhooks/requested-version.js'
@@ -42,7 +42,7 @@ export async function mutate (
   { applies }: Mutation, object: Record<string, unknown>, version: RequestedVersion,
   { made, naming, isChanged }: Change
 ): Promise<boolean> {
-  const { message, shown: typed, json } = version
+  const { message, shown: typed, json, gates } = version
   if (applies && message !== undefined && typed !== undefined && naming?.renames !== true) {
     // Without writing and parsing JSON. What is written replaces members.
     const before = { ...typed(object) }
@@ -53,7 +53,7 @@ export async function mutate (
     put(version, object, after)
     if (isChanged) return true
     await endOfTurn()
-    return compare(shapesOf(message).whole, before, typed(object)) !== UNCHANGED
+    return compare(shapesOf(message, gates).whole, before, typed(object)) !== UNCHANGED
   }
   const before = json(object)
   await endOfTurn()
@@ -111,7 +111,7 @@ function operation (made: Value): Members {
  * @throws Error for a configuration that cannot be applied
  */
 function configured (
-  { message, kind: { group, version, kind } }: RequestedVersion, live: unknown, made: Value, naming = OWN_NAMES
+  { message, gates, kind: { group, version, kind } }: RequestedVersion, live: unknown, made: Value, naming = OWN_NAMES
 ): unknown {
   if (message === undefined) {
     throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
@@ -120,8 +120,8 @@ function configured (
   checkTypes(made)
   const { apiVersion, kind: shownKind } = live as Members
   const config = { ...toJson(made) as Members, apiVersion, kind: shownKind }
-  const { whole } = shapesOf(naming.message(message))
-  const decoded = decodedConfig(message, config, naming)
+  const { whole } = shapesOf(naming.message(message), gates)
+  const decoded = decodedConfig([message, whole], config, naming)
   const atomics = atomicsIn(whole, config)
   if (atomics.length > 0) {
     throw refused(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
@@ -133,7 +133,7 @@ function configured (
 const refused = (why: string): Error => new Error(`error applying patch: ${why}`)
 
 /** @throws Error for values that do not fit the type */
-function decodedConfig (message: Message, config: object, naming: Naming): unknown {
+function decodedConfig ([message, whole]: readonly [Message, Shape], config: object, naming: Naming): unknown {
   const findings: string[] = []
   let object: unknown
   try {
@@ -145,7 +145,7 @@ function decodedConfig (message: Message, config: object, naming: Naming): unkno
     findings.push(error.message)
   }
   if (findings.length === 0) {
-    validateConfig(shapesOf(naming.message(message)).whole, config, ({ field, detail }) => {
+    validateConfig(whole, config, ({ field, detail }) => {
       findings.push(`.${field}: ${detail === '' ? 'duplicate entries' : detail}`)
     })
     findings.push(...mistyped(message[Facts].given ?? {}, config))

@@ -6,7 +6,7 @@ import { toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
-import { DEFAULT_GATES } from '../../schemas/gates.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
@@ -28,6 +28,7 @@ export interface RequestedVersion {
   readonly shown: ((object: Members) => ApiObject) | undefined
   /** Undefined for connect options. */
   readonly message: Message | undefined
+  readonly gates: Gates
   /**
    * Writes an object patched in that version back into the request's object.
    * @returns paths of undeclared members, which are dropped
@@ -63,6 +64,7 @@ function ofVersion ({ stored, gates }: ResourceStore, representation: Representa
   return {
     kind: { group, version, kind },
     message,
+    gates,
     json: object => toJson(message, shown(object), undefined, omits),
     shown,
     put: (object, made, naming) => {
@@ -91,6 +93,7 @@ function ofView (view: SubresourceView): RequestedVersion {
   return {
     kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
     message,
+    gates: DEFAULT_GATES,
     json: object => toJson(message, shown(object)),
     shown,
     put: (object, made, naming) => {
@@ -111,6 +114,7 @@ function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperatio
   return {
     kind: { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind: own },
     message,
+    gates: DEFAULT_GATES,
     shown: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
     put: (object, made, naming) => {

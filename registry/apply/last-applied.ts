@@ -6,6 +6,7 @@
 import { parseJson } from '../../schemas/codec/json/parse.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { decode } from '../../schemas/language/decode.js'
+import type { Gates } from '../../schemas/gates.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import { sortedJson } from '../../schemas/codec/json/escape.js'
 import type { Plain } from '../../schemas/language/types.js'
@@ -30,13 +31,15 @@ const annotationOf = (object: object): string | undefined =>
   LAST_APPLIED.find(name => typeof annotationsOf(object)[name] === 'string' && annotationsOf(object)[name] !== '')
 
 /** Fields that the annotation names and that still have the value it records. */
-export function unchangedSince (message: Message<object>, apiVersion: string, live: object): FieldSet {
+export function unchangedSince (
+  { message }: { readonly message: Message<object> }, apiVersion: string, live: object, gates: Gates
+): FieldSet {
   const name = annotationOf(live)
   if (name === undefined) return EMPTY
   try {
     const { value } = parseJson(Buffer.from(String(annotationsOf(live)[name])))
     if (membersOf(value)['apiVersion'] !== apiVersion) return EMPTY
-    const { whole, owned } = shapesOf(message)
+    const { whole, owned } = shapesOf(message, gates)
     const { object } = decode(message, value)
     const applied = appliedValue(whole, value, object) as object // an object like its source
     applyDefaults(message, object)

@@ -1,11 +1,13 @@
 /**
- * The merge structure of a type: which fields are atomic and which are owned by parts. Lists without a listType merge
- * as in a strategic merge patch, else they are atomic; maps and structs are granular unless declared atomic. Undeclared
- * members are granular objects or atomic values.
+ * The merge structure of a type in the emulated release: which fields are atomic and which are owned by parts. Lists
+ * without a listType merge as in a strategic merge patch, else they are atomic; maps and structs are granular unless
+ * declared atomic. Undeclared members are granular objects or atomic values.
  */
 import { fieldJson } from '../../schemas/codec/json/encode.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
+import { mergesByRelease, structTypeOf, structTypeOfField } from '../../schemas/language/struct-types.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
 import { isIdentical, isObject } from '../../schemas/language/values.js'
@@ -25,6 +27,7 @@ export function memberOf (object: Plain, name: string): unknown {
 
 interface Contents {
   readonly plan?: (() => Plan) | undefined
+  readonly gates?: Gates | undefined
   /** An item of a list or map. */
   readonly isItem?: boolean
 }
@@ -41,6 +44,7 @@ export class Shape {
   readonly anyType: boolean
   readonly #planned: PlannedField | undefined
   readonly #plan: (() => Plan) | undefined
+  readonly #gates: Gates
   /** The value of an unset field. */
   readonly #unset: unknown
   readonly #dropsZero: boolean
@@ -51,13 +55,15 @@ export class Shape {
   #item: Shape | undefined
   #lacking: boolean | undefined
 
-  constructor (name: string, kind: Kind, planned: PlannedField | undefined, { plan, isItem = false }: Contents = {}) {
+  constructor (name: string, kind: Kind, planned: PlannedField | undefined, contents: Contents = {}) {
+    const { plan, isItem = false, gates = DEFAULT_GATES } = contents
     this.name = name
     this.element = fieldElement(name)
     this.kind = kind
     this.#planned = planned
     this.anyType = planned?.anyType === true
     this.#plan = kind === 'struct' ? plan : undefined
+    this.#gates = gates
     this.#isItem = isItem
     this.open = kind === 'open' || (kind === 'struct' && plan?.().message.preserveUnknown === true)
     const { field } = planned ?? {}
@@ -68,13 +74,15 @@ export class Shape {
 
   /** Ascending by name. */
   get fields (): readonly Shape[] {
-    this.#fields ??= (this.#plan?.().fields ?? []).map(shapeOfField).sort((a, b) => a.name < b.name ? -1 : 1)
+    this.#fields ??= (this.#plan?.().fields ?? []).map(field => shapeOfField(field, this.#gates))
+      .sort((a, b) => a.name < b.name ? -1 : 1)
     return this.#fields
   }
 
   /** A copy of a struct with other or fewer fields. */
   withFields (change: (field: Shape) => Shape | undefined): Shape {
-    const changed = new Shape(this.name, this.kind, this.#planned, { plan: this.#plan, isItem: this.#isItem })
+    const contents = { plan: this.#plan, isItem: this.#isItem, gates: this.#gates }
+    const changed = new Shape(this.name, this.kind, this.#planned, contents)
     changed.#fields = this.fields.map(change).filter(field => field !== undefined)
     return changed
   }
@@ -92,7 +100,9 @@ export class Shape {
 
   /** The shape of list items, map values or open members. */
   get item (): Shape {
-    this.#item ??= this.kind === 'open' || this.#planned === undefined ? OPEN : shapeOfItem(this.#planned)
+    this.#item ??= this.kind === 'open' || this.#planned === undefined
+      ? OPEN
+      : shapeOfItem(this.#planned, this.#gates)
     return this.#item
   }
 
@@ -127,6 +137,13 @@ export class Shape {
   }
 
   get isPointer (): boolean { return this.#planned?.pointer === true }
+
+  /** Whether a part of it merges otherwise in another release. */
+  get variesByRelease (): boolean {
+    if (this.#planned === undefined) return this.#plan !== undefined && mergesByRelease(this.#plan())
+    const { innermost } = this.#planned
+    return innermost.message !== undefined && innermost.special === undefined && mergesByRelease(innermost.plan)
+  }
 
   /** Whether two items have the same element. */
   sameItem (a: unknown, b: unknown): boolean {
@@ -182,10 +199,10 @@ function unsetOf ({ shape, embedded, written, pointer, scalar, special, zero }: 
   return written ? null : undefined
 }
 
-const shapeOfField = (planned: PlannedField): Shape =>
-  new Shape(planned.name, kindOf(planned), planned, { plan: () => planned.plan })
+const shapeOfField = (planned: PlannedField, gates: Gates): Shape =>
+  new Shape(planned.name, kindOf(planned, gates), planned, { plan: () => planned.plan, gates })
 
-function kindOf (planned: PlannedField): Kind {
+function kindOf (planned: PlannedField, gates: Gates): Kind {
   const { field, shape } = planned
   if (shape === 'list') {
     if (field.listType !== undefined) {
@@ -195,21 +212,21 @@ function kindOf (planned: PlannedField): Kind {
     return field.patchMergeKey === undefined ? 'set' : 'items'
   }
   if (field.mapType === 'atomic') return 'leaf'
-  return shape === 'map' ? 'entries' : kindOfOne(planned)
+  return shape === 'map' ? 'entries' : kindOfOne(planned, gates)
 }
 
-function kindOfOne ({ field, message, special }: PlannedField): Kind {
+function kindOfOne ({ field, message, special }: PlannedField, gates: Gates): Kind {
   if (message === undefined) return 'leaf'
   if (special !== undefined) return special.open === true ? 'open' : 'leaf'
-  return (field.structType ?? message.structType) === 'atomic' ? 'leaf' : 'struct'
+  return (structTypeOfField(field, gates) ?? structTypeOf(message, gates)) === 'atomic' ? 'leaf' : 'struct'
 }
 
 /** Items of lists and maps are never unset. */
-function shapeOfItem (planned: PlannedField): Shape {
+function shapeOfItem (planned: PlannedField, gates: Gates): Shape {
   const { element } = planned
   const of = element ?? planned
-  const kind = element === undefined ? kindOfOne(planned) : kindOf(element)
-  return new Shape('', kind, of, { plan: () => of.plan, isItem: true })
+  const kind = element === undefined ? kindOfOne(planned, gates) : kindOf(element, gates)
+  return new Shape('', kind, of, { plan: () => of.plan, isItem: true, gates })
 }
 
 /** The shape at an element of a field set. */
@@ -234,15 +251,20 @@ export interface Shapes {
   readonly owned: Shape
 }
 
-const shapesByMessage = new WeakMap<Message, Shapes>()
+/** Of types whose structures merge alike in every release. */
+const ALIKE = {}
+const known = new WeakMap<object, WeakMap<Message, Shapes>>()
 
-export function shapesOf (message: Message): Shapes {
-  let shapes = shapesByMessage.get(message)
+export function shapesOf (message: Message, gates: Gates = DEFAULT_GATES): Shapes {
+  const release = mergesByRelease(planOf(message)) ? gates : ALIKE
+  let byMessage = known.get(release)
+  if (byMessage === undefined) known.set(release, byMessage = new WeakMap())
+  let shapes = byMessage.get(message)
   if (shapes === undefined) {
-    const whole = new Shape('', 'struct', undefined, { plan: () => planOf(message) })
+    const whole = new Shape('', 'struct', undefined, { plan: () => planOf(message), gates })
     const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
     shapes = { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
-    shapesByMessage.set(message, shapes)
+    byMessage.set(message, shapes)
   }
   return shapes
 }

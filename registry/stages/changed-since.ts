@@ -76,9 +76,9 @@ function stateAt (cache: WatchCache | undefined, key: string, version: Revision)
 /** Texts are made when they are read. */
 interface Findings { readonly count: number, readonly texts: Iterable<string> }
 
-function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): Findings {
+function changes ({ representation: { message }, gates }: ResourceStore, old: ApiObject, now: ApiObject): Findings {
   if (old.metadata.uid !== now.metadata.uid) return { count: 1, texts: ['it was deleted and created again'] }
-  const differences = compare(shapesOf(message).owned, old, now)
+  const differences = compare(shapesOf(message, gates).owned, old, now)
   return {
     count: size(differences.changed) + size(differences.removed),
     texts: fieldTexts(differences, stored(now.metadata.managedFields))

@@ -31,11 +31,11 @@ export interface Refused {
 
 /** Adds the owners to findings. */
 export function withOwners (
-  { stored: { message } }: ResourceStore, { findings, object, old, own }: Refused
+  { stored: { message }, gates }: ResourceStore, { findings, object, old, own }: Refused
 ): readonly FieldError[] {
   const managers = stored(old.metadata.managedFields)
   if (managers.length === 0) return findings
-  const { owned } = shapesOf(message)
+  const { owned } = shapesOf(message, gates)
   return findings.map((finding, index) => {
     const path = index < MAX_FINDINGS ? elementsOf(owned, object, finding.field) : []
     const owners = path.length === 0

@@ -75,10 +75,11 @@ const ignoredOnCreate = (store: ResourceStore): FieldSet =>
 type Entries = ApiObject['metadata']['managedFields']
 type ObjectChange = CreateWrite | ChangeWrite
 
-/** Reads stored entries. Schemas of custom types may have changed since. */
+/** Reads stored entries. The schema may have changed since, of custom types anywhere. */
 export function ownersIn (store: ResourceStore, entries: Entries): readonly Manager[] {
   const managers = stored(entries)
-  return store.stored.protobuf ? managers : managers.map(manager => reconciled(manager, versionsOf(store, false)))
+  const versions = versionsOf(store, false)
+  return managers.map(manager => reconciled(manager, versions, !store.stored.protobuf))
 }
 
 /**

@@ -18,7 +18,7 @@ export function versionsOf ({ type, siblings, gates }: ResourceStore, raw: boole
   return {
     shapes: apiVersion => {
       const representation = find(apiVersion)
-      return representation === undefined ? undefined : shapesOf(representation.message)
+      return representation === undefined ? undefined : shapesOf(representation.message, gates)
     },
     convert: (objects, from, to) => {
       const [source, destination] = [find(from), find(to)]

@@ -151,7 +151,7 @@ function isSettled (
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
   const remaining = manager === KUBECTL && view === undefined
-    ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live))
+    ? conflictsOutside(conflicts, unchangedSince(store.representation, apiVersion, application.live, store.gates))
     : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, view?.version)
   return false

@@ -43,7 +43,7 @@ export function viewConfig (
     view.write(object, scale)
     return object
   }
-  const { owned } = shapesOf(store.stored.message)
+  const { owned } = shapesOf(store.stored.message, store.gates)
   const { kind, apiVersion } = store.stored
   const metadata = Object.fromEntries(
     Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)

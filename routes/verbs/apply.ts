@@ -85,11 +85,11 @@ function * configOf (
   }
   // Upstream drops them without a word, even where validation is strict.
   applyFieldValidation(request, validation === 'Strict' ? 'Warn' : validation, strictFindings(unknown, []), badRequest)
-  const { whole, owned } = shapesOf(message)
+  const { whole, owned } = shapesOf(message, store.gates)
   // an object of the message
   const config = {
     kind: object.kind, apiVersion: object.apiVersion,
-    ...appliedValue(shapesOf(view).whole, value, object) as { metadata: ApiObject['metadata'] }
+    ...appliedValue(shapesOf(view, store.gates).whole, value, object) as { metadata: ApiObject['metadata'] }
   }
   config.metadata = withoutNulls(config.metadata, owned)
   matchConfig(store, config, info)

@@ -87,7 +87,7 @@ export interface FieldOptions {
   readonly listType?: 'atomic' | 'set' | 'map'
   readonly listMapKeys?: readonly string[]
   readonly mapType?: 'atomic' | 'granular'
-  readonly structType?: 'atomic' | 'granular'
+  readonly structType?: StructType
   /** Strategic merge patch. */
   readonly patchStrategy?: string
   readonly patchMergeKey?: string
@@ -111,6 +111,10 @@ export interface FieldOptions {
   /** The release that no longer has the field: it and later ones do not know it. */
   readonly removed?: string
 }
+
+/** How server-side apply merges a structure; with a release, from then on. */
+export type StructType =
+  'atomic' | 'granular' | { readonly since: string, readonly becomes: 'atomic' | 'granular' }
 
 /** How a feature gate concerns a field; see `gated.ts`. */
 export interface FieldGate {
@@ -215,7 +219,7 @@ export interface Alternatives {
 export interface FormerMessage { readonly message: Message, readonly until: string }
 
 export interface MessageOptions<T> {
-  readonly structType?: 'atomic' | 'granular'
+  readonly structType?: StructType
   /** Computed defaults; run after static ones, and must be idempotent. */
   readonly defaults?: (object: T, gates: Gates) => void
   /** Validation beyond single fields; `at` is the path of the object, '' at the root. */
@@ -249,7 +253,7 @@ export interface Declaration {
   readonly special: Special | undefined
   /** Set for unions. */
   readonly alternatives: Alternatives | undefined
-  readonly structType: 'atomic' | 'granular' | undefined
+  readonly structType: StructType | undefined
   readonly protobuf: boolean
   /** Undeclared members that are kept: all, none, or these. */
   readonly preserveUnknown: boolean | ReadonlySet<string>

@@ -7,6 +7,7 @@ import { Facts, type Declaration, type Message, type Plain } from '../language/t
 import { SCALARS } from '../language/json-schema.js'
 import { ListMeta, METADATA_TEXT, ObjectMeta } from '../meta/object.js'
 import { planFor, type PlannedField } from '../language/plan.js'
+import { structTypeOf } from '../language/struct-types.js'
 import { deprecationIn, type Representation } from '../resource.js'
 import { customSchema } from './custom-schemas.js'
 import { constrain, extension, merge, unions } from './extensions.js'
@@ -128,7 +129,7 @@ export class DefinitionSet<K = Plain> {
       type: 'object',
       ...(required.length > 0 ? { required } : {}),
       ...(Object.keys(properties).length > 0 ? { properties } : {}),
-      ...(message.structType === 'atomic' ? extension('map-type', 'atomic') : {}),
+      ...(structTypeOf(message, this.#gates) === 'atomic' ? extension('map-type', 'atomic') : {}),
       ...(message.preserveUnknown === true ? extension('preserve-unknown-fields', true) : {}),
       ...unions(fields),
       ...(this.#deprecated.has(message) ? this.#dialect.deprecated : {}),
@@ -170,7 +171,7 @@ export class DefinitionSet<K = Plain> {
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })
     else if (!('$ref' in element)) Object.assign(schema, element)
     constrain(schema, field, this.#gates)
-    merge(schema, planned, this.#gates.enabled('OpenApiTypesLists'))
+    merge(schema, planned, this.#gates)
     if (planned.nullable) Object.assign(schema, this.#dialect.nullable)
     return shape !== 'list' && shape !== 'map' && '$ref' in element ? this.#dialect.refer(element, schema) : schema
   }

@@ -2,6 +2,7 @@
 import type { Gates } from '../gates.js'
 import type { FieldFacts, Plain } from '../language/types.js'
 import type { PlannedField } from '../language/plan.js'
+import { structTypeOfField } from '../language/struct-types.js'
 import { capitalize } from './naming.js'
 
 /** Both prefixes: `x-orch-` for clients of the renamed API, `x-kubernetes-` for stock clients. */
@@ -22,13 +23,16 @@ export function constrain (schema: Plain, field: FieldFacts, { enabled }: Pick<G
   if (field.pattern !== undefined) schema['pattern'] = field.pattern.source
 }
 
-/** Adds the merge strategies of a field. @param typed whether each list says its type, as later releases have it */
-export function merge (schema: Plain, { field, shape }: Pick<PlannedField, 'field' | 'shape'>, typed: boolean): void {
-  const { mapType, structType, patchStrategy, patchMergeKey } = field
-  const { listType, listMapKeys } = typed && shape === 'list' ? typeOf(field) : field
+/** Adds the merge strategies of a field. In later releases each list says its type. */
+export function merge (
+  schema: Plain, { field, shape }: Pick<PlannedField, 'field' | 'shape'>, gates: Pick<Gates, 'enabled'>
+): void {
+  const { patchStrategy, patchMergeKey } = field
+  const { listType, listMapKeys } = gates.enabled('OpenApiTypesLists') && shape === 'list' ? typeOf(field) : field
+  const mapType = field.mapType ?? structTypeOfField(field, gates)
   if (listType !== undefined) Object.assign(schema, extension('list-type', listType))
   if (listMapKeys !== undefined) Object.assign(schema, extension('list-map-keys', listMapKeys))
-  if ((mapType ?? structType) !== undefined) Object.assign(schema, extension('map-type', mapType ?? structType))
+  if (mapType !== undefined) Object.assign(schema, extension('map-type', mapType))
   if (patchStrategy !== undefined) Object.assign(schema, extension('patch-strategy', patchStrategy))
   if (patchMergeKey !== undefined) Object.assign(schema, extension('patch-merge-key', patchMergeKey))
 }

@@ -8,7 +8,8 @@ import * as intOrString from '../../schemas/meta/int-or-string.js'
 import * as quantity from '../../schemas/meta/quantity.js'
 import * as version from '../../schemas/meta/version.js'
 import * as runtime from '../../schemas/meta/runtime.js'
-import { featureGates } from '../../schemas/gates.js'
+import { DEFAULT_GATES, featureGates } from '../../schemas/gates.js'
+import { structTypeOf, structTypeOfField } from '../../schemas/language/struct-types.js'
 import { isServed } from '../../schemas/resource.js'
 import { representations } from '../../schemas/resources.js'
 import { tabularOf } from '../../schemas/table.js'
@@ -56,6 +57,7 @@ const formerName = ({ name, formerly }: Declaration): string =>
 
 /** A declared field in the form of the facts. */
 function asFact (name: string, { [Facts]: field }: Field): FactField {
+  const structType = structTypeOfField(field, DEFAULT_GATES)
   const element = typeof field.of === 'string'
     ? field.of
     : formerName(
@@ -78,7 +80,7 @@ function asFact (name: string, { [Facts]: field }: Field): FactField {
     ...(field.listType === undefined ? {} : { listType: field.listType }),
     ...(field.listMapKeys === undefined ? {} : { listMapKeys: [...field.listMapKeys] }),
     ...(field.mapType === undefined ? {} : { mapType: field.mapType }),
-    ...(field.structType === undefined ? {} : { structType: field.structType }),
+    ...(structType === undefined ? {} : { structType }),
     ...(field.patchStrategy === undefined ? {} : { patchStrategy: field.patchStrategy }),
     ...(field.patchMergeKey === undefined ? {} : { patchMergeKey: field.patchMergeKey }),
     ...(field.discriminator === true ? { unionDiscriminator: true } : {})
@@ -189,7 +191,7 @@ function compare (t: TestBase, name: string, given: FactMessage): void {
       fact.fields.map(field => [field.name, simple(name, field).gate?.replace(/,.*/, '')]), `${name}: gates`)
   }
   t.equal(message.type?.kind, fact.kind, `${name}: kind`)
-  t.equal(message.structType, fact.structType, `${name}: struct type`)
+  t.equal(structTypeOf(message, DEFAULT_GATES), fact.structType, `${name}: struct type`)
   t.equal(message.protobuf, fact.protobuf !== false, `${name}: protobuf`)
   for (const [field, { [Facts]: { description } }] of Object.entries(message.fields)) {
     t.match(description, /\S.*\.$/, `${name}.${field} is described`)

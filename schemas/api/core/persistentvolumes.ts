@@ -26,7 +26,9 @@ export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of 
   accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', {
     values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled'
   }),
-  claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, { pointer: true }),
+  claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, {
+    pointer: true, structType: { since: '1.25', becomes: 'granular' }
+  }),
   persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is deleted: Retain, Delete or Recycle.', {
     values: ['Recycle', 'Delete', 'Retain'], closed: true
   }),

@@ -42,7 +42,7 @@ export const TypedObjectReference = message('TypedObjectReference', 'An object o
   namespace: string(4, 'Namespace of the object; by default that of what refers to it.', {
     pointer: true, gate: 'CrossNamespaceVolumeDataSource', since: '1.26'
   })
-}, { structType: 'atomic', formerly: { message: TypedLocalObjectReference, until: '1.26' } })
+}, { formerly: { message: TypedLocalObjectReference, until: '1.26' } })
 
 export type ObjectFieldSelector = Static<typeof ObjectFieldSelector>
 export const ObjectFieldSelector = message('ObjectFieldSelector', 'One field of an object.', {

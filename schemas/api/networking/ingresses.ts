@@ -14,7 +14,7 @@ export type ServiceBackendPort = Static<typeof ServiceBackendPort>
 export const ServiceBackendPort = message('ServiceBackendPort', 'A port of a service, by name or number.', {
   name: string(1, 'Name of the port; not together with number.'),
   number: int32(2, 'Number of the port; not together with name.')
-})
+}, { structType: { since: '1.31', becomes: 'atomic' } })
 
 export type IngressServiceBackend = Static<typeof IngressServiceBackend>
 export const IngressServiceBackend = message('IngressServiceBackend', 'A service and its port.', {
