@@ -16,7 +16,7 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
-  fillDefaults(store.stored, store.gates, object, oldObject)
+  fillDefaults(store.written, store.gates, object, oldObject)
   store.correctDefaults?.(object)
   mergeOwnerReferences(object, context.caller, true)
 }
@@ -34,7 +34,7 @@ export function prepareNew (write: CreateWrite): void {
   dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
-  fillDefaults(store.stored, store.gates, object) // some defaults depend on the name
+  fillDefaults(store.written, store.gates, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
 
@@ -86,10 +86,12 @@ export function prepareChange (write: ChangeWrite): void {
 }
 
 /** Increments the generation if the desired state changed. */
-function updateGeneration ({ generation, stored, type }: ResourceStore, object: ApiObject, old: ApiObject): void {
-  const desired = generation?.(object)
+function updateGeneration (store: ResourceStore, object: ApiObject, old: ApiObject): void {
+  const { generation, stored, type, written } = store
+  const seen = (one: ApiObject): ApiObject => written === stored ? one : written.conversion?.fromStored(one) ?? one
+  const desired = generation?.(seen(object))
   if (desired === undefined) return
-  const before = generation?.(old)
+  const before = generation?.(seen(old))
   const isSame = type.countsEmpty
     ? isIdentical(desired, before)
     : sameValue(desired, before) && sameMessages(stored.message, object, old)
