@@ -63,7 +63,7 @@ export const BEHAVIOURS = {
   ListParametersNameCauses: '1.36',
   /** Logs know the parameter `stream`. */
   LogStreamsAreKnown: '1.32',
-  /** Metrics have the stages of stability, and some the names, of that release. */
+  /** Metrics have the stages of stability, and some the names, of that release; there are those of rules, too. */
   MetricsHaveLaterStages: '1.36',
   /** PUT of a missing object with a UID is 404, rather than 409. */
   MissingWithUidIsNotFound: '1.36',

@@ -4,6 +4,7 @@
  * work.
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+import type { RuleObserver } from '../../schemas/custom/rules.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
 import { caBundleFinding } from '../../schemas/api/apiextensions/rules/ca-bundle.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
@@ -36,6 +37,8 @@ export interface DefinitionsOptions extends ControllerOptions {
   readonly caller: HookCaller
   /** Default: those of the release. */
   readonly gates?: Gates
+  /** Observes the rules of definitions. Default none. */
+  readonly observeRules?: RuleObserver | undefined
 }
 
 export class Definitions implements Controller {
@@ -49,7 +52,7 @@ export class Definitions implements Controller {
 
   constructor (options: DefinitionsOptions) {
     this.#options = options
-    this.#installed = new InstalledTypes(options.resources, options.caller, options.gates)
+    this.#installed = new InstalledTypes(options.resources, options.caller, options.gates, options.observeRules)
     this.#names = new NameIndex([])
     this.#queue = new WorkQueue({
       workers: 1, // names are given one after the other

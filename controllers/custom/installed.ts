@@ -1,6 +1,7 @@
 /** Adds the resource types of definitions to the registry, and removes them again. */
 import { setMaxListeners } from 'node:events'
 import { customResources } from '../../schemas/custom/resource.js'
+import type { RuleObserver } from '../../schemas/custom/rules.js'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
@@ -43,15 +44,17 @@ export class InstalledTypes {
   readonly #resources: ResourceRegistry
   readonly #caller: HookCaller
   readonly #gates: Gates
+  readonly #observer: RuleObserver | undefined
   readonly #closing = new AbortController()
   /** By the name of the definition. */
   readonly #types = new Map<string, Installed>()
 
   /** @param caller of conversion webhooks */
-  constructor (resources: ResourceRegistry, caller: HookCaller, gates = DEFAULT_GATES) {
+  constructor (resources: ResourceRegistry, caller: HookCaller, gates = DEFAULT_GATES, observer?: RuleObserver) {
     this.#resources = resources
     this.#caller = caller
     this.#gates = gates
+    this.#observer = observer
     setMaxListeners(0, this.#closing.signal) // each conversion listens
   }
 
@@ -70,7 +73,7 @@ export class InstalledTypes {
       uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions
     ])
     if (this.#types.get(name)?.fingerprint === fingerprint) return
-    const [type, ...converted] = customResources(definition, this.#gates)
+    const [type, ...converted] = customResources(definition, this.#gates, this.#observer)
     this.remove(name)
     // damaged, or a built-in resource
     if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return

@@ -1,6 +1,7 @@
 /** Which controllers run, in the order in which they start. Modules of optional ones load when they are used. */
 import { LocalServices } from '../../controllers/aggregation/local-services.js'
 import { Definitions } from '../../controllers/custom/definitions.js'
+import { ruleMetrics } from './rule-metrics.js'
 import { NamespaceDefaults } from '../../controllers/namespace-defaults.js'
 import { ResourceQuotas } from '../../controllers/resource-quotas.js'
 import { SystemPriorityClasses } from '../../controllers/system-priority-classes.js'
@@ -43,6 +44,7 @@ export async function starts (server: Server, options: Options, settings: Starts
 function always (server: Server, options: Options, { rootCA, quotas = true }: StartsSettings): Started[] {
   const { orchConversionCaller: caller, orchSettings: { featureGates: gates }, orchAggregation: { controllers } } =
     server
+  const observeRules = gates.enabled('MetricsHaveLaterStages') ? ruleMetrics(server.orchMetrics) : undefined
   return [
     {
       name: 'scheduling/bootstrap-system-priority-classes',
@@ -51,7 +53,7 @@ function always (server: Server, options: Options, { rootCA, quotas = true }: St
     ...quotas ? [{ task: 'the quotas could not be reconciled', controllers: [new ResourceQuotas(options)] }] : [],
     {
       everywhere: true, name: DEFINITIONS_HOOK, task: 'custom resources could not be served',
-      controllers: [new Definitions({ ...options, caller, gates })]
+      controllers: [new Definitions({ ...options, caller, gates, observeRules })]
     },
     {
       everywhere: true, name: SERVICES_HOOK, task: 'APIServices could not be followed', after: DEFINITIONS_HOOK,

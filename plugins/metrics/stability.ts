@@ -25,6 +25,7 @@ const LATER: ReadonlyMap<string, 'STABLE' | 'BETA'> = new Map([
     'apiserver_authentication_config_controller_automatic_reloads_total',
     'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds',
     'apiserver_authorization_config_controller_automatic_reloads_total',
+    'apiserver_cel_compilation_duration_seconds', 'apiserver_cel_evaluation_duration_seconds',
     'apiserver_flowcontrol_current_executing_requests', 'apiserver_flowcontrol_current_executing_seats',
     'apiserver_flowcontrol_current_inqueue_requests', 'apiserver_flowcontrol_dispatched_requests_total',
     'apiserver_flowcontrol_nominal_limit_seats', 'apiserver_flowcontrol_rejected_requests_total',

@@ -24,7 +24,7 @@ import {
 } from '../resource.js'
 import { customColumns } from './columns.js'
 import { declareKind } from './declaration.js'
-import { customRules, type RuleGates } from './rules.js'
+import { customRules, type RuleGates, type RuleObserver } from './rules.js'
 import { customScale, validateScale } from './scale.js'
 import { SelectableFields } from './selectable-fields.js'
 import { finalizerWarnings } from '../meta/metadata-rules.js'
@@ -45,18 +45,21 @@ interface Version {
  * The types of a definition whose names are accepted, that of the storage version first; none if no version is stored.
  * One type with all versions, served or not, or with conversion by a webhook a type for each version.
  */
-export function customResources (definition: CustomResourceDefinition, gates: Gates = DEFAULT_GATES): ResourceType[] {
+export function customResources (
+  definition: CustomResourceDefinition, gates: Gates = DEFAULT_GATES, observer?: RuleObserver
+): ResourceType[] {
   const { spec: { versions = [], conversion } } = definition
   const storage = versions.find(({ storage }) => storage)
   if (storage === undefined) return []
   const others = versions.filter(version => version !== storage)
-  if (conversion?.strategy !== 'Webhook') return [customResource(definition, storage, others, gates)]
-  return [storage, ...others].map(version => customResource(definition, version, [], gates))
+  if (conversion?.strategy !== 'Webhook') return [customResource(definition, [storage, ...others], gates, observer)]
+  return [storage, ...others].map(version => customResource(definition, [version], gates, observer))
 }
 
 function customResource (
-  { metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion,
-  others: readonly CustomResourceDefinitionVersion[], gates: Gates
+  { metadata, spec, status }: CustomResourceDefinition,
+  [storage, ...others]: readonly [CustomResourceDefinitionVersion, ...CustomResourceDefinitionVersion[]], gates: Gates,
+  observer: RuleObserver | undefined
 ): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
   const selectable = new SelectableFields()
@@ -64,10 +67,10 @@ function customResource (
     const { name, selectableFields = [] } = declared
     const fields = gates.enabled(SELECTABLE_GATE) ? selectableFields : []
     return {
-      ...versionOf(spec.group, kind, declared, {
+      ...versionOf({ group: spec.group, kind }, declared, {
         evaluates: areRulesOn(gates), ratchets: gates.enabled(RATCHETS_GATE),
         later: gates.enabled('DefinitionFormatsHaveRanges')
-      }),
+      }, observer),
       ...deprecationOf(spec, kind, declared),
       selectableFields: selectable.of(fields, {
         apiVersion: apiVersionOf(spec.group, name), kind
@@ -114,12 +117,13 @@ function deprecationOf (
 }
 
 function versionOf (
-  group: string, kind: string, version: CustomResourceDefinitionVersion, gates: RuleGates
+  { group, kind }: { readonly group: string, readonly kind: string }, version: CustomResourceDefinitionVersion,
+  gates: RuleGates, observer: RuleObserver | undefined
 ): Omit<Version, 'selectableFields'> {
   const { name, schema, subresources, additionalPrinterColumns } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
-  const { validate } = customRules(declared, gates)
+  const { validate } = customRules(declared, gates, observer)
   return {
     message: declareKind({ group, version: name, kind }, declared),
     rules: {

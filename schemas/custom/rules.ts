@@ -42,6 +42,14 @@ const prepared = (schema: JSONSchemaProps): PreparedRules => ({
   keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
 })
 
+/** Accompanies the compilation and the evaluation of rules, for metrics: returns the same steps. */
+export interface RuleObserver {
+  readonly compiling: <T>(steps: Steps<T>) => Steps<T>
+  readonly evaluating: <T>(steps: Steps<T>) => Steps<T>
+}
+
+const UNOBSERVED: RuleObserver = { compiling: steps => steps, evaluating: steps => steps }
+
 export interface RuleGates {
   /** Formats of 1.34 and ranges of numbers are checked. */
   readonly later?: boolean
@@ -53,7 +61,8 @@ export interface RuleGates {
 
 /** Examines the schema when it validates the first object. */
 export function customRules (
-  schema: JSONSchemaProps, { evaluates, ratchets, later }: RuleGates = { evaluates: false, ratchets: false }
+  schema: JSONSchemaProps, { evaluates, ratchets, later }: RuleGates = { evaluates: false, ratchets: false },
+  { compiling, evaluating } = UNOBSERVED
 ): CustomRules {
   let known: PreparedRules | undefined
   let compiled: { readonly rules: Ruled | undefined } | undefined
@@ -75,12 +84,12 @@ export function customRules (
       // An object with repeated items from before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)
       if (!evaluates) return
-      compiled ??= { rules: yield * compileRules(schema, true) }
+      compiled ??= { rules: yield * compiling(compileRules(schema, true)) }
       if (compiled.rules === undefined) return
       if (blocked) invalid(report, '<nil>', null, NOT_CHECKED)
       else {
         const forgive = (text: string): void => { reportAny.warn?.(text) }
-        yield * validateRules(compiled.rules, object, old, { report, forgive, ratchets })
+        yield * evaluating(validateRules(compiled.rules, object, old, { report, forgive, ratchets }))
       }
     }
   }

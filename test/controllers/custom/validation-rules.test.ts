@@ -164,3 +164,17 @@ t.test('expensive rules end, and other requests are answered meanwhile', async t
   t.equal((await server.post(WIDGETS, widget({ list: [1, 2, 3], text: 'a'.repeat(1000) }))).code, 201)
   t.equal((await server.post(WIDGETS, widget({ text: `${'a'.repeat(999)}!` }, 'b'))).code, 422)
 })
+
+t.test('release 1.36 counts how long rules take, each time that they are compiled or evaluated', async t => {
+  const count = async (server: Client, what: string): Promise<string | undefined> => {
+    const { body } = await server.get('/metrics')
+    return new RegExp(`^apiserver_cel_${what}_duration_seconds_count (\\d+)$`, 'm').exec(body)?.[1]
+  }
+  const server = await build(t, { emulatedVersion: '1.36' })
+  await install(server, of(SCHEMA))
+  t.same([await count(server, 'compilation'), await count(server, 'evaluation')], ['0', '0'])
+  for (const name of ['a', 'ab']) t.equal((await server.post(WIDGETS, widget({ least: 1 }, name))).code, 201)
+  t.same([await count(server, 'compilation'), await count(server, 'evaluation')], ['1', '2'])
+  t.match((await server.get('/metrics')).body, '# HELP apiserver_cel_evaluation_duration_seconds [BETA] ')
+  t.equal(await count(await build(t, GATE), 'evaluation'), undefined)
+})
