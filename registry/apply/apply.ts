@@ -6,7 +6,7 @@ import { clone } from '../../schemas/language/values.js'
 import {
   without, union, isEmpty, intersection, part, childElements, isMember, difference, EMPTY, type FieldSet
 } from './field-set.js'
-import { compare, UNCHANGED, type Changes } from './compare.js'
+import { comparing, UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
 import { limitManagers, isSame, owns, put, type Manager, type ManagerIdentity } from './managers.js'
 import { applyNulls, merge, type Order } from './merge.js'
@@ -55,7 +55,7 @@ export function * apply (application: Application): WaitingSteps<Applied> {
   const { versions, live, config, managers, identity, force, now, timeless, ignored = EMPTY } = application
   const shapes = versions.shapes(identity.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
-  const fields = without(fieldsOf(shapes.owned, config), ignored)
+  const fields = without(yield * fieldsOf(shapes.owned, config), ignored)
   yield
   const last = managers.find(manager => isSame(manager, identity))
   const others = managers.filter(manager => manager !== last)
@@ -74,7 +74,8 @@ export function * apply (application: Application): WaitingSteps<Applied> {
   const object = yield * build(order)
   yield
 
-  const comparison = new Comparison({ versions, from: identity.apiVersion, before: live, after: object, ignored })
+  const compared = { versions, from: identity.apiVersion, before: live, after: object, ignored }
+  const comparison = yield * Comparison.of(compared)
   yield
   const own = effectiveChanges(comparison.own, fields)
   const changesIn = function * (version: string): WaitingSteps<Changes | undefined> {
@@ -91,12 +92,13 @@ export function * apply (application: Application): WaitingSteps<Applied> {
   const left: Manager[] = []
   for (const manager of managers) {
     if (manager === last) left.push(manager)
-    else left.push(...withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
+    else left.push(...yield * withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
     yield
   }
   application.complete(object)
   yield
-  const isSameObject = comparison.own === UNCHANGED || compare(shapes.owned, live, object, ignored) === UNCHANGED
+  const isSameObject = comparison.own === UNCHANGED ||
+    (yield * comparing(shapes.owned, live, object, ignored)) === UNCHANGED
   const keepsTime = isSameObject && (timeless === true || owns(last, identity, fields))
   const owners = put(remaining(left), identity, fields, keepsTime ? () => last?.time : now)
   const answer = { object, managers: limitManagers(owners, identity), conflicts }

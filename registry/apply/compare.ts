@@ -2,11 +2,14 @@
  * Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they
  * differ.
  */
-import { fieldElement, sortElements } from './elements.js'
-import { part, asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
+import { fieldElement } from './elements.js'
+import { asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
+import { inSteps, ITEMS_PER_STEP, SHORT_LIST, type LongLists } from './long-lists.js'
+import { CHANGED, PartsBuilder, type Parts } from './parts.js'
 import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
 import { isObject } from '../../schemas/language/values.js'
+import { finish, type Steps } from '../../schemas/steps.js'
 
 export interface Changes {
   /** Fields that were added or have another value. */
@@ -17,17 +20,25 @@ export interface Changes {
 export const UNCHANGED: Changes = { changed: EMPTY, removed: EMPTY }
 
 /** @param ignored fields to skip, with everything below them */
-export function compare (shape: Shape, before: object, after: object, ignored = EMPTY): Changes {
-  const { changed, removed } = differByMember(shape, before, after, ignored) ?? {}
-  return changed === undefined && removed === undefined
-    ? UNCHANGED
-    : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
+export const compare = (shape: Shape, before: object, after: object, ignored = EMPTY): Changes =>
+  changesOf(differByMember(shape, before, after, { ignored }))
+
+/** The same in steps, as lists may have thousands of items. */
+export function * comparing (shape: Shape, before: object, after: object, ignored = EMPTY): Steps<Changes> {
+  return changesOf(yield * inSteps(long => differByMember(shape, before, after, { ignored, long })))
 }
 
-/** Partial results; undefined for an empty set. */
-interface Parts { readonly changed: FieldSet | undefined, readonly removed: FieldSet | undefined }
+interface Walk {
+  /** Within the two objects themselves; nothing is ignored below. */
+  readonly ignored: FieldSet
+  /** Absent where everything is compared at once. */
+  readonly long?: LongLists | undefined
+}
 
-const CHANGED: Parts = { changed: EMPTY, removed: undefined }
+const changesOf = ({ changed, removed }: Partial<Parts> = {}): Changes =>
+  changed === undefined && removed === undefined
+    ? UNCHANGED
+    : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
 
 /** Removes ignored fields from partial results. */
 function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefined {
@@ -36,40 +47,20 @@ function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefine
   return parts === undefined ? undefined : { changed: left(parts.changed), removed: left(parts.removed) }
 }
 
-class PartsBuilder {
-  #changed: Array<[string, FieldSet]> | undefined
-  #removed: Array<[string, FieldSet]> | undefined
-
-  add (element: string, { changed, removed }: Parts): void {
-    if (changed !== undefined) (this.#changed ??= []).push([element, changed])
-    if (removed !== undefined) (this.#removed ??= []).push([element, removed])
-  }
-
-  parts (): Parts | undefined {
-    if (this.#changed === undefined && this.#removed === undefined) return undefined
-    return { changed: part(false, inOrder(this.#changed ?? [])), removed: part(false, inOrder(this.#removed ?? [])) }
-  }
-}
-
-function inOrder (members: ReadonlyArray<[string, FieldSet]>): ReadonlyArray<[string, FieldSet]> {
-  if (members.length < 2) return members
-  const byElement = new Map(members)
-  return sortElements([...byElement.keys()]).map(element => [element, byElement.get(element) ?? EMPTY])
-}
-
-function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
+function differ (shape: Shape, a: unknown, b: unknown, long?: LongLists): Parts | undefined {
   if (a === b) return undefined
-  if (a === undefined) return { changed: wholePart(shape, b), removed: undefined }
-  if (b === undefined) return { changed: undefined, removed: wholePart(shape, a) }
+  if (a === undefined) return { changed: wholePart(shape, b, long), removed: undefined }
+  if (b === undefined) return { changed: undefined, removed: wholePart(shape, a, long) }
   switch (shape.kind) {
     case 'leaf': return shape.same(a, b) ? undefined : CHANGED
     case 'items':
     case 'set':
       return (a === null) !== (b === null) && itemsOf(a).length + itemsOf(b).length === 0
         ? CHANGED
-        : differByItem(shape, itemsOf(a), itemsOf(b))
-    case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpen(shape, a, b)
-    default: return differByMember(shape, a, b)
+        : differByItem(shape, itemsOf(a), itemsOf(b), long)
+    case 'open':
+      return areMembers(a, b) ? differByMember(shape, a, b, { ignored: EMPTY, long }) : differOpen(shape, a, b)
+    default: return differByMember(shape, a, b, { ignored: EMPTY, long })
   }
 }
 
@@ -89,7 +80,7 @@ function differOpen (shape: Shape, a: unknown, b: unknown): Parts | undefined {
  * Looks only at members that one of the two has, because most fields of large structs are unset. This runs over the
  * whole object on every write, so it allocates nothing until something differs.
  */
-function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
+function differByMember (shape: Shape, a: unknown, b: unknown, walk: Walk): Parts | undefined {
   const before = membersOf(a)
   const after = membersOf(b)
   let builder: PartsBuilder | undefined
@@ -99,28 +90,46 @@ function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY):
     const beforeValue = before[name]
     const afterValue = memberOf(after, name)
     if (afterValue !== undefined) added--
-    if (beforeValue !== afterValue) builder = collectMember(builder, sides ??= { shape, before, after, ignored }, name)
+    if (beforeValue === afterValue) continue
+    builder = collectMember(builder, sides ??= { shape, before, after, walk }, name)
+    if (isLong(builder, walk)) return walk.long.result(before, () => differingByMember({ shape, before, after, walk }))
   }
   // oxlint-disable-next-line no-unused-vars -- Object.keys would allocate a list
   for (const _ in after) added++
   if (added === 0) return builder?.parts()
   for (const name in after) {
     if (Object.hasOwn(before, name)) continue
-    builder = collectMember(builder, sides ??= { shape, before, after, ignored }, name)
+    builder = collectMember(builder, sides ??= { shape, before, after, walk }, name)
+    if (isLong(builder, walk)) return walk.long.result(after, () => differingByMember({ shape, before, after, walk }))
   }
   return builder?.parts()
+}
+
+const isLong = (builder: PartsBuilder | undefined, walk: Walk): walk is Walk & { readonly long: LongLists } =>
+  walk.long !== undefined && builder !== undefined && builder.size > SHORT_LIST
+
+function * differingByMember ({ shape, before, after, walk: { ignored } }: Sides): Steps<Parts | undefined> {
+  const builder = new PartsBuilder()
+  let count = 0
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (++count % ITEMS_PER_STEP === 0) yield
+    const sides = (long: LongLists): Sides => ({ shape, before, after, walk: { ignored, long } })
+    const one = yield * inSteps(long => collectMember(undefined, sides(long), name))
+    if (one !== undefined) builder.addAll(one)
+  }
+  return yield * builder.partsInSteps()
 }
 
 interface Sides {
   readonly shape: Shape
   readonly before: Record<string, unknown>
   readonly after: Record<string, unknown>
-  readonly ignored: FieldSet
+  readonly walk: Walk
 }
 
 /** Adds the difference of one member, if any. */
 function collectMember (builder: PartsBuilder | undefined, sides: Sides, name: string): PartsBuilder | undefined {
-  const { shape, before, after, ignored } = sides
+  const { shape, before, after, walk: { ignored, long } } = sides
   const beforeValue = memberOf(before, name)
   const afterValue = memberOf(after, name)
   const declared = shape.declared(name)
@@ -128,11 +137,11 @@ function collectMember (builder: PartsBuilder | undefined, sides: Sides, name: s
     const item = shape.kind === 'entries' ? shape.item : shape.field(name)
     return item === undefined
       ? builder
-      : collect(builder, fieldElement(name), differAsItem(item, beforeValue, afterValue))
+      : collect(builder, fieldElement(name), differAsItem(item, beforeValue, afterValue, long))
   }
   const skipped = ignored[declared.element]
   if (skipped !== undefined && isMember(skipped)) return builder
-  const parts = differ(declared, declared.present(beforeValue), declared.present(afterValue))
+  const parts = differ(declared, declared.present(beforeValue), declared.present(afterValue), long)
   return collect(builder, declared.element, skipped === undefined ? parts : outside(parts, skipped))
 }
 
@@ -146,32 +155,46 @@ function collect (
 }
 
 /** For items and map entries: an added or removed one is a field itself, besides its contents. */
-function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
-  const parts = differ(shape, a, b)
+function differAsItem (shape: Shape, a: unknown, b: unknown, long?: LongLists): Parts | undefined {
+  const parts = differ(shape, a, b, long)
   if (parts === undefined || (a !== undefined && b !== undefined)) return parts
   return a === undefined
     ? { changed: asMember(parts.changed ?? EMPTY), removed: undefined }
     : { changed: undefined, removed: asMember(parts.removed ?? EMPTY) }
 }
 
-function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
+function differByItem (
+  shape: Shape, a: readonly unknown[], b: readonly unknown[], long?: LongLists
+): Parts | undefined {
+  const isLong = long !== undefined && a.length + b.length > SHORT_LIST
   let builder: PartsBuilder | undefined
   if (areInPlace(shape, a, b)) {
-    for (let index = 0; index < a.length; index++) {
-      const parts = differ(shape.item, a[index], b[index])
+    for (let index = 0; index < a.length && !(isLong && builder !== undefined); index++) {
+      const parts = differ(shape.item, a[index], b[index], long)
       if (parts !== undefined) builder = collect(builder, shape.elementOf(a[index]), parts)
     }
-    if (builder === undefined || !hasTwins(shape, a)) return builder?.parts()
-    builder = undefined
+    if (builder === undefined || (!isLong && !hasTwins(shape, a))) return builder?.parts()
   }
-  const [before, after] = [byElement(shape, a), byElement(shape, b)]
-  for (const [element, items] of before) {
-    builder = collect(builder, element, differItems(shape.item, items, after.get(element) ?? []))
+  return isLong
+    ? long.result(a.length > b.length ? a : b, () => differingByElement(shape, a, b))
+    : finish(differingByElement(shape, a, b, long))
+}
+
+/** @param long of the walk, if short lists are compared at once */
+function * differingByElement (
+  shape: Shape, a: readonly unknown[], b: readonly unknown[], long?: LongLists
+): Steps<Parts | undefined> {
+  const [builder, before, after] = [new PartsBuilder(), yield * byElement(shape, a), yield * byElement(shape, b)]
+  let count = 0
+  for (const element of new Set([...before.keys(), ...after.keys()])) {
+    if (++count % ITEMS_PER_STEP === 0) yield
+    const [older, newer] = [before.get(element) ?? [], after.get(element) ?? []]
+    const parts = long === undefined
+      ? yield * inSteps(lists => differItems(shape.item, older, newer, lists))
+      : differItems(shape.item, older, newer, long)
+    collect(builder, element, parts)
   }
-  for (const [element, items] of after) {
-    if (!before.has(element)) builder = collect(builder, element, differItems(shape.item, [], items))
-  }
-  return builder?.parts()
+  return yield * builder.partsInSteps()
 }
 
 /** Fast path: items usually keep their places, so equal items need no key elements. */
@@ -192,9 +215,10 @@ function hasTwins (shape: Shape, items: readonly unknown[]): boolean {
   return new Set(items.map(keyOf)).size < items.length
 }
 
-function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknown[]> {
+function * byElement (shape: Shape, items: readonly unknown[]): Steps<Map<string, unknown[]>> {
   const byKey = new Map<string, unknown[]>()
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
     const element = shape.elementOf(item)
     const same = byKey.get(element)
     if (same === undefined) byKey.set(element, [item])
@@ -204,8 +228,10 @@ function byElement (shape: Shape, items: readonly unknown[]): Map<string, unknow
 }
 
 /** Items with the same keys are indistinguishable, so they change as one. */
-function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
-  if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
+function differItems (
+  shape: Shape, a: readonly unknown[], b: readonly unknown[], long?: LongLists
+): Parts | undefined {
+  if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0], long)
   if (b.length === 0) return { changed: undefined, removed: asMember(unionAll(a.map(item => wholePart(shape, item)))) }
   if (b.length === 1) return { changed: asMember(wholePart(shape, b[0])), removed: undefined }
   return a.length === b.length && a.every((item, index) => differ(shape, item, b[index]) === undefined)

@@ -10,12 +10,13 @@ import type { Gates } from '../../schemas/gates.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import { sortedJson } from '../../schemas/codec/json/escape.js'
 import type { Plain } from '../../schemas/language/types.js'
-import { compare } from './compare.js'
+import { comparing } from './compare.js'
 import { appliedValue } from './config.js'
 import { difference, EMPTY, type FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
 import { membersOf, shapesOf } from './shape.js'
 import { isObject } from '../../schemas/language/values.js'
+import type { Steps } from '../../schemas/steps.js'
 
 /** The annotation in this project's form and as upstream clients write it. */
 const LAST_APPLIED = ['kubectl.orch.io/last-applied-configuration', 'kubectl.kubernetes.io/last-applied-configuration']
@@ -31,9 +32,9 @@ const annotationOf = (object: object): string | undefined =>
   LAST_APPLIED.find(name => typeof annotationsOf(object)[name] === 'string' && annotationsOf(object)[name] !== '')
 
 /** Fields that the annotation names and that still have the value it records. */
-export function unchangedSince (
+export function * unchangedSince (
   { message }: { readonly message: Message<object> }, apiVersion: string, live: object, gates: Gates
-): FieldSet {
+): Steps<FieldSet> {
   const name = annotationOf(live)
   if (name === undefined) return EMPTY
   try {
@@ -43,8 +44,9 @@ export function unchangedSince (
     const { object } = decode(message, value)
     const applied = appliedValue(whole, value, object) as object // an object like its source
     applyDefaults(message, object)
-    const { changed, removed } = compare(owned, object, live)
-    return difference(difference(fieldsOf(owned, applied), changed), removed)
+    yield
+    const { changed, removed } = yield * comparing(owned, object, live)
+    return difference(difference(yield * fieldsOf(owned, applied), changed), removed)
   } catch {
     return EMPTY // clients may write any annotation
   }

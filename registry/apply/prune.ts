@@ -1,6 +1,6 @@
 /** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
 import { clone } from '../../schemas/language/values.js'
-import { compare, type Changes } from './compare.js'
+import { comparing, type Changes } from './compare.js'
 import { isEmpty, intersection, part, childElements, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
@@ -50,7 +50,7 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
     yield
     const remaining = yield * convert(pruned, last.apiVersion, version)
     yield
-    const { changed, removed } = compare(other.owned, all, remaining)
+    const { changed, removed } = yield * comparing(other.owned, all, remaining)
     yield
     const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
     const restored = copyChanges(other.whole, all, remaining, {
@@ -60,7 +60,7 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.
-  const { changed, removed } = compare(shapes.owned, whole, pruned)
+  const { changed, removed } = yield * comparing(shapes.owned, whole, pruned)
   const own = { changed: intersection(last.fields, changed), removed: removedFields(last.fields, removed) }
   return yield * convert(copyChanges(shapes.whole, whole, pruned, own), last.apiVersion, apiVersion)
 }

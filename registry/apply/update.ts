@@ -2,7 +2,7 @@
 import { UNCHANGED, type Changes } from './compare.js'
 import { without, union, holds, isEmpty, difference, EMPTY, type FieldSet } from './field-set.js'
 import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
-import type { WaitingSteps } from '../../schemas/steps.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
 import { Comparison, type Versions } from './versions.js'
 
 export interface Update {
@@ -24,7 +24,7 @@ export interface Update {
  */
 export function * update (made: Update): WaitingSteps<readonly Manager[]> {
   const { versions, before, after, managers, identity, now, ignored = EMPTY } = made
-  const comparison = new Comparison({ versions, from: identity.apiVersion, before, after, ignored })
+  const comparison = yield * Comparison.of({ versions, from: identity.apiVersion, before, after, ignored })
   const changes = comparison.own
   if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many
   yield
@@ -33,7 +33,7 @@ export function * update (made: Update): WaitingSteps<readonly Manager[]> {
     if (isSame(manager, identity)) others.push(manager)
     else {
       const theirs = manager.apiVersion === identity.apiVersion ? changes : yield * comparison.in(manager.apiVersion)
-      others.push(...withoutChangedFields(manager, theirs))
+      others.push(...yield * withoutChangedFields(manager, theirs))
     }
     yield
   }
@@ -42,7 +42,7 @@ export function * update (made: Update): WaitingSteps<readonly Manager[]> {
   // Usually the manager already owns the changed fields.
   const fields = isEmpty(changes.removed) && holds(own, changes.changed)
     ? own
-    : union(lostFields(own, changes), changes.changed)
+    : union(yield * lostFields(own, changes), changes.changed)
   yield
   const timeOf = isEmpty(changes.changed) ? () => self?.time : now // fields that are only removed are not touched
   const owners = put(remaining(others), identity, fields, timeOf)
@@ -52,9 +52,9 @@ export function * update (made: Update): WaitingSteps<readonly Manager[]> {
 }
 
 /** Removes changed fields from a manager's set. None if the type no longer has the manager's version. */
-export function withoutChangedFields (manager: Manager, changes: Changes | undefined): Manager[] {
+export function * withoutChangedFields (manager: Manager, changes: Changes | undefined): Steps<Manager[]> {
   if (changes === undefined) return []
-  const fields = lostFields(manager.fields, changes)
+  const fields = yield * lostFields(manager.fields, changes)
   return [fields === manager.fields ? manager : { ...manager, fields }]
 }
 
@@ -62,7 +62,12 @@ export function withoutChangedFields (manager: Manager, changes: Changes | undef
  * A field that changed as one takes along the fields below it: items that became duplicates have no fields of their
  * own.
  */
-const lostFields = (fields: FieldSet, { changed, removed }: Changes): FieldSet =>
-  difference(without(fields, changed), removed)
+function * lostFields (fields: FieldSet, { changed, removed }: Changes): Steps<FieldSet> {
+  const kept = without(fields, changed)
+  yield
+  const left = difference(kept, removed)
+  yield
+  return left
+}
 
 export const remaining = (managers: readonly Manager[]): Manager[] => managers.filter(({ fields }) => !isEmpty(fields))

@@ -1,6 +1,6 @@
 /** The versions of a type. Each manager's fields use the version they were set in, and are compared in that version. */
-import type { WaitingSteps } from '../../schemas/steps.js'
-import { compare, UNCHANGED, type Changes } from './compare.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
+import { comparing, UNCHANGED, type Changes } from './compare.js'
 import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 
@@ -45,12 +45,18 @@ export class Comparison {
   readonly #compared: Compared
   readonly #known = new Map<string, Changes | undefined>()
 
-  constructor (compared: Compared) {
+  private constructor (compared: Compared, own: Changes) {
+    this.#compared = compared
+    this.own = own
+    this.#known.set(compared.from, own)
+  }
+
+  static * of (compared: Compared): Steps<Comparison> {
     const { versions, from, before, after, ignored } = compared
     const shapes = versions.shapes(from)
-    this.#compared = compared
-    this.own = shapes === undefined ? UNCHANGED : compare(shapes.owned, before, after, ignored)
-    this.#known.set(from, this.own)
+    return new Comparison(
+      compared, shapes === undefined ? UNCHANGED : yield * comparing(shapes.owned, before, after, ignored)
+    )
   }
 
   /** Undefined for a version that the type no longer has. */
@@ -66,6 +72,8 @@ export class Comparison {
     const shapes = versions.shapes(apiVersion)
     if (shapes === undefined) return undefined
     const [older, newer] = yield * converting(versions, [before, after], from, apiVersion)
-    return older === undefined || newer === undefined ? UNCHANGED : compare(shapes.owned, older, newer, ignored)
+    return older === undefined || newer === undefined
+      ? UNCHANGED
+      : yield * comparing(shapes.owned, older, newer, ignored)
   }
 }

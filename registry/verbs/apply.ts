@@ -98,7 +98,7 @@ export function * merge (write: ApplyWrite): WaitingSteps<void> {
   }
   yield
   let outcome = yield * applied(application)
-  if (!isSettled(write, outcome, application)) outcome = yield * applied({ ...application, force: true })
+  if (!(yield * isSettled(write, outcome, application))) outcome = yield * applied({ ...application, force: true })
   write.managers = outcome.managers
   write.object = outcome.object as ApiObject // it is complete
 }
@@ -145,13 +145,15 @@ export async function apply (
  * False if all conflicts concern fields that kubectl applied client-side, which it takes over.
  * @throws StatusError 409 for other conflicts
  */
-function isSettled (
+function * isSettled (
   { store, given: { value: { view } } }: ApplyWrite, { conflicts }: Applied, application: Application
-): boolean {
+): Steps<boolean> {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
   const remaining = manager === KUBECTL && view === undefined
-    ? conflictsOutside(conflicts, unchangedSince(store.representation, apiVersion, application.live, store.gates))
+    ? conflictsOutside(
+        conflicts, yield * unchangedSince(store.representation, apiVersion, application.live, store.gates)
+      )
     : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, view?.version)
   return false
