@@ -62,9 +62,9 @@ export function * patchOf (
   request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
 ): Steps<PatchRequest> {
   const { query } = request.orch
+  const type = patchType(request, store) // first: a client that gets 415 for an apply of a newer form uses an older one
   checkFieldManager(request)
   refuseForce(query)
-  const type = patchType(request, store)
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')

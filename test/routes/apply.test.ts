@@ -98,6 +98,14 @@ t.test('an invalid apply is refused with its reason, and nothing is changed', as
   t.same((await server.get(AT)).json, made)
 })
 
+t.test('an apply in another form is 415 whatever its options say, so that a client may use one that is accepted', async t => {
+  const server = await build(t)
+  const query = '?fieldManager=me&force=true'
+  const { code, headers } = await server.patch(`${AT}${query}`, configMap({}), 'application/apply-patch+cbor')
+  t.equal(code, 415)
+  t.match(headers['accept-patch'], APPLY)
+})
+
 t.test('an exported object with its version is created if it does not exist', async t => {
   const server = await build(t)
   const exported = configMap({ x: '1' }, { resourceVersion: '99', creationTimestamp: '2020-01-01T00:00:00Z', generation: 7 })
