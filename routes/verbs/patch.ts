@@ -62,7 +62,7 @@ export function * patchOf (
   request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
 ): Steps<PatchRequest> {
   const { query } = request.orch
-  const type = patchType(request, store) // first: a client that gets 415 for an apply of a newer form uses an older one
+  const type = patchType(request, store) // first, as options are those of a known type
   checkFieldManager(request)
   refuseForce(query)
   const validation = fieldValidation(request)

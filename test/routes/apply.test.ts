@@ -98,7 +98,7 @@ t.test('an invalid apply is refused with its reason, and nothing is changed', as
   t.same((await server.get(AT)).json, made)
 })
 
-t.test('an apply in another form is 415 whatever its options say, so that a client may use one that is accepted', async t => {
+t.test('an apply in a form that is not accepted is 415, whatever its options say', async t => {
   const server = await build(t)
   const query = '?fieldManager=me&force=true'
   const { code, headers } = await server.patch(`${AT}${query}`, configMap({}), 'application/apply-patch+cbor')
