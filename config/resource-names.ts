@@ -1,5 +1,4 @@
 /** Names of resources and API versions that options and flags refer to. */
-import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { API_VERSIONS, representations, types } from '../schemas/resources.js'
 import { didYouMean } from './suggestions.js'
 
@@ -15,7 +14,7 @@ export function resourceProblem (name: string, nameOf: (group: string, plural: s
 export function apiProblem (name: string): string | undefined {
   const resources = representations.map(({ apiVersion, plural }) => `${apiVersion}/${plural}`)
   if (API_VERSIONS.includes(name) || resources.includes(name)) return undefined
-  return `is no API version of release ${RELEASE_NAME}; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE`
+  return 'is no API version of this server; name one as GROUP/VERSION, a resource as GROUP/VERSION/RESOURCE'
 }
 
 /** As resourceProblem, but accepts resources of unknown groups with a dot: they may be custom resources. */

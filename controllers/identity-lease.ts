@@ -43,6 +43,9 @@ function hashed (hostname: string): string {
   return (bits.match(/.{1,5}/g) ?? []).map(five => LETTERS[parseInt(five.padEnd(5, '0'), 2)]).join('')
 }
 
+/** The name of a server on this host that does not change when it starts again. */
+export const identityOn = (hostname: string): string => `apiserver-${hashed(hostname)}`
+
 /** With microseconds, as on the wire. */
 const microTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '000Z')
 
@@ -62,7 +65,7 @@ export class IdentityLease implements Controller {
   constructor (options: ControllerOptions & IdentitySettings, host?: OfHost) {
     this.#options = options
     const unique = randomUUID()
-    this.identity = host === undefined ? `${SERVER}-${unique}` : `apiserver-${hashed(host.hostname)}`
+    this.identity = host === undefined ? `${SERVER}-${unique}` : identityOn(host.hostname)
     this.#holder = host === undefined ? this.identity : `${this.identity}_${unique}`
     this.#labels = host === undefined ? { [COMPONENT]: SERVER } : { [IDENTITY]: SERVER, [HOSTNAME]: host.hostname }
     this.#clock = options.clock ?? systemClock

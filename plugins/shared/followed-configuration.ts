@@ -3,8 +3,10 @@
  * One line of the log and the metrics of the public project say which.
  */
 import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
 import { WatchedFiles } from '../../clients/watched-files.js'
+import { identityOn } from '../../controllers/identity-lease.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Metrics } from './metric-series.js'
 
@@ -20,23 +22,31 @@ export interface FollowedConfiguration {
 
 interface Context { readonly log: FastifyBaseLogger, readonly metrics: Metrics, readonly clock: Clock }
 
+const digest = (content: string | Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`
+
+/** Which server it is, as in the metrics of the public project. */
+const SERVER = 'apiserver_id_hash'
+
 /** Rejects if the file cannot be read. @returns a function that ends it */
 export async function followConfiguration (
   { path, of, what, replace }: FollowedConfiguration, { log, metrics, clock }: Context
 ): Promise<() => void> {
   const name = `apiserver_${of}_config_controller_automatic_reload`
-  const reloads = metrics.counter(`${name}s_total`, `Contents of the file of ${what}, by result.`, ['status'])
-  const times = metrics.gauge(`${name}_last_timestamp_seconds`, 'When the file was last read, by result.', ['status'])
-  const info = metrics.gauge(`${name}_last_config_info`, 'The content in use.', ['hash'])
+  const id = digest(identityOn(hostname()))
+  const reloads = metrics.counter(`${name}s_total`, `Contents of the file of ${what}, by result.`, [SERVER, 'status'])
+  const times = metrics.gauge(
+    `${name}_last_timestamp_seconds`, 'When the file was last read, by result.', [SERVER, 'status']
+  )
+  const info = metrics.gauge(`${name}_last_config_info`, 'The content in use.', [SERVER, 'hash'])
   let shown: string | undefined
   const show = (content: Buffer = Buffer.alloc(0)): void => {
-    if (shown !== undefined) info.forget(shown)
-    shown = `sha256:${createHash('sha256').update(content).digest('hex')}`
-    info.with(shown).set(1)
+    if (shown !== undefined) info.forget(id, shown)
+    shown = digest(content)
+    info.with(id, shown).set(1)
   }
   const count = (status: 'success' | 'failure'): void => {
-    reloads.with(status).add()
-    times.with(status).set(clock.wall() / 1000)
+    reloads.with(id, status).add()
+    times.with(id, status).set(clock.wall() / 1000)
   }
   const files = await WatchedFiles.open({
     paths: [path],

@@ -48,7 +48,7 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ collectGarbage: 'yes' }, 'collectGarbage: "yes": must be true or false'],
   [{ collectGarbage: true, storage: { garbageCollection: false } }, 'collectGarbage: true: needs storage.garbageCollection, without which no deletion waits for a collector'],
   [{ featureGates: { APIServerTracing: 'true' } }, 'featureGates.APIServerTracing: "true": must be true or false'],
-  [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of release 1\.24; /],
+  [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of this server; /],
   [{ watchCache: { encodedObjects: { share: 2 } } }, /^watchCache\.encodedObjects\.share: .*must be between 0 and 1/],
   [{ watchCache: { encodedObjects: { bytes: 1, share: 1 } } }, 'watchCache.encodedObjects: must have either bytes or share'],
   [{ watchCache: { sizes: { '/configmap': 5 } } }, 'watchCache.sizes["/configmap"]: is no resource of this version; did you mean /configmaps?'],

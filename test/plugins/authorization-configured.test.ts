@@ -100,7 +100,7 @@ t.test('a new content replaces the authorizers, and one that is wrong changes no
   const [one, other] = [await reviewer(t, NO_OPINION), await reviewer(t, YES)]
   const { as, rewrite, get, log, folder } = await serve(t, folder => [webhook('one', `${folder}/one`), RBAC], { one: one.port, other: other.port })
   const counted = async (status: string): Promise<string | undefined> =>
-    new RegExp(`authorization_config_controller_automatic_reloads_total{status="${status}"} (\\d+)`).exec((await get('/metrics', { authorization: 'Bearer root-token' })).body)?.[1]
+    new RegExp(`authorization_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"} (\\d+)`).exec((await get('/metrics', { authorization: 'Bearer root-token' })).body)?.[1]
   t.equal(await as(MAPS), 403)
   rewrite([webhook('other', `${folder}/other`), RBAC])
   await until('the other webhook', async () => await counted('success') === '1')

@@ -47,7 +47,7 @@ t.test('a new content encrypts what is written from then on, and an invalid one 
   await server.reach('/readyz', 200)
   t.equal((await server.get('/readyz/kms-providers')).code, 200)
   const reloads = async (status: string): Promise<string | undefined> =>
-    new RegExp(`encryption_config_controller_automatic_reloads_total{status="${status}"} (\\d+)`).exec((await server.get('/metrics')).body)?.[1]
+    new RegExp(`encryption_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"} (\\d+)`).exec((await server.get('/metrics')).body)?.[1]
   await server.post(SECRETS, secret('a', 'the text'))
   await server.post(MAPS, { metadata: { name: 'a' }, data: { text: 'plain' } })
 

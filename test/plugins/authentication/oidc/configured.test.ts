@@ -112,7 +112,7 @@ t.test('a new content replaces the issuers, and one that is wrong changes nothin
   const token = await provider.login('ann')
   const { as, seen, rewrite, log, get } = await serve(t, { jwt: [] })
   const counted = async (status: string): Promise<string | undefined> =>
-    new RegExp(`automatic_reloads_total{status="${status}"} (\\d+)`).exec((await get('/metrics')).body)?.[1]
+    new RegExp(`automatic_reloads_total{apiserver_id_hash="[^"]+",status="${status}"} (\\d+)`).exec((await get('/metrics')).body)?.[1]
   t.equal(await as(token), 401)
   rewrite({ jwt: [{ issuer: issuer(provider.issuer), claimMappings: NAMED }] })
   await until('the issuer', async () => await counted('success') === '1')
@@ -133,7 +133,7 @@ t.test('a new content replaces the issuers, and one that is wrong changes nothin
   t.equal(seen.at(-1)?.username, 'new:bob')
   t.match(
     (await get('/metrics')).body,
-    /authentication_config_controller_automatic_reload_last_config_info{hash="sha256:[0-9a-f]{64}"} 1\n/
+    /authentication_config_controller_automatic_reload_last_config_info{apiserver_id_hash="sha256:[0-9a-f]{64}",hash="sha256:[0-9a-f]{64}"} 1\n/
   )
   rewrite({ jwt: [] })
   await until('no issuer', async () => await counted('success') === '3')
