@@ -59,8 +59,9 @@ function concerns (rule: Rule, info: RequestInfo): boolean {
 const isOfNames = ({ resourceNames = [] }: Rule, { isResourceRequest }: RequestInfo): boolean =>
   isResourceRequest && resourceNames.length > 0
 
+/** The empty name stands for requests without one, such as a create or a list. */
 export const ruleAllows = (rule: Rule, info: RequestInfo): boolean => concerns(rule, info) &&
-  (!isOfNames(rule, info) || (info.name !== '' && rule.resourceNames?.includes(info.name) === true))
+  (!isOfNames(rule, info) || rule.resourceNames?.includes(info.name) === true)
 
 /** Whether it allows the request for objects of some names only. */
 export const dependsOnName = (rule: Rule, info: RequestInfo): boolean => isOfNames(rule, info) && concerns(rule, info)

@@ -22,6 +22,15 @@ t.test('a rule\'s resource ends at its first slash', async t => {
   t.notOk(covered(resources('*/scale'), resources('*')))
 })
 
+t.test('a name allows requests for it alone, the empty one those without a name', async t => {
+  const rule = (...resourceNames: string[]): Rule => ({ ...resources('pods'), resourceNames })
+  for (const [names, name, allowed] of [
+    [['a'], 'a', true], [['a'], 'b', false], [['a'], '', false], [['a', ''], '', true], [[''], 'a', false], [[], '', true]
+  ] as const) {
+    t.equal(ruleAllows(rule(...names), { path: '', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name }), allowed, `${JSON.stringify(names)} ${name}`)
+  }
+})
+
 t.test('rules and their members are kept once, whatever their order', async t => {
   const many = Array.from({ length: 5400 }, (_, at): Rule => ({ verbs: at % 2 === 0 ? ['get', 'list'] : ['list', 'get', 'get'], apiGroups: [''], resources: ['pods'] }))
   t.same(distinctRules([...many, { verbs: ['get'], apiGroups: [''], resources: ['pods', 'pods'], resourceNames: ['a'] }]), [
