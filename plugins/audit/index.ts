@@ -52,8 +52,10 @@ async function audit (
         const message = failure.status.reason === 'Unauthorized'
           ? attempted(request.headers, request.raw.socket, query)
           : failure.message
+        recording.status(failure.status)
         void trail.write('ResponseStarted', request, recording, {
-          outcome: { code: reply.raw.statusCode, status: { message } }
+          outcome: { code: reply.raw.statusCode, status: { ...failure.status, message } },
+          response: recording.responseJson
         })
       }
     }

@@ -86,7 +86,7 @@ t.test('refusals are audited: forbidden, unknown, and without valid credentials'
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
     { stage: 'ResponseStarted', user: {} }
   ])
-  t.same(answered[2]?.['responseStatus'], { metadata: {}, message: 'Authentication failed, attempted: bearer', code: 401 })
+  t.same(answered[2]?.['responseStatus'], { metadata: {}, status: 'Failure', message: 'Authentication failed, attempted: bearer', reason: 'Unauthorized', code: 401 })
   t.equal(answered.length, 3)
 })
 
