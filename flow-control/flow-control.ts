@@ -168,7 +168,10 @@ export class FlowControl {
         }
         lending.bounds = bounds
       }
-      if (queues === undefined) continue
+      if (queues === undefined) {
+        if (lending !== undefined) this.#limit(level, limit)
+        continue
+      }
       const { queuing } = desired?.get(name)?.spec.limited?.limitResponse ?? {}
       this.#limit(level, limit, desired?.has(name) !== true
         ? {}

@@ -27,6 +27,10 @@ t.test('the levels and schemas are those of the release', async t => {
   t.equal((await server.get(`${GROUP}/v1beta2/flowschemas`)).code, 404)
   t.match(((await server.get(`${LEVELS}/system`)).json['metadata'] as Json)['managedFields'], [{ apiVersion: 'flowcontrol.apiserver.orch.io/v1' }])
   t.equal((await server.patch(`${LEVELS}/exempt`, { spec: { exempt: { nominalConcurrencyShares: 7 } } }, MERGE)).code, 200)
+  t.match(
+    (await server.get('/metrics')).body, /^apiserver_flowcontrol_nominal_limit_seats{priority_level="exempt"} 17$/m,
+    'the seats that it reserves count'
+  )
   t.match((await server.patch(`${LEVELS}/catch-all`, { spec: { limited: { lendablePercent: 7 } } }, MERGE)).json, { message: /spec of 'catch-all' must equal the fixed value/ })
 })
 
