@@ -10,7 +10,7 @@ import { isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, type ConnectionOptions, type SecureContext } from 'node:tls'
 import { ClientError, classify } from './errors.js'
-import type { Tunnel } from './egress/tunnel.js'
+import { underTls, type Tunnel } from './egress/tunnel.js'
 import { quote } from '../schemas/quote.js'
 import { identityCheck, isWeaklySigned } from './peer-identity.js'
 
@@ -89,7 +89,7 @@ const connectThrough = (
   (_options: unknown, created: Created): undefined => {
     tunnel({ host: address, port, timeout: connectTimeout, call }).then(stream => {
     // The name is verified, though the connection is to the proxy.
-      created(null, secure === undefined ? stream : connectTls({ ...secure, host, socket: stream }))
+      created(null, secure === undefined ? stream : connectTls({ ...secure, host, socket: underTls(stream) }))
     }, (error: Error) => { (created as (error: Error) => void)(error) }) // the type requires a stream
   }
 

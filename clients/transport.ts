@@ -12,7 +12,7 @@ import { onDemand } from '../schemas/on-demand.js'
 import { ClientError, reasonOf } from './errors.js'
 import type { Endpoint, Material } from './kubeconfig.js'
 import { identityCheck, isWeaklySigned } from './peer-identity.js'
-import type { Tunnel } from './egress/tunnel.js'
+import { underTls, type Tunnel } from './egress/tunnel.js'
 import { authorityOf, withoutBrackets, openTunnel, proxyAt } from './tunnel.js'
 
 const undici = onDemand<typeof Undici>('undici')
@@ -197,9 +197,9 @@ export class Transport {
       connection.then(
         stream => {
           const socket = stream as Socket // has the methods that undici calls
-          if (server.protocol ===
-            'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
-          else callback(null, socket)
+          if (server.protocol !== 'https:') return callback(null, socket)
+          const servername = serverName ?? options.hostname
+          connect({ ...options, servername, httpSocket: underTls(socket) }, callback)
         },
         (error: Error) => { callback(error, null) })
     }

@@ -34,3 +34,9 @@ export abstract class TunnelStream extends Duplex {
   ref (): this { return this }
   unref (): this { return this }
 }
+
+/** For TLS above it, which discards what its reader has not taken yet if the stream below closes by itself. */
+export function underTls<T extends Duplex> (stream: T): T {
+  stream.allowHalfOpen = true
+  return stream
+}

@@ -49,11 +49,18 @@ for (const [at, [title, make]] of Object.entries(PROXIES).entries()) {
   t.test(`${title}: the cluster`, async t => {
     const folder = t.testdir({})
     const proxy = await make(t)
-    const agent = await nodeAgent(t, { request: (_request, response) => { response.end('one\ntwo\n') }, upgrade: echo }, '127.0.0.1')
+    const long = 'three\n'.repeat(200_000)
+    const agent = await nodeAgent(t, {
+      request: ({ url = '' }, response) => { response.end(url.includes('tailLines') ? long : 'one\ntwo\n') },
+      upgrade: echo
+    }, '127.0.0.1')
     const server = await serve(t, folder, { cluster: proxy }, agent.flags, { connections: { nodeAgents: { files: { certificate: agent.files.certificate, key: agent.files.key }, preferredAddressTypes: ['InternalIP'] }, nearby: true } }, VERSIONS[at % 2])
     await withPod(server, agent.port)
     t.match(await server.get(`${PODS}/web/log`), { code: 200, body: 'one\ntwo\n' })
     t.equal((await agent.next()).client, 'orch-apiserver', 'TLS is between the server and the node agent')
+    const { body: log } = await server.get(`${PODS}/web/log?tailLines=200000`)
+    t.ok(log === long, `all of a log whose end has arrived before it was read: ${log.length} bytes`)
+    await agent.next()
     t.match(await server.get('/api/v1/nodes/n/proxy/metrics'), { code: 200, body: 'one\ntwo\n' })
     t.equal((await agent.next()).url, '/metrics')
     t.ok(proxy.asked.length >= 2 && proxy.asked.every(address => address === `127.0.0.1:${agent.port}`), proxy.asked.join(', '))
