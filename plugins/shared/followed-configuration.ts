@@ -22,17 +22,20 @@ export interface FollowedConfiguration {
 
 interface Context { readonly log: FastifyBaseLogger, readonly metrics: Metrics, readonly clock: Clock }
 
-const digest = (content: string | Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`
+/** As labels of metrics have hashes in the public project. */
+export const digest = (content: string | Buffer): string =>
+  `sha256:${createHash('sha256').update(content).digest('hex')}`
 
-/** Which server it is, as in the metrics of the public project. */
-const SERVER = 'apiserver_id_hash'
+/** The label that says which server it is, and its value. */
+export const SERVER = 'apiserver_id_hash'
+export const serverHash = (): string => digest(identityOn(hostname()))
 
 /** Rejects if the file cannot be read. @returns a function that ends it */
 export async function followConfiguration (
   { path, of, what, replace }: FollowedConfiguration, { log, metrics, clock }: Context
 ): Promise<() => void> {
   const name = `apiserver_${of}_config_controller_automatic_reload`
-  const id = digest(identityOn(hostname()))
+  const id = serverHash()
   const reloads = metrics.counter(`${name}s_total`, `Contents of the file of ${what}, by result.`, [SERVER, 'status'])
   const times = metrics.gauge(
     `${name}_last_timestamp_seconds`, 'When the file was last read, by result.', [SERVER, 'status']

@@ -1,11 +1,14 @@
 /** Metrics of encryption at rest, with upstream's names. */
+import type { Clock } from '../../event-loop/clock.js'
 import type { TransformationObserver } from '../../storage/encryption/observer.js'
 import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
+import { keyServiceObservers } from './key-service-metrics.js'
 
 /** Seconds: 5 µs, doubled 13 times. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power)
 
-export function observeEncryption ({ counter, histogram }: Metrics): TransformationObserver {
+export function observeEncryption (metrics: Metrics, clock: Clock): TransformationObserver {
+  const { counter, histogram } = metrics
   const durations = histogram(
     'apiserver_storage_transformation_duration_seconds', 'Seconds that a value took to be encrypted or decrypted.',
     SECONDS, ['transformation_type']
@@ -31,6 +34,7 @@ export function observeEncryption ({ counter, histogram }: Metrics): Transformat
     .with()
   const times = { to_storage: undefined as Histogram | undefined, from_storage: undefined as Histogram | undefined }
   const successes = { to_storage: new Map<string, Counter>(), from_storage: new Map<string, Counter>() }
+  let keyServices: ReturnType<typeof keyServiceObservers> | undefined
   return {
     transformed: (direction, prefix, status, seconds) => {
       if (status !== 'OK') return operations.with(direction, prefix, status).add()
@@ -44,6 +48,7 @@ export function observeEncryption ({ counter, histogram }: Metrics): Transformat
     generated: seconds => {
       if (seconds === undefined) failures.add()
       else generations.observe(seconds)
-    }
+    },
+    keyService: name => (keyServices ??= keyServiceObservers(metrics, clock))(name)
   }
 }

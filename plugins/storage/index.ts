@@ -46,7 +46,7 @@ export default plugin<{ readonly storage?: StorageOptions | undefined }>()(async
     note: (text, level = 'warn') => { fastify.log[level](text) },
     refused: error => { fastify.log.error(error.message) } // a start in progress fails too
   })
-  const observed = observeEncryption(metrics)
+  const observed = observeEncryption(metrics, clock)
   const encryption = storage.encryption === undefined
     ? undefined
     : await (await import('../../storage/encryption/index.js'))

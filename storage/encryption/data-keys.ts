@@ -1,6 +1,6 @@
 /** Keys of values, which a key service decrypts: recent ones are in memory, and each is asked for once at a time. */
 import { KeyServiceError } from './key-service-error.js'
-import type { TransformationObserver } from './observer.js'
+import type { KeyServiceObserver, TransformationObserver } from './observer.js'
 import { RecentKeys } from './recent-keys.js'
 
 export const KEY_BYTES = 32
@@ -16,14 +16,21 @@ export class DataKeys {
   readonly #recent: RecentKeys
   readonly #pending = new Map<string, Promise<Uint8Array>>()
   readonly #missed: () => void
+  readonly #kept: KeyServiceObserver['kept'] | undefined
 
   /** @param size number of keys in memory; none if negative */
-  constructor (readonly size: number, { missed }: Pick<TransformationObserver, 'missed'>) {
+  constructor (
+    readonly size: number, { missed }: Pick<TransformationObserver, 'missed'>, kept?: KeyServiceObserver['kept']
+  ) {
     this.#recent = new RecentKeys(size)
     this.#missed = missed
+    this.#kept = kept
   }
 
-  add (id: string, key: Uint8Array): void { this.#recent.add(id, key) }
+  add (id: string, key: Uint8Array): void {
+    this.#recent.add(id, key)
+    this.#kept?.(this.#recent.count)
+  }
 
   /**
    * Opens a value with its key. Only a key that opened one stays in memory, as a service may answer a wrong one.

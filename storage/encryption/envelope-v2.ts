@@ -8,7 +8,7 @@ import { aesGcm, type Cipher, type Decrypted } from './cipher.js'
 import { DataKeys } from './data-keys.js'
 import { EncryptedObject, type StoredObject } from './key-service-v2.proto.js'
 import type { Seed, SeedService } from './key-service-v2.js'
-import type { TransformationObserver } from './observer.js'
+import type { KeyServiceObserver, TransformationObserver } from './observer.js'
 
 const INFO_BYTES = 32
 /** Seeds of this many servers, restarts and keys stay in memory. */
@@ -18,14 +18,17 @@ const SEEDS = 1000
 const [KEY, SEED] = [0, 1]
 const NOTHING = new Uint8Array(0)
 
-export function envelopeV2 (service: SeedService, observer: TransformationObserver): Cipher {
-  const sources = new DataKeys(SEEDS, observer)
+export function envelopeV2 (
+  service: SeedService, observer: TransformationObserver, { used, kept }: KeyServiceObserver
+): Cipher {
+  const sources = new DataKeys(SEEDS, observer, kept)
   const seal = (seed: Seed, value: Uint8Array, at: string): Uint8Array => {
     const { keyId, ciphertext: encryptedSource, annotations } = seed.encrypted
     const object = { keyId, encryptedSource, annotations, sourceType: SEED }
     sources.add(idOf(object), seed.plain)
     const info = randomBytes(INFO_BYTES)
     const encryptedData = Buffer.concat([info, aesGcm(derived(seed.plain, info)).encrypt(value, at)])
+    used('to_storage', keyId)
     return EncryptedObject.encode({ encryptedData, ...object }).finish()
   }
   return {
@@ -41,7 +44,9 @@ export function envelopeV2 (service: SeedService, observer: TransformationObserv
       }
       return sources.open(idOf(object), reader, plain => {
         const outdated = object.sourceType !== SEED || (service.keyId() ?? keyId) !== keyId
-        return { ...decrypt(plain, object, at), outdated }
+        const decrypted = decrypt(plain, object, at)
+        used('from_storage', keyId)
+        return { ...decrypted, outdated }
       })
     }
   }

@@ -9,7 +9,7 @@ import { encryptedBackend } from './encrypted-backend.js'
 import { formsOf, type StoredForm, type KeyServiceConfiguration } from './forms.js'
 import { cachedCheck } from './health.js'
 import type { KeyService } from './key-service.js'
-import type { SeedService } from './key-service-v2.js'
+import type { SeedService, SeedServiceOptions } from './key-service-v2.js'
 import { UNOBSERVED, type TransformationObserver } from './observer.js'
 import { providers, type Providers } from './providers.js'
 
@@ -78,12 +78,16 @@ async function opened (given: EncryptionOptions, observer: TransformationObserve
   const { envelope } = await import('./envelope.js')
   const { seedService } = await import('./key-service-v2.js')
   const { envelopeV2 } = await import('./envelope-v2.js')
+  const seedCipher = (options: SeedServiceOptions): Cipher => {
+    const ofService = observer.keyService(options.name)
+    return envelopeV2(made(seedService({ ...options, observer: ofService })), observer, ofService)
+  }
   const serviceCipher = (given: KeyServiceConfiguration): Cipher => {
     const { name, endpoint, timeout = '', cachesize = DEFAULT_CACHE } = given
     const [path, milliseconds] = [socketOf(endpoint), timeoutMs(timeout)]
     return protocolOf(given) === 'v1'
       ? envelope(made(keyService(name, path, milliseconds)), cachesize, observer)
-      : envelopeV2(made(seedService({ name, path, timeout: milliseconds, generated: observer.generated })), observer)
+      : seedCipher({ name, path, timeout: milliseconds, generated: observer.generated })
   }
   const formsByResource = new Map<string, StoredForm[]>()
   for (const { resources = [], providers: configured = [] } of configuration.resources ?? []) {

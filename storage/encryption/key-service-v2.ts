@@ -3,13 +3,14 @@
  * key it uses; when that changes, a new seed is made and encrypted.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { SocketCalls } from '../../clients/socket-calls.js'
 import { newKey } from './data-keys.js'
 import { keyServiceCalls } from './key-service-calls.js'
 import { KeyServiceError } from './key-service-error.js'
 import {
   DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse, type EncryptedKey
 } from './key-service-v2.proto.js'
-import type { TransformationObserver } from './observer.js'
+import { UNOBSERVED_SERVICE, type KeyServiceObserver, type TransformationObserver } from './observer.js'
 
 /** What keys of values are derived from. */
 export interface Seed {
@@ -38,6 +39,7 @@ export interface SeedServiceOptions {
   /** Milliseconds of a call. */
   readonly timeout: number
   readonly generated: TransformationObserver['generated']
+  readonly observer?: KeyServiceObserver
   /** Milliseconds between questions for the key. Default a minute, as upstream. */
   readonly interval?: number
 }
@@ -52,9 +54,9 @@ const MAX_ANNOTATION_BYTES = 32 * 1024
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/
 
 export function seedService (
-  { name, path, timeout, generated, interval = MINUTE }: SeedServiceOptions
+  { name, path, timeout, generated, observer = UNOBSERVED_SERVICE, interval = MINUTE }: SeedServiceOptions
 ): SeedService {
-  const { call, close } = keyServiceCalls(name, path, 'v2')
+  const { call, close } = observedCalls(keyServiceCalls(name, path, 'v2'), observer)
   const invalid = (what: string): KeyServiceError =>
     new KeyServiceError('unknown-non-grpc', `the key service ${name} ${what}`)
   const until = (): number => Date.now() + timeout
@@ -75,7 +77,13 @@ export function seedService (
       throw new KeyServiceError('Unimplemented', `the key service ${name} has another version than ${VERSIONS[0]}`)
     }
     if (healthz !== 'ok') throw invalid('says that it does not work')
-    checkKeyId(keyId)
+    try {
+      checkKeyId(keyId)
+    } catch (error) {
+      observer.misnamed(keyId === '' ? 'empty' : 'too_long')
+      throw error
+    }
+    observer.named(keyId)
     return keyId
   }
   const newSeed = async (): Promise<Seed> => {
@@ -126,6 +134,24 @@ export function seedService (
     close: () => {
       clearInterval(following)
       close()
+    }
+  }
+}
+
+function observedCalls ({ call, close }: SocketCalls, { called }: KeyServiceObserver): SocketCalls {
+  return {
+    close,
+    call: async one => {
+      const since = performance.now()
+      const ended = (status: string): void => { called(one.method, status, (performance.now() - since) / 1000) }
+      try {
+        const answer = await call(one)
+        ended('OK')
+        return answer
+      } catch (error) {
+        ended(error instanceof KeyServiceError ? error.status : 'unknown-non-grpc')
+        throw error
+      }
     }
   }
 }

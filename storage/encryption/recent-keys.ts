@@ -5,6 +5,8 @@ export class RecentKeys {
   /** @param size none if not positive */
   constructor (readonly size: number) {}
 
+  get count (): number { return this.#keys.size }
+
   get (id: string): Uint8Array | undefined {
     const key = this.#keys.get(id)
     if (key !== undefined) {

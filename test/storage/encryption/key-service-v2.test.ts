@@ -1,6 +1,6 @@
 /** Key services of version 2: the stored form, computed here without the product; keys that change; services that fail. */
 import t, { type Test } from 'tap'
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import protobuf from 'protobufjs'
 import type { Backend } from '../../../storage/backend.js'
 import { seedService } from '../../../storage/encryption/key-service-v2.js'
@@ -115,7 +115,21 @@ t.test('one seed serves all values, until the service has another key; older val
   const { json } = await again.get(`${SECRETS}/a`)
   t.equal((await again.put(`${SECRETS}/a`, json)).code, 200)
   t.equal((await fieldsOf(store)).keyID, 'key-2', 'a write that changes nothing stores the newer form')
-  t.match((await again.get('/metrics')).body, /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v2:local:",status="OK"\} [1-9]/)
+  const { body } = await again.get('/metrics')
+  t.match(body, /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v2:local:",status="OK"\} [1-9]/)
+  const [former, newer] = ['key-1', 'key-2'].map(id => `sha256:${createHash('sha256').update(id).digest('hex')}`)
+  const series = (name: string, ...labels: string[]): RegExp =>
+    new RegExp(`^apiserver_envelope_encryption_${name}\\{${labels.join()}(,apiserver_id_hash="sha256:[0-9a-f]{64}")?\\} [1-9]`, 'm')
+  const provider = 'provider_name="local"'
+  for (const [direction, hash] of [['from_storage', former], ['to_storage', newer]]) {
+    const use = [`transformation_type="${direction}"`, provider, `key_id_hash="${hash}"`]
+    for (const name of ['key_id_hash_total', 'key_id_hash_last_timestamp_seconds']) t.match(body, series(name, ...use))
+  }
+  t.match(body, series('key_id_hash_status_last_timestamp_seconds', provider, `key_id_hash="${newer}"`))
+  t.match(body, series('dek_source_cache_size', provider))
+  for (const method of ['Status', 'Encrypt', 'Decrypt']) {
+    t.match(body, series('kms_operations_latency_seconds_count', provider, `method_name="/v2.KeyManagementService/${method}"`, 'grpc_status_code="OK"'))
+  }
 })
 
 t.test('the key of the service is followed while it runs, one question at a time', async t => {
@@ -234,6 +248,8 @@ t.test('answers that cannot be used', async t => {
     t.equal((await server.post(SECRETS, secret('a', 'the text'))).code, 500, what)
     t.equal((await server.get('/healthz/kms-provider-0')).code, 500, what)
     t.notMatch(server.log.join(''), /the text/, what)
+    const how = { 'no key': 'empty', 'a long name of a key': 'too_long' }[what]
+    if (how !== undefined) t.match((await server.get('/metrics')).body, `invalid_key_id_from_status_total{provider_name="local",error="${how}"} `)
     await server.close()
   }
 })
