@@ -1,4 +1,5 @@
 /** Prepares objects for validation: values that the server decides, fields that the write cannot change. */
+import { inNotationOf } from '../../schemas/language/notation.js'
 import { emptyField } from '../../schemas/language/plan.js'
 import { sameMessages } from '../../schemas/language/presence.js'
 import { clone, isIdentical, sameValue, putAt, valueAt } from '../../schemas/language/values.js'
@@ -82,7 +83,7 @@ export function prepareChange (write: ChangeWrite): void {
   store.representation.rules?.prepare?.(object, old)
   dropGated(write, old)
   store.strategy.prepareForUpdate?.(object, old, subresource, store.gates, store.clock.wall())
-  if (named?.changes === undefined) updateGeneration(store, object, old)
+  if (named?.changes === undefined) updateGeneration(store, object, inNotationOf(store.stored.message, object, old))
 }
 
 /** Increments the generation if the desired state changed. */
@@ -118,4 +119,6 @@ function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject,
 }
 
 /** What an object keeps of the old one, once its owners are known. */
-export function settle ({ store, object, oldObject }: ChangeWrite): void { store.strategy.settle?.(object, oldObject) }
+export function settle ({ store, object, oldObject }: ChangeWrite): void {
+  store.strategy.settle?.(object, inNotationOf(store.stored.message, object, oldObject))
+}

@@ -1,5 +1,6 @@
 /** Validates prepared objects. */
 import { checkAddressForms, holdsAddresses } from '../../schemas/language/addresses.js'
+import { inNotationOf } from '../../schemas/language/notation.js'
 import {
   collect, validateSubresource, validateObject, validateUpdate, validateVersion
 } from '../../schemas/language/validation.js'
@@ -28,14 +29,15 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const named = subresourceOf(store, subresource)
   const admitted = yield * admissionFindings(write)
   const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
+  const before = inNotationOf(store.stored.message, object, old)
   const own = isWhole
-    ? validateUpdate(store.stored, object, old, store.gates)
-    : validateSubresource(store.stored, object, old, named, store.gates)
+    ? validateUpdate(store.stored, object, before, store.gates)
+    : validateSubresource(store.stored, object, before, named, store.gates)
   const sent = validate?.(object, old) ?? []
   const { representation, gates } = store
   const warn = (text: string): void => { caller.warn?.(text) }
   const all = [
-    ...admitted, ...own, ...sent, ...yield * validateVersion(representation, object, old, subresource, gates, warn),
+    ...admitted, ...own, ...sent, ...yield * validateVersion(representation, object, before, subresource, gates, warn),
     ...addressForms(write, old)
   ]
   if (all.length > 0) {

@@ -200,6 +200,8 @@ export interface Special<T = unknown> {
   readonly wraps?: 'text' | 'json'
   /** The value of an unset one in lists, maps and required fields. */
   readonly zero?: string | number
+  /** Whether two values mean the same in different notations. Default: there is one notation. */
+  readonly isSame?: (value: T, other: T) => boolean
   /** OpenAPI type; `{}` for anything. */
   readonly openapi: Readonly<Plain>
   /** JSON Schema, if it differs from `openapi`. */

@@ -209,6 +209,7 @@ const quantity: Special<string> = {
   },
   wraps: 'text',
   zero: '0',
+  isSame: (value, other) => compareQuantities(value, other) === 0,
   openapi: { type: 'string' },
   schema: { type: 'string' }
 }
