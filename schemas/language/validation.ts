@@ -132,8 +132,8 @@ function rulesOfUpdate (
 ): Parameters<typeof validateMetadata>[0] {
   return {
     namespaced,
-    nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule,
-    laterNames: notOnUpdate.includes('generateName') ? undefined : laterNames,
+    // A name that a later release let through stays.
+    nameRule: notOnUpdate.includes('generateName') ? pathSegment : laterNames?.rule ?? nameRule,
     anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers'),
     fieldAnnotations
   }

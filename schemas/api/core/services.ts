@@ -166,7 +166,7 @@ export const services = resource(Service, {
     },
     {
       name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'],
-      validateUpdate: (object, _old, report) => { validateServiceStatus(object as Service, report) }
+      validateUpdate: (object, old, report) => { validateServiceStatus(object as Service, old as Service, report) }
     }
   ],
   createOnUpdate: true,

@@ -1,22 +1,24 @@
 /** Validation of environment variables. */
 import { isOn } from '../../../gates.js'
-import { checkName, invalid, notFound, required } from '../../../rules/findings.js'
+import { checkName, forgiving, invalid, notFound, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
-import { dnsLabel, dnsSubdomain, envName, printableName, type NameRule } from '../../../names.js'
+import { dnsLabel, dnsSubdomain, envName, printableName } from '../../../names.js'
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
 import type { PodSpec } from '../pod-spec.js'
 import { checkNoWayUp } from './paths.js'
 import { checkFieldRef, checkResourceFieldRef, fieldsOfEnv } from './data-references.js'
 import { containersOf } from './visit.js'
 
-/** Later releases allow what others refuse. */
-const variableName = (report: Report): NameRule => name => {
+/** Later releases allow what others refuse, who leave what they find. */
+function checkVariableName (report: Report, field: string, name: string): void {
   const wrong = envName(name)
-  return wrong.length > 0 && isOn(report, 'RelaxedEnvironmentVariableValidation') ? printableName(name) : wrong
+  if (wrong.length === 0) return
+  if (isOn(report, 'RelaxedEnvironmentVariableValidation')) checkName(report, field, name, printableName)
+  else checkName(printableName(name).length === 0 ? forgiving(report) : report, field, name, envName)
 }
 
 export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: string, report: Report): void {
-  if (name !== '') checkName(report, `${at}.name`, name, variableName(report))
+  if (name !== '') checkVariableName(report, `${at}.name`, name)
   if (valueFrom !== undefined) checkValueFrom(valueFrom, value, `${at}.valueFrom`, report)
 }
 
@@ -61,7 +63,7 @@ export function checkFileKeys (spec: PodSpec, at: string, report: Report): void 
 /** @param at path of the list, where upstream reports a missing or ambiguous source */
 export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, report: Report): void {
   sources.forEach(({ prefix = '', configMapRef, secretRef }, index) => {
-    if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, variableName(report))
+    if (prefix !== '') checkVariableName(report, `${at}[${index}].prefix`, prefix)
     if (configMapRef !== undefined) checkSource(configMapRef.name, `${at}[${index}].configMapRef.name`, report)
     if (secretRef !== undefined) checkSource(secretRef.name, `${at}[${index}].secretRef.name`, report)
     if (configMapRef === undefined &&

@@ -1,6 +1,6 @@
 /** Validation of DNS settings and host aliases. */
 import { isOn } from '../../../gates.js'
-import { checkName, invalid, required } from '../../../rules/findings.js'
+import { checkName, forgiving, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, underscoredSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
@@ -39,16 +39,20 @@ export function checkDNS (
       `must not have more than ${length} characters (including spaces) in the search list`
     )
   }
-  const isRelaxed = isOn(report, 'RelaxedDNSSearchValidation')
-  const rule = isRelaxed ? underscoredSubdomain : dnsSubdomain
-  searches.forEach((domain, index) => {
-    // A dot alone searches names as they are, in the root of the DNS.
-    if (isRelaxed && domain === '.') return
-    checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), rule)
-  })
+  searches.forEach((domain, index) => { checkSearch(domain, `${at}.searches[${index}]`, report) })
   options.forEach(({ name = '' }, index) => {
     if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty')
   })
+}
+
+/** Earlier releases leave what they find of what later ones allow. */
+function checkSearch (domain: string, field: string, report: Report): void {
+  const name = domain.replace(/\.$/, '')
+  // A dot alone searches names as they are, in the root of the DNS.
+  const isAllowedLater = domain === '.' || underscoredSubdomain(name).length === 0
+  if (!isOn(report, 'RelaxedDNSSearchValidation')) {
+    checkName(isAllowedLater ? forgiving(report) : report, field, name, dnsSubdomain)
+  } else if (!isAllowedLater) checkName(report, field, name, underscoredSubdomain)
 }
 
 /** As upstream, field paths of 1.24 have no index; the value identifies the alias. */

@@ -4,7 +4,7 @@ import { Facts, type Report, type Message } from '../../../language/types.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
+import { forbidden, forgiving, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { NodeSelector } from '../affinity.js'
 import { PersistentVolumeSource } from '../persistent-sources.js'
@@ -39,7 +39,7 @@ export function refuseAlone (
   modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'
 ): void {
   if (modes.includes(ALONE) && !old.includes(ALONE) && !isOn(report, 'ReadWriteOncePod')) {
-    notSupported(report, field, ALONE, ACCESS_MODES)
+    notSupported(forgiving(report), field, ALONE, ACCESS_MODES)
   }
 }
 

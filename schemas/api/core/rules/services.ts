@@ -2,6 +2,7 @@
 import { isOn } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
+import { sameValue } from '../../../language/values.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
 import {
   duplicate, forbidden, forgiving, invalid, checkName, notSupported, required, requiredName
@@ -46,15 +47,14 @@ export function validateService (service: Service, report: Report): void {
   if (internal !== undefined) validateKnown(report, 'spec.internalTrafficPolicy', internal, POLICIES)
   const { trafficDistribution: distribution } = spec
   if (distribution !== undefined) {
-    validateKnown(report, 'spec.trafficDistribution', distribution, isOn(report, 'PreferSameTrafficDistribution')
-      ? DISTRIBUTIONS
-      : DISTRIBUTIONS.slice(0, 1))
+    const known = isOn(report, 'PreferSameTrafficDistribution') ? DISTRIBUTIONS : DISTRIBUTIONS.slice(0, 1)
+    validateKnown(forgiving(report), 'spec.trafficDistribution', distribution, known)
   }
 }
 
-/** Findings about load balancers, of services that have one. */
-export function validateServiceStatus ({ spec, status }: Service, report: Report): void {
-  if (!isOn(report, 'LoadBalancerIPMode')) return
+/** Findings about load balancers. Other services keep those that an earlier release let them have. */
+export function validateServiceStatus ({ spec, status }: Service, old: Service, report: Report): void {
+  if (!isOn(report, 'LoadBalancerIPMode') || sameValue(status.loadBalancer, old.status.loadBalancer)) return
   const at = 'status.loadBalancer.ingress'
   const { ingress = [] } = status.loadBalancer
   if (spec.type !== 'LoadBalancer' && ingress.length > 0) {
@@ -75,7 +75,7 @@ function validateByType (spec: ServiceSpec, report: Report): void {
     for (const [index, { port }] of ports.entries()) {
       if (port === NODE_AGENT_PORT && !isOn(report, 'ServiceMayTakeAgentPort')) {
         invalid(
-          report, `spec.ports[${index}]`, port,
+          forgiving(report), `spec.ports[${index}]`, port,
           `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`
         )
       }
@@ -208,7 +208,7 @@ function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
   if (type !== 'LoadBalancer' && type !== 'NodePort' && !isExposed) {
     if (externalTrafficPolicy !== '') {
       invalid(
-        report, 'spec.externalTrafficPolicy', externalTrafficPolicy,
+        forgiving(report), 'spec.externalTrafficPolicy', externalTrafficPolicy,
         "may only be set when `type` is 'NodePort' or 'LoadBalancer'"
       )
     }
