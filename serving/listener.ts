@@ -14,6 +14,7 @@ import { Connections } from './connections.js'
 import { Dispatcher } from './dispatcher.js'
 import { GracefulGoaway } from './goaway.js'
 import { stopGracefully } from './graceful-stop.js'
+import { paceHandshakes } from './handshakes.js'
 import { NO_TUNNELS, UNMET, type Refusal } from './refusals.js'
 import { serveSessions } from './sessions.js'
 import { continueInTurn } from './wire/pipelines.js'
@@ -83,6 +84,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     settingsOf(options), dispatch as unknown as Parameters<typeof createSecureServer>[1]
   )
   Object.assign(server, http1SettingsOf(options))
+  paceHandshakes(server, options.handshake ?? HANDSHAKE)
   const sessions = serveSessions(server, dispatch, idle)
   const goaway = new GracefulGoaway(sessions.answersOf, leave)
   const connections = new Connections(server)
