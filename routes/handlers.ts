@@ -121,7 +121,7 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
   const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings, orchConnections: connections } = fastify
   const answered = answering({
     closing: () => shutdown.signal, grace: () => shutdown.watchGrace,
-    bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics)
+    bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics, settings.featureGates)
   })
   const verbs = new VerbTables(fastify)
   return perStore(store => {

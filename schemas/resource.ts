@@ -324,3 +324,13 @@ function relabelled (
 /** As metrics name it: `configmaps`, `clusterroles.rbac.authorization.orch.io`. */
 export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string =>
   group === '' ? plural : `${plural}.${group}`
+
+/** The labels by which metrics know a type, with its values: group and resource each, before release 1.36 in one. */
+export interface TypeLabels {
+  readonly names: readonly string[]
+  readonly of: (type: Pick<ResourceType, 'group' | 'plural'>) => readonly string[]
+}
+
+export const typeLabels = (gates: Gates): TypeLabels => gates.enabled('MetricsHaveLaterStages')
+  ? { names: ['group', 'resource'], of: ({ group, plural }) => [group, plural] }
+  : { names: ['resource'], of: type => [resourceLabel(type)] }

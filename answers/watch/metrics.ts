@@ -1,5 +1,6 @@
-/** Metrics of watches by group, version and kind, with upstream's names. */
-import { resourceLabel, type Representation } from '../../schemas/resource.js'
+/** Metrics of watches by group, version and kind, under 1.36 by resource instead of kind, with upstream's names. */
+import type { Gates } from '../../schemas/gates.js'
+import { typeLabels, type Representation } from '../../schemas/resource.js'
 
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 
@@ -21,31 +22,35 @@ interface Metrics {
   }
 }
 
-export function observeWatches ({ counter, histogram }: Metrics): (representation: Representation) => WatchObserver {
-  const kind = ['group', 'version', 'kind']
-  const events = counter('apiserver_watch_events_total', 'Events sent to watches, by group, version and kind.', kind)
+export function observeWatches (
+  { counter, histogram }: Metrics, gates: Gates
+): (representation: Representation) => WatchObserver {
+  const isLater = gates.enabled('MetricsHaveLaterStages')
+  const { names, of } = typeLabels(gates)
+  const kind = ['group', 'version', isLater ? 'resource' : 'kind']
+  const events = counter('apiserver_watch_events_total', 'Events sent to watches, by what they are of.', kind)
   const sizes = histogram(
     'apiserver_watch_events_sizes',
-    'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.',
+    'Bytes of events sent to watches, those sent together by their mean, by what they are of.',
     SIZE_BUCKETS,
     kind
   )
   const initials = counter(
-    'apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', ['resource']
+    'apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', names
   )
   const terminated = counter(
     'apiserver_terminated_watchers_total',
     'Watches that were ended as their clients were too slow, by resource.',
-    ['resource']
+    names
   )
   const observers = new WeakMap<Representation, WatchObserver>()
   const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
-    const resource = resourceLabel(type)
+    const labels = [group, version, isLater ? type.plural : kind]
     let series: ReturnType<typeof make> | undefined
     const make = () => ({
-      events: events.with(group, version, kind),
-      sizes: sizes.with(group, version, kind),
-      initials: initials.with(resource)
+      events: events.with(...labels),
+      sizes: sizes.with(...labels),
+      initials: initials.with(...of(type))
     })
     return {
       sent: (count, bytes, initial) => {
@@ -55,7 +60,7 @@ export function observeWatches ({ counter, histogram }: Metrics): (representatio
         series.sizes.observe(bytes / count, count)
         if (initial) series.initials.add(count)
       },
-      terminated: () => { terminated.with(resource).add() }
+      terminated: () => { terminated.with(...of(type)).add() }
     }
   }
   return representation => {

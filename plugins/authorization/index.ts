@@ -12,6 +12,7 @@ import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
 import { runParts } from '../shared/lifecycle.js'
 import type { Authorization } from '../shared/server.js'
+import { observeAttempts } from './attempts.js'
 import { chain, rulesOf } from './chain.js'
 import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
@@ -82,14 +83,19 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
+  const { orchSettings: { featureGates }, orchMetrics } = fastify
+  const observe = featureGates.enabled('MetricsHaveLaterStages') ? observeAttempts(orchMetrics) : undefined
   const refusalOf: Authorization['refusalOf'] = context => {
     const { user, info } = context
     if (user === undefined) return internalError(new Error('authorization ran before authentication'))
     const attributes = { user, info }
+    const since = observe === undefined ? 0 : performance.now()
+    const settled = (ruling: Ruling): ReturnType<typeof settle> => {
+      observe?.(ruling, (performance.now() - since) / 1000)
+      return settle(context, attributes, ruling)
+    }
     const answer = authorize(attributes)
-    return answer instanceof Promise
-      ? answer.then(ruling => settle(context, attributes, ruling))
-      : settle(context, attributes, answer)
+    return answer instanceof Promise ? answer.then(settled) : settled(answer)
   }
   fastify.decorate('orchAuthorization', {
     authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },

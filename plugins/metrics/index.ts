@@ -11,6 +11,7 @@ import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { usualReader } from '../../schemas/meta/release.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { buildInfo, releaseInfo } from './build-info.js'
+import { polled } from './polled.js'
 import { processText } from './process.js'
 import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
@@ -73,15 +74,6 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     return created
   }
 
-  const poll = (interval: number, read: () => Promise<void>): void => {
-    if (interval <= 0) return
-    const again = (): void => { if (!closed) setTimeout(once, interval).unref() }
-    const once = (): void => {
-      read().catch((error: unknown) => log.debug({ err: error }, 'a metric could not be read')).finally(again)
-    }
-    setImmediate(() => { if (!closed) once() }).unref()
-  }
-
   const text = async (isShown: (name: string) => boolean): Promise<Buffer> => {
     for (const read of readers) read()
     const isWritten = (name: string): boolean => !hidden.has(name) && isShown(name)
@@ -91,7 +83,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     return Buffer.concat(pieces)
   }
 
-  const own: Metrics = {
+  const declared: Pick<Metrics, 'counter' | 'gauge' | 'histogram' | 'summary' | 'beforeScrape' | 'exposition'> = {
     counter: (name, help, labels = []) =>
       declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help, isLater), labels)),
     gauge: (name, help, labels = []) =>
@@ -101,28 +93,10 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     summary: (name, help, labels = []) =>
       declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help, isLater), labels)),
     beforeScrape: read => { readers.push(read) },
-    trackObjects: (resource, count) => {
-      const gauge = own.gauge(
-        'apiserver_storage_objects', 'Objects in the store, by resource, when they were last counted.', ['resource']
-      )
-        .with(resource)
-      poll(countInterval, async () => gauge.set(await count()))
-    },
-    trackStore: (name, status, endpoint) => {
-      const gauges = [own.gauge('apiserver_storage_size_bytes', 'Bytes the store occupies.', ['store']).with(name)]
-      if (endpoint !== undefined) {
-        gauges.push(
-          own.gauge(
-            'etcd_db_total_size_in_bytes', 'Bytes that the database file of etcd occupies.', ['endpoint']
-          ).with(endpoint)
-        )
-      }
-      poll(sizeInterval, async () => {
-        const { size } = await status()
-        for (const gauge of gauges) gauge.set(size)
-      })
-    },
     exposition: async () => await text(() => true)
+  }
+  const own: Metrics = {
+    ...declared, ...polled(declared, { countInterval, sizeInterval }, { gates, log, isClosed: () => closed })
   }
   fastify.decorate('orchMetrics', own)
   buildInfo(own, gates.release)

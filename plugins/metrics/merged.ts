@@ -15,7 +15,8 @@ export interface Exposition {
 
 /** Gauges that have the same value in each process, except that each reads it at another time. The greatest counts. */
 const SHARED: ReadonlySet<string> = new Set([
-  'apiserver_storage_objects', 'apiserver_storage_size_bytes', 'apiserver_storage_out_of_space',
+  'apiserver_resource_objects', 'apiserver_storage_objects', 'apiserver_storage_size_bytes',
+  'apiserver_storage_out_of_space',
   'etcd_db_total_size_in_bytes', 'kubernetes_feature_enabled', 'orch_build_info', 'version_info'
 ])
 /** Types of metrics whose sums only rise. */

@@ -4,7 +4,6 @@
  */
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { RELEASE_NAME } from '../../schemas/meta/release.js'
-import { resourceLabel } from '../../schemas/resource.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'
 import { limitForms, type FormsSize } from '../../storage/cache/forms-budget.js'
@@ -80,7 +79,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
     ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // applies to Events only
     leaseReuseSeconds,
     garbageCollection,
-    observerOf: observeStores(metrics),
+    observerOf: observeStores(metrics, gates),
     reader: admissionReader(() => resources),
     gates,
     log
@@ -100,7 +99,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
     const pending = atStart.find(({ cache }) => cache?.loaded === false)
     if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
-  observeCaches(metrics, resources)
+  observeCaches(metrics, resources, gates)
   observeForms(metrics)
   if (allocation !== undefined) observeRanges(metrics, allocation)
 
@@ -120,7 +119,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
     health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', opened)
     for (const store of resources.all()) {
       const { start, end } = store.keys.range('')
-      metrics.trackObjects(resourceLabel(store.type), () => store.backend.count(start, end))
+      metrics.trackObjects(store.type, () => store.backend.count(start, end))
     }
     done()
   })

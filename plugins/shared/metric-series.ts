@@ -188,10 +188,10 @@ export interface Metrics {
   /** Registers a callback that updates gauges before each scrape. */
   beforeScrape: (read: () => void) => void
   /**
-   * Polls the number of stored objects of a resource (`clusterroles.rbac.authorization.orch.io`) into
-   * apiserver_storage_objects.
+   * Polls the number of stored objects of a resource into apiserver_storage_objects, and under 1.36 into
+   * apiserver_resource_objects, which takes its place.
    */
-  trackObjects: (resource: string, count: () => Promise<number>) => void
+  trackObjects: (type: { readonly group: string, readonly plural: string }, count: () => Promise<number>) => void
   /**
    * Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and for etcd into
    * etcd_db_total_size_in_bytes.

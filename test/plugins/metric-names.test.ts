@@ -137,6 +137,28 @@ t.test('under 1.36 some have that release\'s names', async t => {
   for (const name of [
     'current_executing_seats', 'nominal_limit_seats'
   ]) t.match(found.get(`apiserver_flowcontrol_${name}`), { type: 'gauge', stability: 'BETA' }, name)
+  const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1`)
+  await server.post(CONFIGS, { metadata: { name: 'watched' } })
+  await watch.take(1)
+  const later = (await server.get('/metrics')).body
+  for (const series of [
+    'apiserver_resource_objects{group="",resource="configmaps"}',
+    'apiserver_storage_objects{resource="configmaps"}',
+    'apiserver_storage_events_received_total{group="",resource="configmaps"}',
+    'apiserver_watch_cache_events_received_total{group="",resource="configmaps"}',
+    'apiserver_watch_cache_events_dispatched_total{group="",resource="configmaps"}',
+    'apiserver_watch_cache_initializations_total{group="",resource="configmaps"}',
+    'apiserver_cache_list_total{group="",resource="configmaps",index=""}',
+    'apiserver_cache_list_returned_objects_total{group="",resource="configmaps"}',
+    'apiserver_watch_events_total{group="",version="v1",resource="configmaps"}',
+    'apiserver_watch_events_sizes_count{group="",version="v1",resource="configmaps"}',
+    'apiserver_init_events_total{group="",resource="configmaps"}',
+    'watch_cache_capacity{group="",resource="configmaps"}',
+    'etcd_request_duration_seconds_count{operation="create",group="",resource="configmaps"}',
+    'etcd_requests_total{operation="create",group="",resource="configmaps"}',
+    'apiserver_storage_size_bytes{storage_cluster_id="memory"}',
+    'authorization_attempts_total{result="allowed"}', 'authorization_duration_seconds_count{result="allowed"}'
+  ]) t.match(later, `\n${series} `, series)
   // Of 245 shares workload-low has 100, of which it lends 90 %; it may borrow all seats of others.
   for (const [name, seats] of [
     ['nominal', 245], ['lower', 24], ['upper', 602], ['current', 245]

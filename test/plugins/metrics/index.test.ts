@@ -137,7 +137,7 @@ t.test('objects and sizes are polled, and a failing reading spoils nothing', asy
   t.teardown(() => clearInterval(awake))
   let asked = 0
   const twice = new Promise<void>(resolve => {
-    fastify.orchMetrics.trackObjects('clusterroles', async () => {
+    fastify.orchMetrics.trackObjects({ group: '', plural: 'clusterroles' }, async () => {
       asked++
       if (asked === 1) throw new Error('not yet')
       resolve()
