@@ -1,4 +1,7 @@
-/** Keeps the rules of aggregated ClusterRoles up to date. */
+/**
+ * Keeps the rules of aggregated ClusterRoles up to date. They may select each other: what they have of a role that none
+ * of them selects any more goes, and their rules settle.
+ */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import { sameValue } from '../../schemas/language/values.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
@@ -7,6 +10,7 @@ import { serverContext } from '../../registry/write-context.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { Informer } from '../informer.js'
 import { WorkQueue } from '../work-queue.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { isStorageError } from '../../storage/errors.js'
 import { change } from '../../registry/verbs/change.js'
 import type { Rule } from '../../auth/rbac/rules.js'
@@ -17,11 +21,53 @@ const GROUP = 'rbac.authorization.orch.io'
 const keyOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): string =>
   JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs].map(list => list ?? []))
 
+type Rules = ReadonlyMap<string, Rule>
+
+const rulesOf = ({ rules }: ClusterRole): Rules => new Map((rules ?? []).map(rule => [keyOf(rule), rule]))
+
+/** By aggregated role the names of the roles that it selects, sorted. */
+async function selections (roles: ReadonlyMap<string, ClusterRole>): Promise<Map<string, readonly string[]>> {
+  const sorted = [...roles].sort(([one], [other]) => one < other ? -1 : 1)
+  const selected = new Map<string, readonly string[]>()
+  for (const [name, { aggregationRule }] of roles) {
+    if (aggregationRule == null) continue
+    const selectors = aggregationRule.clusterRoleSelectors ?? []
+    selected.set(name, sorted.filter(([other, { metadata: { labels = {} } }]) =>
+      other !== name && selectors.some(selector => matchesSelector(selector, labels))).map(([other]) => other))
+    if (turnIsOver()) await nextTurn()
+  }
+  return selected
+}
+
+/**
+ * The rules of all aggregated roles, in the order of role names and without duplicates. They begin with none and grow
+ * until no selection adds any.
+ */
+async function resolve (all: ReadonlyMap<string, ClusterRole>): Promise<ReadonlyMap<string, Rules>> {
+  const roles = new Map(all) // others may come meanwhile
+  const selected = await selections(roles)
+  const resolved = new Map([...roles].map(([name, role]): [string, Rules] =>
+    [name, selected.has(name) ? new Map() : rulesOf(role)]))
+  for (let grew = true; grew;) {
+    grew = false
+    for (const [name, others] of selected) {
+      const rules = new Map<string, Rule>()
+      for (const other of others) for (const [key, rule] of resolved.get(other) ?? []) rules.set(key, rule)
+      grew ||= rules.size > (resolved.get(name)?.size ?? 0)
+      resolved.set(name, rules)
+      if (turnIsOver()) await nextTurn()
+    }
+  }
+  return resolved
+}
+
 export class RoleAggregation implements Controller {
   readonly #options: ControllerOptions
   readonly #closing = new AbortController()
   readonly #roles = new Map<string, ClusterRole>()
   readonly #queue: WorkQueue
+  /** What the roles add up to, until one changes. */
+  #resolved: ReturnType<typeof resolve> | undefined
   #informer: Informer | undefined
 
   constructor (options: ControllerOptions) {
@@ -69,30 +115,15 @@ export class RoleAggregation implements Controller {
 
   /** Queues all aggregated roles; there are few. */
   #enqueueAll (): void {
+    this.#resolved = undefined
     for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name)
-  }
-
-  /** In the order of role names, without duplicates. */
-  #rulesFor (name: string, { aggregationRule }: ClusterRole): Rule[] {
-    const selectors = aggregationRule?.clusterRoleSelectors ?? []
-    const rules = new Map<string, Rule>()
-    for (const otherName of [...this.#roles.keys()].sort()) {
-      const role = this.#roles.get(otherName)
-      if (role === undefined || otherName === name ||
-        !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
-      for (const rule of role.rules ?? []) {
-        const key = keyOf(rule)
-        if (!rules.has(key)) rules.set(key, rule)
-      }
-    }
-    return [...rules.values()]
   }
 
   async #update (name: string): Promise<void> {
     const store = this.#options.resources.find(GROUP, 'clusterroles')
     const role = this.#roles.get(name)
     if (store === undefined || role?.aggregationRule == null) return
-    const rules = this.#rulesFor(name, role)
+    const rules = [...(await (this.#resolved ??= resolve(this.#roles))).get(name)?.values() ?? []]
     if (sameValue(rules, role.rules ?? [])) return
     await change(store, { namespace: '', name }, { ...serverContext(this.#closing.signal), mayGrow: true }, base =>
       Object.assign(base.copy(), { rules })).catch((error: unknown) => {

@@ -154,6 +154,27 @@ t.test('the default roles and bindings exist, and aggregated roles are filled', 
   t.equal((await as('ann').get('/api/v1/namespaces/other/secrets')).code, 403)
 })
 
+t.test('aggregated roles that select each other settle, and keep what others give them alone', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  const ring = [['c', 'a'], ['b', 'c'], ['a', 'b'], ['pair', 'twin'], ['twin', 'pair']]
+  for (const [name = '', selects = ''] of ring) {
+    await root.post(`${RBAC}/clusterroles`, { ...role(name, [rule('get', '', `of-${name}`)], { labels: { x: name } }), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: selects } }] } })
+  }
+  const given = [rule('get', '', 'given')]
+  await root.post(`${RBAC}/clusterroles`, role('giver', given, { labels: { x: 'b' } }))
+  await root.post(`${RBAC}/clusterroles`, role('other-giver', given, { labels: { x: 'twin' } }))
+  const now = async (): Promise<Json[]> => await Promise.all(ring.map(async ([name]) => (await root.get(`${RBAC}/clusterroles/${name}`)).json))
+  let [before, after] = [[] as Json[], await now()]
+  for (let tries = 0; tries < 15 && JSON.stringify(before) !== JSON.stringify(after); tries++) {
+    before = after
+    await new Promise(resolve => { setTimeout(resolve, 200) })
+    after = await now()
+  }
+  t.same(after, before, 'nothing is written any more')
+  for (const { metadata, rules } of after) t.same(rules, given, metadata['name'])
+})
+
 t.test('thousands of rules are aggregated once each, in proportional time', async t => {
   const { as } = await start(t)
   const root = as('root')
