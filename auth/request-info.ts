@@ -42,3 +42,10 @@ export const pathRequest = (path: string, verb: string): RequestInfo =>
 
 /** Read-only verbs. */
 export const READ_ONLY: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])
+
+/** What a request is about, for metrics: resource, namespace, cluster or ''. */
+export function scopeLabel ({ name, namespace, verb, isResourceRequest }: RequestInfo): string {
+  if (name !== '' || (isResourceRequest && verb === 'create')) return 'resource'
+  if (namespace !== '') return 'namespace'
+  return isResourceRequest ? 'cluster' : ''
+}

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Representation } from '../../schemas/resource.js'
+import { scopeLabel } from '../../auth/request-info.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { WatchAnswer } from '../answer.js'
 import { Body } from '../body.js'
@@ -24,6 +25,15 @@ export interface WatchTools {
 /** Not a closure of `sendWatch`, which would hold the initial state as long as the watch. */
 const freshOf = (store: ResourceStore) => (): Promise<void> | undefined => store.cache?.fresh()
 
+/** Counts the time since the request came. */
+function listedBy (
+  { orch: { info, receivedAt } }: ServedRequest, { clock }: ResourceStore, { listed }: WatchObserver
+): (() => void) | undefined {
+  if (listed === undefined) return undefined
+  const [scope, since] = [scopeLabel(info), receivedAt.getTime()]
+  return () => { listed(scope, Math.max(0, clock.wall() - since) / 1000) }
+}
+
 /** @throws StatusError 400 for an invalid `includeObject` */
 export function sendWatch (
   request: ServedRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
@@ -40,6 +50,7 @@ export function sendWatch (
     const writeTo = (raw: ServerResponse): void => {
       releaseHeaders(request)
       const open = openWatches(closing(), store.clock, grace)
+      const observer = observerOf(store.representation)
       const stream = subscriber.stream = new WatchStream({
         raw,
         watch,
@@ -47,13 +58,14 @@ export function sendWatch (
         seconds,
         bookmarks,
         marked,
+        listed: marked ? listedBy(request, store, observer) : undefined,
         begun: () => { request.orch.handedOver(0) },
         open,
         fresh: freshOf(store),
         log: request.log,
         auditId: request.orch.auditId,
         bytesPerSecond,
-        observer: observerOf(store.representation)
+        observer
       })
       if (subscriber.ended !== undefined) stream.fail(subscriber.ended)
       if (closing().aborted) stream.finish()

@@ -2,6 +2,7 @@
 import type { Gates } from '../../schemas/gates.js'
 import { typeLabels, type Representation } from '../../schemas/resource.js'
 
+const LIST_SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60]
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 
 /** Receives the events of each watch of a representation; calls are synchronous. */
@@ -10,6 +11,8 @@ export interface WatchObserver {
   readonly sent: (events: number, bytes: number, initial: boolean) => void
   /** A watch ended because its client was too slow or absent for too long. */
   readonly terminated: () => void
+  /** The initial state was sent whole, with its mark. @param scope of the request */
+  readonly listed?: ((scope: string, seconds: number) => void) | undefined
 }
 
 /** The part of `fastify.orchMetrics` that is used here. */
@@ -43,6 +46,12 @@ export function observeWatches (
     'Watches that were ended as their clients were too slow, by resource.',
     names
   )
+  const listing = (): ReturnType<Metrics['histogram']> => histogram(
+    'apiserver_watch_list_duration_seconds',
+    'Seconds until a watch had sent the state that it begins with, by group, version, resource and scope.',
+    LIST_SECONDS, ['group', 'version', 'resource', 'scope']
+  )
+  const lists = isLater ? listing() : undefined
   const observers = new WeakMap<Representation, WatchObserver>()
   const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
     const labels = [group, version, isLater ? type.plural : kind]
@@ -60,7 +69,10 @@ export function observeWatches (
         series.sizes.observe(bytes / count, count)
         if (initial) series.initials.add(count)
       },
-      terminated: () => { terminated.with(...of(type)).add() }
+      terminated: () => { terminated.with(...of(type)).add() },
+      listed: lists === undefined
+        ? undefined
+        : (scope, seconds) => { lists.with(group, version, type.plural, scope).observe(seconds) }
     }
   }
   return representation => {

@@ -39,6 +39,8 @@ export interface StreamOptions {
   readonly bookmarks: boolean
   /** Whether a bookmark follows the initial state. */
   readonly marked: boolean
+  /** Called once: the initial state has been sent whole, with its mark. */
+  readonly listed: (() => void) | undefined
   /** Called once: the initial state has been sent, or the rest waits for the client. */
   readonly begun: () => void
   readonly open: OpenWatches
@@ -76,6 +78,7 @@ export class WatchStream implements OpenWatch {
   /** The version of the initial state, until the bookmark that marks its end. */
   #unmarked: Revision | undefined
   #begun: StreamOptions['begun'] | undefined
+  #listed: StreamOptions['listed']
   #ended = false
   #finishing = false
   /** The forms of large objects are being made. */
@@ -102,6 +105,7 @@ export class WatchStream implements OpenWatch {
     this.#initial = initial === undefined ? undefined : new InitialState(initial, watch)
     this.#unmarked = options.marked ? initial?.revision : undefined
     this.#begun = options.begun
+    this.#listed = options.listed
     const listener = { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }
     this.#sink = new Sink(raw, listener, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
@@ -179,7 +183,10 @@ export class WatchStream implements OpenWatch {
     if (this.#unmarked === undefined) return true
     const revision = this.#bookmarked = this.#unmarked
     this.#unmarked = undefined
-    return this.#write(this.#encoder.bookmark(revision, true), 1)
+    const isReady = this.#write(this.#encoder.bookmark(revision, true), 1)
+    this.#listed?.()
+    this.#listed = undefined
+    return isReady
   }
 
   #sendEvents (): void {

@@ -1,7 +1,7 @@
 /** Request metrics. Labels come from the parsed request, but only for served paths: unknown ones create no series. */
 import type { FastifyReply } from 'fastify'
 import type { ServedRequest } from '../../answers/request-context.js'
-import { READ_ONLY, type RequestInfo } from '../../auth/request-info.js'
+import { READ_ONLY, scopeLabel, type RequestInfo } from '../../auth/request-info.js'
 import type { Metrics } from '../shared/metric-series.js'
 import { isConnect, isLongRunning, isProbe } from '../shared/request-kinds.js'
 import { declareRequestSeries, SeriesCache, type Labels } from './request-series.js'
@@ -21,13 +21,6 @@ const verbLabel = (info: RequestInfo): string => isConnect(info) ? 'CONNECT' : V
 
 const isApply = (request: ServedRequest): boolean =>
   request.headers['content-type']?.startsWith('application/apply-patch+') === true
-
-/** Returns resource, namespace, cluster or ''. */
-function scopeLabel ({ name, namespace, verb, isResourceRequest }: RequestInfo): string {
-  if (name !== '' || (isResourceRequest && verb === 'create')) return 'resource'
-  if (namespace !== '') return 'namespace'
-  return isResourceRequest ? 'cluster' : ''
-}
 
 /** Of requests to unknown paths, nothing but the verb. */
 function labelsOf ({ orch: { info, dryRun } }: ServedRequest, verb: string, isServed: boolean): Labels {

@@ -190,6 +190,19 @@ t.test('events of watches are counted and measured, those a watch begins with ap
   t.ok(measured >= bytes && measured < bytes + 7 * 20, `${measured} of ${bytes}, with the framing of HTTP`)
 })
 
+t.test('release 1.36 counts how long watches take to send the state that they begin with', async t => {
+  const server = await listen(t, { emulatedVersion: '1.36' })
+  const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+  for (const url of [`${CONFIGS}?${query}`, `/api/v1/configmaps?${query}`]) {
+    const watch = await Watch.open(t, server.url + url)
+    await watch.until(() => watch.events.some(({ type }) => type === 'BOOKMARK'))
+  }
+  const { body } = await server.get('/metrics')
+  for (const scope of ['namespace', 'cluster']) {
+    t.match(body, `apiserver_watch_list_duration_seconds_count{group="",version="v1",resource="configmaps",scope="${scope}"} 1\n`)
+  }
+})
+
 t.test('lists are counted by where they were answered, with what was looked at and what was found', async t => {
   const memory = await build(t, {})
   const store = await build(t, { watchCache: { sizes: { '/configmaps': 0 } } })
