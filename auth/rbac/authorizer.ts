@@ -185,7 +185,8 @@ export class RbacAuthorizer implements Authorizer {
       }),
       nonResourceRules: listed.flatMap(({ verbs = [], nonResourceURLs = [] }) =>
         nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
-      incomplete: problems.length > 0,
+      // Bindings without a role grant nothing: the list has all rules, beside the error.
+      incomplete: end >= 0,
       ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
     }
   }

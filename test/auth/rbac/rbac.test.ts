@@ -224,4 +224,7 @@ t.test('a self-review lists the rules of the user who sends it', async t => {
   t.equal(status['incomplete'], false)
   t.ok(status['resourceRules'].some(({ resources, verbs }: Json) => resources[0] === 'pods' && verbs[0] === 'list'))
   t.ok(status['nonResourceRules'].some(({ nonResourceURLs }: Json) => nonResourceURLs[0] === '/x'))
+  await as('root').post(`${RBAC}/namespaces/team/rolebindings`, binding('dangling', { kind: 'Role', name: 'missing' }, user('ann')))
+  const dangling = (await as('ann').post('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json
+  t.match(dangling, { status: { ...status, incomplete: false, evaluationError: /"missing" not found/ } }, 'a binding without a role takes nothing away')
 })
