@@ -1,7 +1,9 @@
 /** Reads other objects for admission, from the existing caches. */
 import type { ApiObject } from '../schemas/meta/api-object.js'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { AdmissionReader } from '../registry/admission.js'
+import type { Entry } from '../storage/cache/entry.js'
 
 export function admissionReader (resources: () => ResourceRegistry): AdmissionReader {
   return {
@@ -19,16 +21,21 @@ export function admissionReader (resources: () => ResourceRegistry): AdmissionRe
       const store = resources().find(group, resource)
       if (store === undefined) return []
       const { start, end } = store.keys.range(namespace)
-      const listed: ApiObject[] = []
       if (store.cache === undefined) {
         const { kvs } = await store.backend.list({ start, end })
         return kvs.map(kv => store.entries.decode(kv, kv.modRevision).object)
       }
       await store.cache.ready()
+      const entries: Entry[] = []
       store.cache.snapshot.map.forEach(start, end, entry => {
-        listed.push(entry.object)
+        entries.push(entry)
         return true
       })
+      const listed: ApiObject[] = []
+      for (const entry of entries) { // objects are decoded when they are asked for
+        listed.push(entry.object)
+        if (turnIsOver()) await nextTurn()
+      }
       return listed
     }
   }

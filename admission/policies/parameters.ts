@@ -5,6 +5,7 @@ import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
 import type { Naming } from '../../schemas/naming.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { Binding, Policy } from './policy.js'
@@ -51,7 +52,12 @@ export async function parametersOf (
   if (found.length === 0 && parameterNotFoundAction === 'Deny') {
     throw new Error('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
-  return found.map(object => viewed(object, representation, naming))
+  const views: unknown[] = []
+  for (const object of found) { // there may be thousands
+    views.push(viewed(object, representation, naming))
+    if (turnIsOver()) await nextTurn()
+  }
+  return views
 }
 
 /** As clients see it, in the version that the policy names. */

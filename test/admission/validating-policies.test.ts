@@ -3,9 +3,11 @@ import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conditionsHold, failuresOf } from '../../admission/policies/evaluation.js'
-import { validatingPolicyOf } from '../../admission/policies/policy.js'
+import { parametersOf } from '../../admission/policies/parameters.js'
+import { bindingOf, validatingPolicyOf } from '../../admission/policies/policy.js'
 import { expressionWarnings } from '../../admission/policies/type-checking.js'
 import type { Authorizer } from '../../auth/authorizer.js'
+import type { AdmissionRequest } from '../../registry/admission.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { validateConditionsOf } from '../../schemas/api/admissionregistration/rules/webhooks.js'
 import type { MutatingWebhook } from '../../schemas/api/admissionregistration/webhooks.js'
@@ -608,6 +610,20 @@ t.test('types of many variables are checked in turns', async t => {
   let turned = false
   setImmediate(() => { turned = true })
   await expressionWarnings({ matchConstraints: FOR_MAPS, variables }, resources)
+  t.ok(turned)
+})
+
+t.test('thousands of parameters are made in turns', async t => {
+  const [representation] = configMaps.representations
+  const resources = { served: () => [{ representation }] } as unknown as ResourceRegistry // all that is asked of it
+  const data = Object.fromEntries(Array.from({ length: 50 }, (_, key) => [`k${key}`, 'v']))
+  const objects = Array.from({ length: 3000 }, (_, at) => map(`m${at}`, data))
+  const asked = { namespace: 'default', reader: { list: async () => objects } } as unknown as AdmissionRequest // likewise
+  const compiled = validatingPolicyOf(policy({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }) as ApiObject)
+  const of = bindingOf(binding({ paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }) as ApiObject)
+  let turned = false
+  setImmediate(() => { turned = true })
+  t.equal((await parametersOf(compiled, of, asked, { resources })).length, 3000)
   t.ok(turned)
 })
 
