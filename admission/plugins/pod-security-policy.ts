@@ -20,6 +20,8 @@ import { policyFindings } from '../security-policies/validate.js'
 
 const ANNOTATION = 'orch.io/psp'
 const AUDIT = 'podsecuritypolicy.policy.orch.io/'
+/** Of roles: the second is the group in which policies began, where older roles allow their use. */
+const GROUPS = ['policy', 'extensions']
 
 interface Fit { readonly pod: Pod, readonly policy: string }
 
@@ -34,9 +36,11 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
           extra: {}
         }]]
     for (const holder of users) {
-      const resource = 'podsecuritypolicies'
-      const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource, namespace, name })
-      if (allows(await authorize({ user: holder, info }))) return true
+      for (const group of GROUPS) {
+        const resource = 'podsecuritypolicies'
+        const info = resourceRequest({ verb: 'use', group, version: '*', resource, namespace, name })
+        if (allows(await authorize({ user: holder, info }))) return true
+      }
     }
     return false
   }
