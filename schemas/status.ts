@@ -174,6 +174,9 @@ export const timeout = (message: string, retryAfterSeconds?: number) =>
   new StatusError(
     'Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }
   )
+/** Nobody waits for the answer any longer, by no fault of the server, so it is not logged. */
+export const endedBefore = (what: string) =>
+  new StatusError('Timeout', `the request ended before ${what}`, { unlogged: true })
 /** The client has asked for a version that the store has not reached; no failure of the store, so not logged. */
 export const futureVersion = (message: string) => new StatusError('Timeout', `Timeout: ${message}`, {
   unlogged: true,

@@ -2,7 +2,7 @@
  * Runs a write: its verb's stages, one after the other. A stage returns nothing, a promise, or steps where it can take
  * long; it knows nothing of event loop turns, spans or clients that have gone.
  */
-import { timeout } from '../../schemas/status.js'
+import { endedBefore } from '../../schemas/status.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
 import { isStorageError } from '../../storage/errors.js'
 import { isLarge, nextTurn, turnIsOver, yieldToStarted } from '../../event-loop/turns.js'
@@ -53,7 +53,7 @@ export async function runStages<W extends Write> (
         // What was sent to the store must be answered for.
         if (caller.isGone === true && write.outcome === undefined) {
           const rest = write.isStored ? 'what was stored until then stays' : 'nothing was changed'
-          throw timeout(`the request ended before its object was written; ${rest}`)
+          throw endedBefore(`its object was written; ${rest}`)
         }
         const isTraced = stage.span !== undefined && write.trace !== undefined
         const running = isTraced ? inSpan(stage, write) : finished(stage, write)

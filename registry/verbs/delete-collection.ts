@@ -1,5 +1,5 @@
 /** DELETE of a collection: lists the selected objects and deletes them with several workers. */
-import { StatusError, isStatusError } from '../../schemas/status.js'
+import { endedBefore, isStatusError, type StatusError } from '../../schemas/status.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -84,5 +84,4 @@ function * removeNext (write: CollectionWrite): WaitingSteps<void> {
   }
 }
 
-const incomplete = (): StatusError =>
-  new StatusError('Timeout', 'the request ended before the whole collection was deleted')
+const incomplete = (): StatusError => endedBefore('the whole collection was deleted')

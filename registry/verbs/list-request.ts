@@ -1,7 +1,7 @@
 /** What is asked of a list, and what it finds. */
 import { NO_FIELDS, type FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
 import { NO_LABELS, type LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
-import { StatusError } from '../../schemas/status.js'
+import { endedBefore } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { nextTurn } from '../../event-loop/turns.js'
@@ -38,6 +38,6 @@ export interface ListResult {
 
 /** Between two parts of a page that takes long. @throws StatusError 504 if nobody waits for it any longer */
 export async function yieldTurn ({ signal }: ListRequest): Promise<void> {
-  if (signal?.aborted === true) throw new StatusError('Timeout', 'the request ended before the list was complete')
+  if (signal?.aborted === true) throw endedBefore('the list was complete')
   await nextTurn()
 }
