@@ -18,6 +18,13 @@ t.test('containers without requests or limits get the defaults, and an annotatio
   t.equal((await made(PODS, pod('b', { containers: [asking({ cpu: '1m', memory: '1Mi' }, { cpu: '1', memory: '1Gi' })] })))['metadata'].annotations, undefined)
 })
 
+t.test('a range without limits, which is sent as null, limits nothing', async t => {
+  const { made } = await serve(t, OPTIONS)
+  t.same((await made(RANGES, { metadata: { name: 'empty' } }))['spec'], { limits: null })
+  t.match(await made(PODS, pod('a')), { kind: 'Pod' })
+  t.match(await made(CLAIMS, { metadata: { name: 'a' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }), { kind: 'PersistentVolumeClaim' })
+})
+
 t.test('a pod outside a range is refused with all violations', async t => {
   const { post, made } = await serve(t, OPTIONS)
   const refused = async (limits: Json, spec: Json, why: string): Promise<void> => {

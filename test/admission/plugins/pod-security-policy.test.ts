@@ -70,6 +70,16 @@ t.test('policies that change nothing are preferred; otherwise the first one fill
   t.match(await as('root', 'PATCH', `${PODS}/kept`, image, 'application/strategic-merge-patch+json'), { code: 403, json: { message: /PodSecurityPolicy: unable to validate pod: \[/ } }, 'an update changes nothing, and so may not fit any more')
 })
 
+t.test('categories of a level may be in any order, and a policy may allow no runtime class', async t => {
+  const { as, made } = await start(t)
+  await made(POLICIES, policy('levels', { seLinux: { rule: 'MustRunAs', seLinuxOptions: { level: 's0:c1,c0' } }, runtimeClass: { allowedRuntimeClassNames: [] } }))
+  await made('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'rc' }, handler: 'h' })
+  const at = (level: string, more: Json = {}): Json => ({ securityContext: { seLinuxOptions: { level } }, ...more })
+  t.equal((await as('root', 'POST', PODS, pod('same', at('s0:c0,c1')))).code, 201)
+  for (const level of ['s0:c0', 's1:c0,c1', 'c0,c1', 's0']) t.equal((await as('root', 'POST', PODS, pod('other', at(level)))).code, 403, level)
+  t.match(await as('root', 'POST', PODS, pod('runs', at('s0:c0,c1', { runtimeClassName: 'rc' }))), { code: 403, json: { message: /spec.runtimeClassName/ } })
+})
+
 t.test('a policy applies to users who may use it, and to pods whose service account may', async t => {
   const { as, made } = await start(t, { authorization: { modes: ['RBAC'] } })
   await made(POLICIES, policy('mine', { privileged: true }))
