@@ -29,7 +29,7 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const named = subresourceOf(store, subresource)
   const admitted = yield * admissionFindings(write)
   const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
-  const before = inNotationOf(store.stored.message, object, old)
+  const before = inNotationOf(store.stored.message, object, old, named?.changes)
   const own = isWhole
     ? validateUpdate(store.stored, object, before, store.gates)
     : validateSubresource(store.stored, object, before, named, store.gates)

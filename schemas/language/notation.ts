@@ -10,15 +10,21 @@ const looked = fieldsThat(field => isNoted(field) || (
   hasNoted(field.plan)
 ))
 
-/** The old object, with the notation of the new one where both mean the same. Shares its parts with both. */
-export const inNotationOf = <T extends object>(message: Message<T>, object: T, old: T): T => {
+/**
+ * The old object, with the notation of the new one where both mean the same. Shares its parts with both.
+ * @param changes paths, if all else is equal
+ */
+export const inNotationOf = <T extends object>(
+  message: Message<T>, object: T, old: T, changes?: readonly string[]
+): T => {
   const plan = planOf(message)
-  return hasNoted(plan) ? renoted(plan, object as Plain, old as Plain) as T : old
+  return hasNoted(plan) ? renoted(plan, object as Plain, old as Plain, changes) as T : old
 }
 
-function renoted (plan: Plan, object: Plain, old: Plain): Plain {
+function renoted (plan: Plan, object: Plain, old: Plain, changes?: readonly string[]): Plain {
   let copy: Plain | undefined
   for (const field of looked(plan)) {
+    if (changes?.some(path => path.split('.', 1)[0] === field.name) === false) continue
     const before = old[field.name]
     const again = renotedField(field, object[field.name], before)
     if (again !== before) copy = { ...copy ?? old, [field.name]: again }
