@@ -1,10 +1,11 @@
 /**
  * The client's end of a SPDY/3.1 connection to a node agent: opens streams, and passes their data in pieces as they
- * arrive. Headers of the agent are not read, its own streams are refused.
+ * arrive. Headers of the agent are not read, its own streams are refused. As those of the public project it knows no
+ * windows: an agent that closes while frames have yet to be read loses what it has not sent, the outcome first.
  */
 import type { Socket } from 'node:net'
 
-const [SYN_STREAM, SYN_REPLY, RST_STREAM, PING, WINDOW_UPDATE] = [1, 2, 3, 6, 9]
+const [SYN_STREAM, SYN_REPLY, RST_STREAM, PING] = [1, 2, 3, 6]
 const CONTROL = 0x8003
 const FIN = 1
 const REFUSED_STREAM = 3
@@ -16,9 +17,6 @@ const FIRST_ID = 1
 const PING_INTERVAL = 5000
 /** Maximum frames that answer some of an agent which reads none. */
 const MAX_ANSWERS = 1000
-
-/** Of what opens a window. */
-const MAX_WINDOW = 2 ** 31 - 1
 
 const NONE = Buffer.alloc(0)
 
@@ -67,8 +65,6 @@ export class SpdyConnection {
   #pings = FIRST_ID
   /** Answers since the agent has last caught up. */
   #answers = 0
-  /** Bytes by which windows are yet to be opened, by stream; 0 is the connection. */
-  readonly #windows = new Map<number, number>()
 
   /** @param head bytes already read from the connection */
   constructor (socket: Socket, head: Buffer, events: SpdyEvents) {
@@ -92,15 +88,11 @@ export class SpdyConnection {
       try {
         if (!isOpen) return
         this.#read(chunk)
-        this.#openWindows()
       } catch {
         ended()
       }
     })
-    socket.on('drain', () => {
-      this.#answers = 0
-      this.#openWindows()
-    })
+    socket.on('drain', () => { this.#answers = 0 })
     if (head.length > 0) socket.unshift(head)
   }
 
@@ -172,26 +164,7 @@ export class SpdyConnection {
   }
 
   #data (piece: Buffer, last: boolean): void {
-    const stream = this.#current
-    if (last) this.#windows.delete(stream)
-    else if (stream % 2 === FIRST_ID % 2 && stream < this.#nextId) this.#owe(stream, piece.length)
-    this.#owe(0, piece.length)
-    this.#events.data(stream, piece, last)
-  }
-
-  #owe (stream: number, bytes: number): void {
-    if (bytes > 0) this.#windows.set(stream, Math.min((this.#windows.get(stream) ?? 0) + bytes, MAX_WINDOW))
-  }
-
-  /**
-   * Windows open again by what has been read: an agent may count on that, though those of the public project know no
-   * windows, for which reason they are not minded in the other direction. A slow reader holds the connection. While the
-   * agent does not read itself, what it is owed adds up.
-   */
-  #openWindows (): void {
-    if (this.#socket.writableNeedDrain) return
-    for (const [stream, bytes] of this.#windows) this.#control(WINDOW_UPDATE, numbers(stream, bytes))
-    this.#windows.clear()
+    this.#events.data(this.#current, piece, last)
   }
 
   /** @throws Error if the agent reads none */
