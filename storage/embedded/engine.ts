@@ -253,11 +253,21 @@ export class Engine implements Backend {
   #publish (batch: readonly Operation[]): void {
     const events = this.#versions.publish(batch, this.#value)
     if (events.length === 0) return
+    for (const { version } of batch) if (version !== undefined) this.#detach(version)
     if (!this.#medium.keepsValues) {
       for (const { version } of batch) if (version !== undefined) version.value = undefined
     }
     this.#watches.publish(events, this.#versions.durable)
     this.#delivered = this.#versions.durable
+  }
+
+  /** Lets go of the key's former lease, unless a version that is to follow has it: that one may be the last. */
+  #detach ({ entry, older }: Version): void {
+    if (older === undefined || older.lease === 0) return
+    for (let version = entry.newest; version !== undefined && version !== older; version = version.older) {
+      if (version.lease === older.lease) return
+    }
+    this.#leases.detach(older.lease, entry.key)
   }
 
   #rollBack (lost: readonly Operation[], error: StorageError): void {

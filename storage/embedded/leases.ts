@@ -10,7 +10,7 @@ interface Lease {
   readonly ttlSeconds: number
   /** On the clock's `elapsed` scale. */
   readonly deadline: number
-  /** Keys that were put with it; some may have another lease or none since. */
+  /** Keys that were put with it; for a moment some may have another lease or none since. */
   readonly keys: Set<string>
 }
 
@@ -55,6 +55,11 @@ export class Leases {
 
   attach (id: number, key: string): void {
     this.#leases.get(id)?.keys.add(key)
+  }
+
+  /** A key that is deleted, or has another lease, is held no longer. */
+  detach (id: number, key: string): void {
+    this.#leases.get(id)?.keys.delete(key)
   }
 
   /** Removes a lease that could not be stored. */

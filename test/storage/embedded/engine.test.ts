@@ -1,4 +1,5 @@
 import t from 'tap'
+import { Leases } from '../../../storage/embedded/leases.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { Observed } from '../../contracts/observed.js'
 import { done } from '../../contracts/backend.js'
@@ -136,6 +137,31 @@ t.test('events come before the answer, and a watch opened or cancelled while the
   }
   t.notOk(order.includes('cancelled watch was called'))
   t.ok(order.indexOf(`event ${last}`) < order.indexOf(`answer ${answers[0]}`))
+  await backend.close()
+})
+
+t.test('a lease lets go of keys that are deleted or get another, and of no others', async t => {
+  const letGo = t.capture(Leases.prototype, 'detach', Leases.prototype.detach)
+  const clock = new FakeClock()
+  const backend = openMemory({ clock })
+  const watch = new Observed(backend, '/', '0', 1)
+  const [first, second] = [await backend.lease(10), await backend.lease(100)]
+  const revisions: number[] = []
+  for (const key of ['/deleted', '/moved', '/kept']) {
+    revisions.push(done(await backend.create(key, bytes('x'), { lease: first })))
+  }
+  const [deleted = 0, moved = 0, kept = 0] = revisions
+  done(await backend.delete('/deleted', deleted))
+  done(await backend.update('/moved', bytes('y'), moved, { lease: second }))
+  // Both are written before the first is published: the second has the lease again.
+  const without = backend.update('/kept', bytes('y'), kept)
+  const again = backend.update('/kept', bytes('z'), kept + 3, { lease: first })
+  done(await without)
+  done(await again)
+  t.same(letGo().map(({ args: [, key] }) => key), ['/deleted', '/moved'])
+  clock.advance(10_000)
+  await watch.until(() => watch.events.some(({ kv: { key }, type }) => type === 'delete' && key === '/kept'), 'its end')
+  t.equal(await backend.count('/', '0'), 1)
   await backend.close()
 })
 
