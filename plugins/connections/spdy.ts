@@ -1,11 +1,12 @@
 /**
  * The client's end of a SPDY/3.1 connection to a node agent: opens streams, and passes their data in pieces as they
- * arrive. Headers of the agent are not read, its own streams are refused. As those of the public project it knows no
- * windows: an agent that closes while frames have yet to be read loses what it has not sent, the outcome first.
+ * arrive. Headers of the agent are not read, its own streams are refused. Windows are not minded in this direction, as
+ * agents of the public project know none.
  */
 import type { Socket } from 'node:net'
+import { Windows } from './spdy-windows.js'
 
-const [SYN_STREAM, SYN_REPLY, RST_STREAM, PING] = [1, 2, 3, 6]
+const [SYN_STREAM, SYN_REPLY, RST_STREAM, PING, WINDOW_UPDATE] = [1, 2, 3, 6, 9]
 const CONTROL = 0x8003
 const FIN = 1
 const REFUSED_STREAM = 3
@@ -63,6 +64,7 @@ export class SpdyConnection {
   #isLast = false
   #nextId = FIRST_ID
   #pings = FIRST_ID
+  readonly #windows = new Windows((stream, bytes) => { this.#control(WINDOW_UPDATE, numbers(stream, bytes)) })
   /** Answers since the agent has last caught up. */
   #answers = 0
 
@@ -80,6 +82,7 @@ export class SpdyConnection {
       if (!isOpen) return
       isOpen = false
       clearInterval(pinging)
+      this.#windows.close()
       socket.destroy()
       events.ended()
     }
@@ -164,7 +167,10 @@ export class SpdyConnection {
   }
 
   #data (piece: Buffer, last: boolean): void {
-    this.#events.data(this.#current, piece, last)
+    const stream = this.#current
+    const isOurs = stream % 2 === FIRST_ID % 2 && stream < this.#nextId
+    if (isOurs) this.#windows.received(stream, piece.length, last)
+    this.#events.data(stream, piece, last)
   }
 
   /** @throws Error if the agent reads none */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { SpdyConnection } from '../../../plugins/connections/spdy.js'
+import { WINDOW } from '../../../plugins/connections/spdy-windows.js'
 import { connected } from '../../serving/wire/connected.js'
 
 const NONE = Buffer.alloc(0)
@@ -35,4 +36,32 @@ t.test('an agent that only sends is sent nothing, which it could leave unread wh
   agent.end(times(left, Buffer.of(0, 0, 0, id, 0, 0, 0, 1, 0)))
   await isEnded
   t.same([left, Buffer.concat(heard).length], [0, 0])
+})
+
+t.test('an agent that waits with its windows full, or half full, may send more', async t => {
+  const { client: agent, server: socket } = await connected(t)
+  const spdy = new SpdyConnection(socket, NONE, { replied: () => {}, ended: () => {}, data: () => {} })
+  const id = spdy.open({ streamtype: 'stdout' })
+  await once(agent.resume(), 'data')
+  const frame = (bytes: number): Buffer => {
+    const head = Buffer.alloc(8)
+    head.writeUInt32BE(id, 0)
+    head.writeUInt32BE(bytes, 4)
+    return Buffer.concat([head, Buffer.alloc(bytes)])
+  }
+  const opened = (stream: number, bytes: number): Buffer => {
+    const update = Buffer.of(0x80, 3, 0, 9, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0)
+    update.writeUInt32BE(stream, 8)
+    update.writeUInt32BE(bytes, 12)
+    return update
+  }
+  let heard = NONE
+  agent.on('data', (chunk: Buffer) => { heard = Buffer.concat([heard, chunk]) })
+  for (const bytes of [WINDOW, WINDOW, WINDOW, 40_000, WINDOW]) {
+    heard = NONE
+    agent.write(frame(bytes))
+    const expected = Buffer.concat([opened(id, bytes), opened(0, bytes)])
+    while (heard.length < expected.length) await once(agent, 'data')
+    t.ok(heard.equals(expected), `${bytes} bytes: ${heard.toString('hex')}`)
+  }
 })
