@@ -65,6 +65,8 @@ export class SpdyConnection {
   #nextId = FIRST_ID
   #pings = FIRST_ID
   readonly #windows = new Windows((stream, bytes) => { this.#control(WINDOW_UPDATE, numbers(stream, bytes)) })
+  /** Data of this turn. */
+  readonly #unsent: Buffer[] = []
   /** Answers since the agent has last caught up. */
   #answers = 0
 
@@ -116,11 +118,20 @@ export class SpdyConnection {
     if (!this.#socket.writable) return true
     const head = numbers(id, bytes.length)
     if (last) head[4] = FIN
+    if (this.#unsent.push(head, bytes) === 2) setImmediate(() => { this.#send() })
+    return !this.#socket.writableNeedDrain
+  }
+
+  /**
+   * Once the agent's own bytes have been read in this turn: where it has closed meanwhile, writing fails, Node destroys
+   * the socket, and an outcome that has arrived would be lost.
+   */
+  #send (): void {
+    const frames = this.#unsent.splice(0)
+    if (!this.#socket.writable) return
     this.#socket.cork()
-    const flows = this.#socket.write(head)
-    const flowed = bytes.length === 0 ? flows : this.#socket.write(bytes)
+    for (const bytes of frames) this.#socket.write(bytes)
     this.#socket.uncork()
-    return flowed
   }
 
   #control (type: number, body: Buffer): void {

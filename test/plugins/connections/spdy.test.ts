@@ -65,3 +65,22 @@ t.test('an agent that waits with its windows full, or half full, may send more',
     t.ok(heard.equals(expected), `${bytes} bytes: ${heard.toString('hex')}`)
   }
 })
+
+t.test('what an agent has said before it closed is read, though its client goes on sending', async t => {
+  const { client: agent, server: socket } = await connected(t)
+  let said = ''
+  let ended = (): void => {}
+  const isEnded = new Promise<void>(resolve => { ended = resolve })
+  const spdy = new SpdyConnection(socket, NONE, {
+    replied: () => {}, ended: () => { ended() }, data: (_id, piece) => { said += String(piece) }
+  })
+  const [out, sent] = ['error', 'stdin'].map(streamtype => spdy.open({ streamtype })) as [number, number]
+  await once(agent.resume(), 'data')
+  setTimeout(() => {
+    agent.write(Buffer.concat([Buffer.of(0, 0, 0, out, 0, 0, 0, 2), Buffer.from('ok')]))
+    agent.resetAndDestroy()
+    for (let piece = 0; piece < 3; piece++) spdy.data(sent, Buffer.from('more'))
+  }, 1)
+  await isEnded
+  t.equal(said, 'ok')
+})
