@@ -25,8 +25,9 @@ export function customSchema (root: JSONSchemaProps, swagger: boolean, standard:
   return { ...schema, type: 'object', properties: withStandard(schema['properties'] as Plain | undefined, standard) }
 }
 
+/** Whatever an author says of these three: clients read them alike in every kind. */
 const withStandard = (properties: Plain | undefined, { metadata, types }: Standard): Plain =>
-  ({ ...types, ...properties, metadata })
+  ({ ...properties, ...types, metadata })
 
 function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)

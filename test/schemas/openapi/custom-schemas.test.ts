@@ -45,6 +45,20 @@ t.test('an embedded object needs its kind and version, unless its Swagger says n
   t.notOk('required' in published(open, true))
 })
 
+t.test('kind and version are described alike in every kind, whatever its author says of them', async t => {
+  const types = {
+    apiVersion: { type: 'string', description: 'APIVersion defines it.' }, kind: { type: 'string', description: 'Kind is it.' }
+  }
+  const own: JSONSchemaProps = {
+    type: 'object', 'x-orch-embedded-resource': true,
+    properties: { apiVersion: { type: 'string' }, kind: { type: 'string', description: 'ours' } }
+  }
+  for (const swagger of [false, true]) {
+    const root: JSONSchemaProps = { ...own, properties: { ...own.properties, part: own } }
+    t.match(customSchema(root, swagger, { ...STANDARD, types })['properties'], { ...types, part: { properties: types } })
+  }
+})
+
 t.test('Swagger says of what may be null, or anything, neither type nor members, and requires nothing that may be null', async t => {
   const text = { type: 'string' } as const
   const said = (part: JSONSchemaProps): Record<string, unknown> => published(part, true)
