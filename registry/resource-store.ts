@@ -258,23 +258,10 @@ export class ResourceStore {
     let stored = object
     if (conversion !== undefined) {
       yield
-      stored = (conversion.unpruned ?? conversion.toStored)(object)
-      fillDefaults(this.written, this.gates, stored)
+      stored = conversion.toStored(object)
+      fillDefaults(this.stored, this.gates, stored)
     }
     this.correctDefaults?.(stored)
-    return stored
-  }
-
-  /** Whose fields and defaults an object has while it is written, until `asStored`. */
-  get written (): Representation {
-    return this.representation.conversion?.unpruned === undefined ? this.stored : this.representation
-  }
-
-  /** A written object as it is stored: with the fields and defaults of the stored version. @throws StatusError 413 */
-  asStored (object: ApiObject): ApiObject {
-    if (this.written === this.stored) return object
-    const stored = this.representation.conversion?.toStored(object) ?? object
-    fillDefaults(this.stored, this.gates, stored, object)
     return stored
   }
 

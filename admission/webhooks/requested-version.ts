@@ -50,14 +50,11 @@ export function requestedVersionOf (
     : representation.subresources.find(({ name }) => name === request.subresource)?.view
   if (view !== undefined) return ofView(view)
   return request.kind === store.stored.kind
-    ? ofVersion(store, representation, representation === request.requested)
+    ? ofVersion(store, representation)
     : ofOther(request, resources.operation(store.type, request.subresource))
 }
 
-/** @param isOwn whether the request has that version too */
-function ofVersion (
-  { stored, gates }: ResourceStore, representation: Representation, isOwn: boolean
-): RequestedVersion {
+function ofVersion ({ stored, gates }: ResourceStore, representation: Representation): RequestedVersion {
   const { group, version, kind, message, conversion } = representation
   const omits = gates.enabled('UnsetTimesAreOmitted')
   const shown = (object: Members): ApiObject => {
@@ -72,9 +69,8 @@ function ofVersion (
     shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming, gates)
-      const unpruned = isOwn ? conversion?.unpruned : undefined
-      const whole = (unpruned ?? conversion?.toStored)?.(decoded) ?? decoded
-      if (unpruned === undefined) applyDefaults(stored.message, whole, gates)
+      const whole = conversion?.toStored(decoded) ?? decoded
+      applyDefaults(stored.message, whole, gates)
       replace(object, whole as unknown as Members)
       return unknown
     }

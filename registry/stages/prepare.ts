@@ -17,7 +17,7 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
-  fillDefaults(store.written, store.gates, object, oldObject)
+  fillDefaults(store.stored, store.gates, object, oldObject)
   store.correctDefaults?.(object)
   mergeOwnerReferences(object, context.caller, true)
 }
@@ -35,7 +35,7 @@ export function prepareNew (write: CreateWrite): void {
   dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
-  fillDefaults(store.written, store.gates, object) // some defaults depend on the name
+  fillDefaults(store.stored, store.gates, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
 
@@ -87,12 +87,10 @@ export function prepareChange (write: ChangeWrite): void {
 }
 
 /** Increments the generation if the desired state changed. */
-function updateGeneration (store: ResourceStore, object: ApiObject, old: ApiObject): void {
-  const { generation, stored, type, written } = store
-  const seen = (one: ApiObject): ApiObject => written === stored ? one : written.conversion?.fromStored(one) ?? one
-  const desired = generation?.(seen(object))
+function updateGeneration ({ generation, stored, type }: ResourceStore, object: ApiObject, old: ApiObject): void {
+  const desired = generation?.(object)
   if (desired === undefined) return
-  const before = generation?.(seen(old))
+  const before = generation?.(old)
   const isSame = type.countsEmpty
     ? isIdentical(desired, before)
     : sameValue(desired, before) && sameMessages(stored.message, object, old)

@@ -14,7 +14,7 @@ import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { apiVersionOf, byStage } from '../groups.js'
 import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
-import { Facts, type Message } from '../language/types.js'
+import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
 import type { ApiObject } from '../meta/api-object.js'
 import { EVERY_VERB, type Subresource } from '../subresource.js'
@@ -146,7 +146,7 @@ function versionOf (
 
 /**
  * Another version of the same objects. As upstream, readers see the defaults of the stored version alone. Rules of this
- * version see its own form: what is written has its defaults, what was stored those of the stored version.
+ * version see its own form, with its defaults.
  */
 function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version): OtherRepresentation<ApiObject> {
   const into = (message: Message<ApiObject>, fills: boolean) => (object: ApiObject): ApiObject => {
@@ -160,15 +160,9 @@ function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version
     ...version,
     toStored: into(stored, true),
     fromStored,
-    unpruned: object => ({ ...object, ...typeOf(stored) }),
     rules: {
       inSteps: (object, old, ...rest) =>
-        rules.inSteps(filled(object), old === undefined ? undefined : fromStored(old), ...rest)
+        rules.inSteps(filled(object), old === undefined ? undefined : filled(old), ...rest)
     }
   }
-}
-
-function typeOf ({ [Facts]: { type } }: Message): { kind: string, apiVersion: string } {
-  const { kind = '', apiVersion = '' } = type ?? {}
-  return { kind, apiVersion }
 }
