@@ -28,6 +28,9 @@ const TEMPLATES = ['orch-apiserver.yaml', 'etcd/etcd.yaml']
 const HOST_NAME = /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/
 const SOURCE = fileURLToPath(new URL('../../../examples/control-plane/', import.meta.url))
 
+/** Of the server's own service: the first of the default range. */
+const SERVICE_ADDRESS = '10.0.0.1'
+
 type Issue = (request: Pick<CertificateRequest, 'commonName' | 'organizations' | 'names' | 'uses'>) => Pair
 
 function authority (commonName: string): Pair & { issue: Issue } {
@@ -116,8 +119,9 @@ export function prepare (
         'apiserver',
         clients.issue({
           commonName: 'orch-apiserver', names: [
-            ...local, ...(balancer === undefined ? [] : [balancer]), 'orch', 'orch.default', 'orch.default.svc',
-            'orch.default.svc.cluster.local'
+            ...local, ...(balancer === undefined ? [] : [balancer]), SERVICE_ADDRESS,
+            ...['orch', 'kubernetes'].flatMap(service =>
+              ['', '.default', '.default.svc', '.default.svc.cluster.local'].map(rest => `${service}${rest}`))
           ], uses: ['server']
         })
       ),

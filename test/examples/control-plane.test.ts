@@ -49,6 +49,18 @@ function prepared (t: { teardown: (fn: () => unknown) => void }): string {
 
 const manifest = (folder: string, { name }: Machine, file: string): string => readFileSync(join(folder, name, 'manifests', file), 'utf8')
 
+t.test('the servers are who they are called within the cluster', t => {
+  const folder = prepared(t)
+  for (const { name, address } of MACHINES) {
+    const certificate = new X509Certificate(readFileSync(join(folder, name, 'pki/apiserver.crt')))
+    for (const ip of [address, '10.0.0.1']) t.equal(certificate.checkIP(ip), ip)
+    for (const service of ['orch', 'kubernetes']) {
+      for (const rest of ['', '.default', '.default.svc', '.default.svc.cluster.local']) t.ok(certificate.checkHost(`${service}${rest}`), `${service}${rest}`)
+    }
+  }
+  t.end()
+})
+
 t.test('the manifests are pods that run as an ordinary user, and every path that they use is mounted', async t => {
   const folder = prepared(t)
   for (const machine of MACHINES) {
