@@ -66,9 +66,12 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
     runParts(fastify, 'authorizer', [...authorizers, ...parts])
   }
   const authorize: Authorizer['authorize'] = attributes => current.authorize(attributes)
+  const { orchSettings: { featureGates }, orchMetrics } = fastify
+  const observe = featureGates.enabled('MetricsHaveLaterStages') ? observeAttempts(orchMetrics) : undefined
   const settle = (
-    context: RequestContext, attributes: Attributes, ruling: Ruling
+    context: RequestContext, attributes: Attributes, ruling: Ruling, since: number
   ): StatusError | undefined | Promise<StatusError> => {
+    observe?.(ruling, (performance.now() - since) / 1000)
     const { decision, reason = '', evaluationError } = ruling
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
@@ -83,19 +86,15 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
-  const { orchSettings: { featureGates }, orchMetrics } = fastify
-  const observe = featureGates.enabled('MetricsHaveLaterStages') ? observeAttempts(orchMetrics) : undefined
   const refusalOf: Authorization['refusalOf'] = context => {
     const { user, info } = context
     if (user === undefined) return internalError(new Error('authorization ran before authentication'))
     const attributes = { user, info }
     const since = observe === undefined ? 0 : performance.now()
-    const settled = (ruling: Ruling): ReturnType<typeof settle> => {
-      observe?.(ruling, (performance.now() - since) / 1000)
-      return settle(context, attributes, ruling)
-    }
     const answer = authorize(attributes)
-    return answer instanceof Promise ? answer.then(settled) : settled(answer)
+    return answer instanceof Promise
+      ? answer.then(ruling => settle(context, attributes, ruling, since))
+      : settle(context, attributes, answer, since)
   }
   fastify.decorate('orchAuthorization', {
     authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },

@@ -62,6 +62,7 @@ export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceT
     const labels = of(type)
     const listLabels = isLater ? labels : [`/${type.storagePrefix}`]
     const calls = new Map<StoreOperation, [time: Histogram, number: Counter | undefined]>()
+    let changed: Counter[] | undefined
     let fromCache: [lists: Counter, fetched: Counter, returned: Counter] | undefined
     return {
       listedFromCache: (looked, answered) => {
@@ -78,7 +79,10 @@ export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceT
         evaluated.with(...labels).add(looked)
         returned.with(...labels).add(answered)
       },
-      changed: events => { for (const change of changes) change.with(...labels).add(events) },
+      changed: events => {
+        changed ??= changes.map(change => change.with(...labels))
+        for (const series of changed) series.add(events)
+      },
       loaded: () => { initializations.with(...labels).add() },
       progressed: () => { bookmarks.with(...labels).add(1) },
       leased: objects => { leased.observe(objects) },
