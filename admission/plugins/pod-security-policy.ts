@@ -20,7 +20,7 @@ import { policyFindings } from '../security-policies/validate.js'
 
 const ANNOTATION = 'orch.io/psp'
 const AUDIT = 'podsecuritypolicy.policy.orch.io/'
-/** Of roles: the second is the group in which policies began, where older roles allow their use. */
+/** API groups in which roles grant `use`: older roles name the one that policies were in at first. */
 const GROUPS = ['policy', 'extensions']
 
 interface Fit { readonly pod: Pod, readonly policy: string }

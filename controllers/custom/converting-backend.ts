@@ -16,7 +16,7 @@ export interface Versions {
   readonly stored: string
 }
 
-/** @param complete sets the defaults of a stored object, by the schema of its stored version, before it is converted */
+/** @param complete adds the defaults of the stored version to an object that is read, before it is converted */
 export function convertingBackend (
   inner: Backend, convert: Convert, { served, stored }: Versions, complete: (object: PlainObject) => PlainObject
 ): Backend {

@@ -1,6 +1,6 @@
 /**
- * Keeps the rules of aggregated ClusterRoles up to date. They may select each other: what they have of a role that none
- * of them selects any more goes, and their rules settle.
+ * Keeps the rules of aggregated ClusterRoles up to date. Such roles may select each other, so their rules are computed
+ * from those of the other roles alone: else they would copy rules from one another that nobody grants any more.
  */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import { sameValue } from '../../schemas/language/values.js'

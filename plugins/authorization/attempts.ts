@@ -2,7 +2,7 @@
 import type { Ruling } from '../../auth/authorizer.js'
 import type { Metrics } from '../shared/metric-series.js'
 
-/** Seconds: 1 ms, doubled 14 times. */
+/** Bounds of the histogram in seconds: 1 ms, then each twice the one before. */
 const SECONDS = Array.from({ length: 15 }, (_, power) => 1e-3 * 2 ** power)
 const RESULTS = ['allowed', 'denied', 'no-opinion', 'error'] as const
 

@@ -65,7 +65,7 @@ export class SpdyConnection {
   #nextId = FIRST_ID
   #pings = FIRST_ID
   readonly #windows = new Windows((stream, bytes) => { this.#control(WINDOW_UPDATE, numbers(stream, bytes)) })
-  /** Data of this turn. */
+  /** Frames that are written at the end of this turn of the event loop. */
   readonly #unsent: Buffer[] = []
   /** Answers since the agent has last caught up. */
   #answers = 0
@@ -123,8 +123,8 @@ export class SpdyConnection {
   }
 
   /**
-   * Once the agent's own bytes have been read in this turn: where it has closed meanwhile, writing fails, Node destroys
-   * the socket, and an outcome that has arrived would be lost.
+   * Runs when this turn has read what the agent sent. Writing to one that has closed makes Node destroy the socket
+   * with all that has arrived and is unread, such as the outcome of the command.
    */
   #send (): void {
     const frames = this.#unsent.splice(0)

@@ -4,10 +4,10 @@ import type { KeyServiceObserver } from '../../storage/encryption/observer.js'
 import { digest, SERVER, serverHash } from '../shared/followed-configuration.js'
 import type { Metrics } from '../shared/metric-series.js'
 
-/** Seconds: 100 µs, doubled 19 times. */
+/** Bounds of the histogram in seconds: 100 µs, then each twice the one before. */
 const SECONDS = Array.from({ length: 20 }, (_, power) => 1e-4 * 2 ** power)
 const NAME = 'apiserver_envelope_encryption'
-/** Keys whose hash is in memory. */
+/** How many keys of services are remembered with their hash. */
 const MAX_HASHES = 1000
 
 export function keyServiceObservers (metrics: Metrics, clock: Clock): (provider: string) => KeyServiceObserver {

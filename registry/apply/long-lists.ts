@@ -15,7 +15,7 @@ export class LongLists {
 
   /**
    * The result for a list or map; undefined if it is only known when the walk is done again.
-   * @param work always the same
+   * @param work computes it; a list is asked for once, so each call for the same list must pass equal work
    */
   result<T> (list: object, work: () => Steps<T>): T | undefined {
     if (this.#results.has(list)) return this.#results.get(list) as T // of the same work

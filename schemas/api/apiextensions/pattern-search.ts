@@ -1,7 +1,7 @@
 /**
- * Searches a text with a compiled expression, in steps: re2js does it at once, which for long texts and heavy
- * expressions holds the event loop. All ways to match are followed at once, as Thompson has it, so that a text takes
- * its length times the size of the program at most.
+ * Searches a text for a compiled expression in steps. re2js does that without a pause, which holds the event loop where
+ * the text is long and the expression heavy. This is Thompson's simulation of an NFA: each character visits each
+ * instruction of the program once at most.
  */
 import type { RE2JS } from 're2js'
 import type { Steps } from '../../steps.js'
