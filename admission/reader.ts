@@ -21,18 +21,21 @@ export function admissionReader (resources: () => ResourceRegistry): AdmissionRe
       const { kv } = await store.backend.get(key)
       return kv === undefined ? undefined : objectOf(store, store.entries.decode(kv, kv.modRevision))
     },
-    list: async (group, resource, namespace) => {
+    list: async (group, resource, namespace, labels = {}) => {
+      const wanted = Object.entries(labels)
+      const matches = (entry: Entry): boolean => wanted.every(([key, value]) => entry.labels?.[key] === value)
       const store = resources().find(group, resource)
       if (store === undefined) return []
       const { start, end } = store.keys.range(namespace)
       if (store.cache === undefined) {
         const { kvs } = await store.backend.list({ start, end })
-        return kvs.map(kv => objectOf(store, store.entries.decode(kv, kv.modRevision)))
+        return kvs.map(kv => store.entries.decode(kv, kv.modRevision)).filter(matches)
+          .map(entry => objectOf(store, entry))
       }
       await store.cache.ready()
       const entries: Entry[] = []
       store.cache.snapshot.map.forEach(start, end, entry => {
-        entries.push(entry)
+        if (matches(entry)) entries.push(entry)
         return true
       })
       const listed: ApiObject[] = []

@@ -24,8 +24,13 @@ export interface Precondition {
 export interface AdmissionReader {
   /** Undefined for a missing object or an unknown resource. The result is shared: treat it as frozen. */
   get: (group: string, resource: string, namespace: string, name: string) => Promise<ApiObject | undefined>
-  /** '' for all namespaces. The results are shared: treat them as frozen. */
-  list: (group: string, resource: string, namespace: string) => Promise<ApiObject[]>
+  /**
+   * '' for all namespaces. The results are shared: treat them as frozen.
+   * @param labels that the objects must have. Default all objects.
+   */
+  list: (
+    group: string, resource: string, namespace: string, labels?: Readonly<Record<string, string>>
+  ) => Promise<ApiObject[]>
 }
 
 export interface AdmissionRequest {

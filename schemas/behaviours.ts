@@ -103,6 +103,8 @@ export const BEHAVIOURS = {
   ServiceMayTakeAgentPort: '1.36',
   /** Each address range of a service that is wrong has its own finding. */
   ServiceRangesAreToldApart: '1.33',
+  /** Extension servers and webhooks are where EndpointSlices say, rather than Endpoints. */
+  SlicesLocateServices: '1.33',
   /** Selectors of topology spread constraints are validated. */
   SpreadSelectorsAreChecked: '1.27',
   /** Templates and claims of stateful sets are validated whole, and more of them may change. */

@@ -8,6 +8,7 @@ import type { APIService, APIServiceCondition } from '../../schemas/api/apiregis
 import { notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
 import { systemClock } from '../../event-loop/clock.js'
+import type { ReadyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import { now, serverContext, type WriteContext } from '../../registry/write-context.js'
 import { current } from '../../registry/current.js'
@@ -27,6 +28,7 @@ const BACKOFF = { first: 200, max: RESYNC_MS }
 export interface AvailabilityOptions extends ControllerOptions {
   readonly services: RegisteredServices
   readonly reader: AdmissionReader
+  readonly endpoints: ReadyEndpoints
   readonly probe: Probe
   readonly observer?: AvailabilityObserver
 }
@@ -104,10 +106,10 @@ export class Availability implements Controller {
     if (service === undefined) return 'done'
     if (this.#context === undefined) setMaxListeners(0, signal) // each probe adds a listener
     this.#context ??= serverContext(signal)
-    const { reader, probe, observer } = this.#options
+    const { reader, endpoints, probe, observer } = this.#options
     const finding = service.remote === undefined
       ? LOCAL
-      : await check(service.remote, { reader, probe, signal }, this.#found.get(name))
+      : await check(service.remote, { reader, endpoints, probe, signal }, this.#found.get(name))
     // a change has queued it again
     if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done'
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')

@@ -1,8 +1,8 @@
 /** Whether an APIService is available: its service, its endpoints, and a request for its discovery. */
-import type { Endpoints } from '../../schemas/api/core/endpoints.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { reasonOf } from '../../storage/errors.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import type { ReadyEndpoint, ReadyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
 import { shorten } from '../../schemas/quote.js'
@@ -29,13 +29,14 @@ const MAX_MESSAGE = 1000
 
 export interface Checking {
   readonly reader: AdmissionReader
+  readonly endpoints: ReadyEndpoints
   readonly probe: Probe
   readonly signal: AbortSignal
 }
 
 /** @param before this server's last result */
 export async function check (
-  remote: RemoteService, { reader, probe, signal }: Checking, before?: AvailabilityResult
+  remote: RemoteService, { reader, endpoints, probe, signal }: Checking, before?: AvailabilityResult
 ): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
@@ -53,23 +54,19 @@ export async function check (
   if (type === 'ClusterIP') {
     const servicePort = (ports ?? []).find(candidate => candidate.port === port)
     if (servicePort === undefined) return missing('ServicePortError', `${about} is not listening on port ${port}`)
-    let endpoints: Endpoints | undefined
+    let ready: readonly ReadyEndpoint[] | undefined
     try {
-      endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
+      ready = await endpoints({ namespace, name }, servicePort)
     } catch (error) {
       return {
         status: 'Unknown', reason: 'EndpointsAccessError',
         message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE)
       }
     }
-    if (endpoints === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
-    const portName = servicePort.name ?? ''
-    const active = (endpoints.subsets ?? []).some(({ addresses, ports }) => (addresses ?? []).length > 0 &&
-      (ports ?? []).some(candidate => (candidate.name ?? '') === portName))
-    if (!active) {
-      return missing(
-        'MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`
-      )
+    if (ready === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
+    if (ready.length === 0) {
+      const port = JSON.stringify(servicePort.name ?? '')
+      return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${port}`)
     }
   }
   try {

@@ -1,12 +1,12 @@
 /** Follows the services and endpoints that APIServices name. Without such an APIService nothing is followed. */
-import type { Entry } from '../../storage/cache/entry.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ControllerOptions } from '../controller.js'
-import { Informer, type ObjectName } from '../informer.js'
+import { Informer, type Handler, type ObjectName } from '../informer.js'
+import { SERVICE_NAME } from '../../admission/webhooks/ready-endpoints.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
 
 const RETRY_MS = 1000
-const FOLLOWED = ['services', 'endpoints']
 
 const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
 
@@ -16,6 +16,22 @@ export class ServiceFollower {
   /** APIServices by service, and their service by APIService. */
   readonly #names = new Map<string, Set<string>>()
   readonly #services = new Map<string, string>()
+  /** Of objects that have the name of their service. */
+  readonly #named: Handler = {
+    changed: ({ namespace, name }) => { this.#notify({ namespace, name }) },
+    removed: name => { this.#notify(name) }
+  }
+
+  /** Slices name their service in a label. Which one a deleted slice had is not kept. */
+  readonly #ofSlices: Handler = {
+    changed: ({ namespace, labels }) => { this.#notify({ namespace, name: labels?.[SERVICE_NAME] ?? '' }) },
+    removed: ({ namespace }) => {
+      for (const [service, names] of this.#names) {
+        if (service.startsWith(`${namespace}/`)) for (const name of names) this.#changed(name)
+      }
+    }
+  }
+
   #informers: Informer[] = []
   #closed = false
 
@@ -56,15 +72,14 @@ export class ServiceFollower {
 
   #start (): void {
     const { resources, log, clock } = this.#options
-    this.#informers = FOLLOWED.flatMap(plural => {
-      const store = resources.find('', plural)
-      if (store === undefined) return []
-      const handlers = [{
-        changed: ({ name, fields }: Entry) => { this.#notify({ namespace: fields[1] ?? '', name }) },
-        removed: (name: ObjectName) => { this.#notify(name) }
-      }]
-      return [new Informer({ store, log, handlers, ...(clock === undefined ? {} : { clock }) })]
-    })
+    const services = resources.find('', 'services')
+    const endpoints = services?.gates.enabled('SlicesLocateServices') === true
+      ? [resources.find('discovery.orch.io', 'endpointslices'), this.#ofSlices] as const
+      : [resources.find('', 'endpoints'), this.#named] as const
+    const followed: ReadonlyArray<readonly [ResourceStore | undefined, Handler]> = [[services, this.#named], endpoints]
+    this.#informers = followed.flatMap(([store, handler]) => store === undefined
+      ? []
+      : [new Informer({ store, log, handlers: [handler], ...(clock === undefined ? {} : { clock }) })])
     for (const informer of this.#informers) this.#begin(informer)
   }
 

@@ -22,7 +22,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   const { featureGates: gates, naming } = fastify.orchSettings
   const note = (text: string): void => { fastify.log.warn(text) }
   const authorize = authorizer.authorize.bind(authorizer)
-  const callers = outboundCallers({ ...outbound, resources, metrics, egress, naming, warn: note })
+  const callers = outboundCallers({ ...outbound, resources, metrics, egress, naming, gates, warn: note })
   const plugins = await loadPlugins(admission, {
     resources,
     authorize,

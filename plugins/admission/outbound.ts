@@ -4,6 +4,8 @@ import { endpointOf, readKubeconfig, type Material } from '../../clients/kubecon
 import type { AdmissionCallers } from '../../admission/options.js'
 import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { readyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
+import type { Gates } from '../../schemas/gates.js'
 import type { Naming } from '../../schemas/naming.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
@@ -31,6 +33,7 @@ export interface OutboundContext extends OutboundOptions {
   readonly resources: ResourceRegistry
   readonly metrics: Metrics
   readonly egress: OrchDecorators['orchEgress']
+  readonly gates: Gates
   readonly warn: (text: string) => void
   /** Of webhooks. */
   readonly naming: Naming
@@ -40,14 +43,15 @@ const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
 export function outboundCallers (
-  { client, toEndpoints = false, resources, metrics, egress, warn, naming }: OutboundContext
+  { client, toEndpoints = false, resources, metrics, egress, warn, naming, gates }: OutboundContext
 ): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(() => resources)
+  const endpoints = toEndpoints ? readyEndpoints(reader, gates.enabled('SlicesLocateServices')) : undefined
   return {
     webhooks: async kubeconfig => {
       const caller = hookCaller({
-        credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress,
+        credentials: await hookCredentials(kubeconfig, client), reader, endpoints, egress,
         observers: outgoingMetrics(metrics)
       })
       open.push(caller)

@@ -7,6 +7,7 @@ import type { Egress } from '../../clients/egress/index.js'
 import { HttpClient, type Answer, type HttpClientOptions } from '../../clients/http-client.js'
 import { NO_CREDENTIALS, type CallerCredentials, type Endpoint } from '../../clients/kubeconfig.js'
 import type { AdmissionReader } from '../../registry/admission.js'
+import type { ReadyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
 import type { HookCall, HookCaller, HookTarget } from '../../admission/webhooks/target.js'
 import { hookFailure } from './webhook-messages.js'
@@ -20,8 +21,8 @@ export interface HookCallerOptions {
   /** Credentials for a host, by `host:port`. */
   readonly credentials: (hostPort: string) => CallerCredentials | undefined
   readonly reader: AdmissionReader
-  /** Calls an endpoint of a service instead of its address. */
-  readonly toEndpoints: boolean
+  /** Where to call an endpoint of a service instead of its address. */
+  readonly endpoints?: ReadyEndpoints | undefined
   /** Connections to services and to URLs. Default direct. */
   readonly egress?: Pick<Egress, 'cluster' | 'controlPlane'>
   /** Observes the outcome of calls. */
@@ -80,7 +81,7 @@ const HEADERS = { accept: 'application/json, */*', 'content-type': 'application/
 
 function connect (
   { url, service, authority }: HookTarget,
-  { credentials, reader, toEndpoints, egress = {}, observers }: HookCallerOptions
+  { credentials, reader, endpoints, egress = {}, observers }: HookCallerOptions
 ): HttpClient {
   const endpoint: Endpoint = {
     server: new URL(url.origin),
@@ -99,6 +100,6 @@ function connect (
     maxResponseBytes: MAX_RESPONSE_BYTES,
     ...observers,
     tunnel: service === undefined ? egress.controlPlane : egress.cluster,
-    ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, toEndpoints) })
+    ...(service === undefined ? {} : { dial: () => serviceAddress(reader, service, endpoints) })
   })
 }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { ClientCertificate } from '../../clients/client-certificate.js'
 import type { Material } from '../../clients/kubeconfig.js'
 import { admissionReader } from '../../admission/reader.js'
+import { readyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import { Availability } from '../../controllers/aggregation/availability.js'
 import { discoveryOrder } from '../../controllers/aggregation/discovery-order.js'
 import { RegisteredServices, type RegisteredService } from '../../controllers/aggregation/registered-services.js'
@@ -64,7 +65,9 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
     orchSettings: { naming, featureGates }
   } = fastify
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
-  const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, naming }
+  const reader = admissionReader(() => resources)
+  const endpoints = readyEndpoints(reader, featureGates.enabled('SlicesLocateServices'))
+  const routing = { reader, endpoints: toEndpoints ? endpoints : undefined, tunnel, naming }
   const certificate = new ClientCertificate(client)
   const pools = new Pools()
   const via = `1.1 orch-apiserver-${randomUUID()}`
@@ -113,7 +116,7 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
     discovery: () => discovery.current(),
     contents: remoteContents(services, namespaceAsk(asking, naming)),
     controllers: [services, new Availability({
-      resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via),
+      resources, log, services, reader, endpoints, probe: discoveryProbe(routing, certificate, via),
       observer: observeAvailability(metrics)
     })]
   })

@@ -6,12 +6,13 @@ import type { OutgoingRequest } from '../../clients/outgoing.js'
 import type { Naming } from '../../schemas/naming.js'
 import { apiVersionOf } from '../../schemas/groups.js'
 import type { AdmissionReader } from '../../registry/admission.js'
+import type { ReadyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
 
 export interface Routing {
   readonly reader: AdmissionReader
-  /** Calls an endpoint of a service instead of its address, `--enable-aggregator-routing`. */
-  readonly toEndpoints: boolean
+  /** Where to call an endpoint of a service instead of its address, `--enable-aggregator-routing`. */
+  readonly endpoints?: ReadyEndpoints | undefined
   /** Connections to the cluster. Default direct. */
   readonly tunnel?: Tunnel | undefined
   /** Of extension servers. */
@@ -25,9 +26,9 @@ export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'addre
 
 /** @throws StatusError if the service has no address */
 export async function targetOf (
-  { service }: RemoteService, { reader, toEndpoints, tunnel, naming }: Routing
+  { service }: RemoteService, { reader, endpoints, tunnel, naming }: Routing
 ): Promise<Target> {
-  const { host: address, port } = await serviceAddress(reader, service, toEndpoints)
+  const { host: address, port } = await serviceAddress(reader, service, endpoints)
   const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`
   return { scheme: 'https', host: naming.hostOf(service), address, port, call: authority, authority, tunnel }
 }

@@ -5,7 +5,8 @@
 import t from 'tap'
 import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../../config/options.js'
-import type { AdmissionReader } from '../../../registry/admission.js'
+import type { AdmissionPlugin, AdmissionReader } from '../../../registry/admission.js'
+import { readyEndpoints } from '../../../admission/webhooks/ready-endpoints.js'
 import { serviceAddress } from '../../../admission/webhooks/service-address.js'
 import { build, type Json } from '../../build.js'
 import { caBundle, clientPair, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
@@ -44,13 +45,31 @@ t.test('with --enable-aggregator-routing it is one of the endpoints of the servi
     'endpoints/idle': { subsets: [{ notReadyAddresses: [{ ip: '10.1.0.9' }], ports: [{ port: 8443 }] }] }
   }
   const reader = { get: async (_group: string, resource: string, _namespace: string, name: string) => objects[`${resource}/${name}`] } as unknown as AdmissionReader
-  const find = async (name: string, port = 443) => await serviceAddress(reader, { namespace: 'default', name, port }, true)
+  const find = async (name: string, port = 443) => await serviceAddress(reader, { namespace: 'default', name, port }, readyEndpoints(reader, false))
   t.same(await find('hook'), { host: '10.1.0.1', port: 8443 })
   t.same(await find('hook', 80), { host: '10.1.0.1', port: 9090 })
   await t.rejects(find('hook', 81), { message: 'no service port 81 found for service "hook"' })
   await t.rejects(find('idle'), { message: 'no endpoints available for service "idle"' })
-  await t.rejects(find('new'), { message: 'endpoints "new" not found' })
+  await t.rejects(find('new'), { message: 'no endpoints available for service "new"' })
   await t.rejects(find('named'), { message: 'unsupported service type "ExternalName"' })
+})
+
+t.test('under 1.36 its endpoints are those of its slices, of the first family of the service if there are any', async t => {
+  const readers: AdmissionReader[] = []
+  const asks: AdmissionPlugin = { name: 'asks', handles: [{ operations: ['CREATE'], groups: [''], resources: ['services'] }], validate: ({ reader }) => { readers.push(reader) } }
+  const server = await build(t, { emulatedVersion: '1.36', admission: { plugins: [asks] } })
+  const slice = async (name: string, addressType: string, addresses: string[], ports: Json[], of = 'hook'): Promise<Json> => await server.post('/apis/discovery.orch.io/v1/namespaces/default/endpointslices', {
+    metadata: { name, labels: { 'orch.io/service-name': of } }, addressType, ports, endpoints: addresses.map((address, index) => ({ addresses: [address], conditions: { ready: index === 0 } }))
+  })
+  await server.post('/api/v1/namespaces/default/services', { metadata: { name: 'hook' }, spec: { ipFamilies: ['IPv4'], ports: [{ name: 'web', port: 443 }, { name: 'metrics', port: 80 }, { name: 'late', port: 81 }] } })
+  await slice('a', 'IPv6', ['2001:db8::1'], [{ name: 'web', port: 8443 }, { name: 'metrics', port: 9090 }])
+  await slice('b', 'IPv4', ['192.0.2.1', '192.0.2.2'], [{ name: 'web', port: 8443 }])
+  await slice('c', 'IPv4', ['192.0.2.3'], [{ name: 'web', port: 8443 }], 'other')
+  const reader = readers[0] as AdmissionReader // the service was admitted
+  const find = async (port: number): Promise<unknown> => await serviceAddress(reader, { namespace: 'default', name: 'hook', port }, readyEndpoints(reader, true))
+  for (let tries = 0; tries < 20; tries++) t.same(await find(443), { host: '192.0.2.1', port: 8443 })
+  t.same(await find(80), { host: '2001:db8::1', port: 9090 })
+  await t.rejects(find(81), { message: 'no endpoints available for service "hook"' })
 })
 
 const KUBECONFIG = (port: number): string => JSON.stringify({

@@ -1,6 +1,7 @@
 /** The condition Available of APIServices: its values, when they are checked, and how often they are written. */
 import t from 'tap'
-import { check, type Probe } from '../../../controllers/aggregation/check.js'
+import { check, type Checking, type Probe } from '../../../controllers/aggregation/check.js'
+import { readyEndpoints } from '../../../admission/webhooks/ready-endpoints.js'
 import type { AdmissionReader } from '../../../registry/admission.js'
 import type { RemoteService } from '../../../controllers/aggregation/registered-services.js'
 import { build, type Client, type Json } from '../../build.js'
@@ -40,27 +41,51 @@ t.test('each step of the way is checked when it changes', async t => {
   t.match(await conditionOf(server, NAME, found => found['reason'] === 'Local'), { status: 'True', message: 'Local APIServices are always available' })
 })
 
+t.test('under 1.36 the slices of its service say where it is', async t => {
+  const shop = await extensionServer(t)
+  const server = await build(t, { outbound: { ...outbound, toEndpoints: true }, emulatedVersion: '1.36' })
+  const slices = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
+  const slice = (name: string, ready: boolean): Json => ({ metadata: { name, labels: { 'orch.io/service-name': 'shop' } }, addressType: 'IPv4', ports: [{ name: 'web', port: shop.port }], endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready } }] })
+  await server.post(SERVICES, apiService(443))
+  await server.post(`${PLACE}/services`, { metadata: { name: 'shop' }, spec: { ports: [{ name: 'web', port: 443 }] } })
+  const reason = async (reason: string): Promise<Json> => await conditionOf(server, NAME, found => found['reason'] === reason)
+  await reason('EndpointsNotFound')
+  await server.post(`${PLACE}/endpoints`, { metadata: { name: 'shop' }, subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ name: 'web', port: shop.port }] }] })
+  await server.post(slices, slice('shop-1', false))
+  await reason('MissingEndpoints')
+  await server.patch(`${slices}/shop-1`, { endpoints: [{ addresses: ['192.0.2.1'] }] })
+  t.match(await reason('FailedDiscoveryCheck'), { message: `192.0.2.1:${shop.port}` }, 'unset is ready')
+  await server.post(slices, { ...slice('shop-2', true), ports: [{ name: 'other', port: 1 }] })
+  await server.delete(`${slices}/shop-1`)
+  await reason('MissingEndpoints')
+  await server.delete(`${slices}/shop-2`)
+  await reason('EndpointsNotFound')
+})
+
 const REMOTE: RemoteService = { name: 'v1.a', group: 'a', version: 'v1', service: { namespace: 'n', name: 's', port: 443 }, authority: undefined, insecure: false }
 const { signal } = new AbortController()
 const well: Probe = async () => {}
-const readerOf = (objects: Record<string, Json | Error>): AdmissionReader => ({
-  get: async (_group: string, resource: string) => {
-    const found = objects[resource]
-    if (found instanceof Error) throw found
-    return found
-  },
-  list: async () => []
-}) as unknown as AdmissionReader
+const readingOf = (objects: Record<string, Json | Error>): Pick<Checking, 'reader' | 'endpoints'> => {
+  const reader = {
+    get: async (_group: string, resource: string) => {
+      const found = objects[resource]
+      if (found instanceof Error) throw found
+      return found
+    },
+    list: async () => []
+  } as unknown as AdmissionReader
+  return { reader, endpoints: readyEndpoints(reader, false) }
+}
 
 t.test('a failed read makes the status Unknown, and one success in five attempts is enough', async t => {
   const services: Json = { spec: { ports: [{ port: 443 }] } }
   const endpoints: Json = { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8443 }] }] }
-  t.same(await check(REMOTE, { reader: readerOf({ services: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
-  t.same(await check(REMOTE, { reader: readerOf({ services, endpoints: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'EndpointsAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
+  t.same(await check(REMOTE, { ...readingOf({ services: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
+  t.same(await check(REMOTE, { ...readingOf({ services, endpoints: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'EndpointsAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
   for (const [failures, expected] of [[4, 'Passed'], [5, 'FailedDiscoveryCheck']] as const) {
     let attempts = 0
     const probe: Probe = async () => { if (++attempts <= failures) throw new Error(`attempt ${attempts}`) }
-    t.match(await check(REMOTE, { reader: readerOf({ services, endpoints }), probe, signal }), { reason: expected })
+    t.match(await check(REMOTE, { ...readingOf({ services, endpoints }), probe, signal }), { reason: expected })
     t.equal(attempts, 5)
   }
 })
@@ -72,13 +97,13 @@ t.test('a persistent failure takes one attempt, a different one five', async t =
     attempts++
     throw new Error(message)
   }
-  const reader = readerOf({ services: { spec: { type: 'LoadBalancer' } } })
-  let found = await check(REMOTE, { reader, probe, signal })
+  const reading = readingOf({ services: { spec: { type: 'LoadBalancer' } } })
+  let found = await check(REMOTE, { ...reading, probe, signal })
   t.equal(attempts, 5)
   for (const [expected, next] of [[1, 'refused'], [5, 'late'], [1, 'late']] as const) {
     attempts = 0
     message = next
-    found = await check(REMOTE, { reader, probe, signal }, found)
+    found = await check(REMOTE, { ...reading, probe, signal }, found)
     t.equal(attempts, expected)
   }
 })
