@@ -56,7 +56,12 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
     const restored = copyChanges(other.whole, all, remaining, {
       changed: unownedIn(changed), removed: unownedIn(removed)
     })
-    pruned = yield * convert(restored, version, last.apiVersion)
+    // Only what is restored: that version may lack other fields.
+    const [before, after] = [
+      yield * convert(remaining, version, last.apiVersion), yield * convert(restored, version, last.apiVersion)
+    ]
+    yield
+    pruned = copyChanges(shapes.whole, pruned, after, yield * comparing(shapes.owned, before, after))
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.

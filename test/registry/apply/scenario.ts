@@ -54,7 +54,13 @@ export const BoxV2 = apiPackage('toys', 'v2', 'io.orch.toys.v2').kind('Box', 'A 
   entries: map(6, 'A granular map.', 'string')
 })
 
-const MESSAGES: Record<string, Message<ApiObject>> = { 'toys/v1': Box, 'toys/v2': BoxV2 }
+/** The same type with few of its fields. */
+const BoxV3 = apiPackage('toys', 'v3', 'io.orch.toys.v3').kind('Box', 'A toy.', {
+  metadata,
+  count: int32(2, 'A number.', { pointer: true, default: 1 })
+})
+
+const MESSAGES: Record<string, Message<ApiObject>> = { 'toys/v1': Box, 'toys/v2': BoxV2, 'toys/v3': BoxV3 }
 const messageOf = (apiVersion: string): Message<ApiObject> => MESSAGES[apiVersion] ?? Box
 
 export const versions: Versions = {

@@ -327,6 +327,15 @@ const STORIES: readonly Story[] = [
     owners: { 'Apply b toys/v2': ['.entries.x'], 'Apply a': ['.text'] }
   },
   {
+    title: 'what is applied in another version than before stays, though somebody else speaks one that lacks it',
+    steps: [
+      { by: 'b', apply: { tags: ['t'] } }, { by: 'c', version: 'toys/v3', apply: { count: 2 } },
+      { by: 'a', version: 'toys/v2', apply: { words: 'x', entries: { x: '1', y: '1' } } }, { by: 'a', apply: { text: 'x', entries: { y: '1' } } }
+    ],
+    object: { count: 2, text: 'x', entries: { y: '1' } },
+    owners: { 'Apply b': ['.tags[="t"]'], 'Apply c toys/v3': ['.count'], 'Apply a': ['.entries.y', '.text'] }
+  },
+  {
     title: 'what is dropped of a map leaves the rest of it, whatever version others speak',
     steps: [{ by: 'b', version: 'toys/v2', apply: { count: 2 } }, { by: 'a', apply: { entries: { x: '1', y: '1' } } }, { by: 'a', apply: { entries: { y: '1' } } }],
     object: { count: 2, entries: { y: '1' } },
