@@ -51,6 +51,11 @@ export class Entries {
     return known ?? this.of(kv.key, this.#codec.decode(kv), revision)
   }
 
+  /** Of a value that is not stored yet. @throws as `decode` */
+  object (key: string, value: Uint8Array): ApiObject {
+    return this.#codec.decode({ key, value, createRevision: 0, modRevision: 0 })
+  }
+
   of (key: string, object: ApiObject, revision: Revision): Entry {
     return this.#entry(key, object, ownBytes(this.json(this.#type.stored.message, object, String(revision))), revision)
   }

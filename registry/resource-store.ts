@@ -255,6 +255,7 @@ export class ResourceStore {
   * fromVersion (object: ApiObject): Steps<ApiObject> {
     fillDefaults(this.representation, this.gates, object)
     const { conversion } = this.representation
+    if (conversion?.unpruned !== undefined) return conversion.unpruned(object)
     let stored = object
     if (conversion !== undefined) {
       yield
@@ -262,6 +263,23 @@ export class ResourceStore {
       fillDefaults(this.stored, this.gates, stored)
     }
     this.correctDefaults?.(stored)
+    return stored
+  }
+
+  /** Whose fields and defaults an object has while it is written, until `asStored`. */
+  get written (): Representation {
+    return this.representation.conversion?.unpruned === undefined ? this.stored : this.representation
+  }
+
+  /** What of a written object can be stored, without defaults of the stored version, which nobody has sent. */
+  storable (object: ApiObject): ApiObject {
+    return this.written === this.stored ? object : this.representation.conversion?.toStored(object) ?? object
+  }
+
+  /** A written object as it is stored: with the fields and defaults of the stored version. @throws StatusError 413 */
+  asStored (object: ApiObject): ApiObject {
+    const stored = this.storable(object)
+    if (stored !== object) fillDefaults(this.stored, this.gates, stored, object)
     return stored
   }
 

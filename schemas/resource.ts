@@ -107,6 +107,11 @@ interface OfVersion<T extends ApiObject> {
 export interface OtherRepresentation<T extends ApiObject> extends Partial<Omit<OfVersion<T>, 'columns'>> {
   readonly message: Message<ApiObject>
   readonly toStored: (object: ApiObject) => T
+  /**
+   * As `toStored`, with what the stored version lacks and without its defaults: rules and admission see a new object
+   * as its client sent it. Default `toStored`.
+   */
+  readonly unpruned?: (object: ApiObject) => T
   readonly fromStored: (object: T) => ApiObject
   /** Field labels of this version, if they differ: each maps to the stored version's label, or to NO_FIELD. */
   readonly fieldLabels?: Readonly<Record<string, string | typeof NO_FIELD>>
@@ -175,6 +180,7 @@ export interface Representation<T extends ApiObject = ApiObject> extends Common,
   /** To and from the stored version; undefined for the stored version itself. */
   readonly conversion: {
     readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject
+    readonly unpruned?: ((object: ApiObject) => ApiObject) | undefined
   } | undefined
 }
 
@@ -272,7 +278,10 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
     subresources: other.subresources ?? stored.subresources,
-    conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
+    conversion: {
+      toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject,
+      unpruned: other.unpruned
+    }
   }))
   const representations = [stored, ...others]
   const type: ResourceType = {

@@ -166,6 +166,9 @@ export interface Backend {
   /** Replaces the value if the key's modRevision is `expected`. Outcome as `create`. */
   update: (key: string, value: Uint8Array, expected: Revision, options?: WriteOptions) => Promise<WriteResult>
 
+  /** What readers get of a value that is written, if that may be another one. Writes nothing. Errors as `create`. */
+  readonly asRead?: (key: string, value: Uint8Array) => Promise<Uint8Array>
+
   /** Deletes the key if its modRevision is `expected`. Outcome as `create`. */
   delete: (key: string, expected: Revision) => Promise<WriteResult>
 

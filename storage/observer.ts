@@ -48,6 +48,7 @@ export function timed (backend: Backend, called: StoreObserver['called']): Backe
     status: () => backend.status(),
     ...(backend.shortage === undefined ? {} : { shortage: () => backend.shortage?.() }),
     lease: seconds => backend.lease(seconds),
+    ...(backend.asRead === undefined ? {} : { asRead: backend.asRead }),
     ...(backend.outdated === undefined ? {} : { outdated: backend.outdated }),
     close: () => backend.close()
   }, backend)

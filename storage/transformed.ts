@@ -16,6 +16,8 @@ export interface Transformation {
    * @param watched false if nothing waits for the event of the write
    */
   readonly write: (key: string, value: Uint8Array, watched: boolean) => Uint8Array | Promise<Uint8Array>
+  /** As `Backend.asRead`. Default that of the store behind. */
+  readonly asRead?: NonNullable<Backend['asRead']>
   /** As `Backend.outdated`. */
   readonly outdated?: NonNullable<Backend['outdated']>
   /** Ends a watch whose events arrive faster than they are transformed. */
@@ -28,7 +30,7 @@ const MAX_WAITING = 10_000
 const TOGETHER = 100
 
 export function transformedBackend (inner: Backend, transformation: Transformation): Backend {
-  const { read, write, outdated = inner.outdated } = transformation
+  const { read, write, asRead = inner.asRead, outdated = inner.outdated } = transformation
   const watches: Watches = { open: new Set(), delayed: new Set() }
   const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> =>
     kv === undefined ? undefined : (await read([kv]))[0]
@@ -59,6 +61,7 @@ export function transformedBackend (inner: Backend, transformation: Transformati
       ? {}
       : { delivered: () => watches.delayed.size === 0 ? inner.delivered?.() : undefined }),
     status: () => inner.status(),
+    ...(asRead === undefined ? {} : { asRead }),
     ...(outdated === undefined ? {} : { outdated }),
     ...(inner.shortage === undefined ? {} : { shortage: () => inner.shortage?.() }),
     lease: seconds => inner.lease(seconds),

@@ -50,11 +50,14 @@ export function requestedVersionOf (
     : representation.subresources.find(({ name }) => name === request.subresource)?.view
   if (view !== undefined) return ofView(view)
   return request.kind === store.stored.kind
-    ? ofVersion(store, representation)
+    ? ofVersion(store, representation, representation === request.requested)
     : ofOther(request, resources.operation(store.type, request.subresource))
 }
 
-function ofVersion ({ stored, gates }: ResourceStore, representation: Representation): RequestedVersion {
+/** @param isOwn whether the request has that version too */
+function ofVersion (
+  { stored, gates }: ResourceStore, representation: Representation, isOwn: boolean
+): RequestedVersion {
   const { group, version, kind, message, conversion } = representation
   const omits = gates.enabled('UnsetTimesAreOmitted')
   const shown = (object: Members): ApiObject => {
@@ -69,8 +72,9 @@ function ofVersion ({ stored, gates }: ResourceStore, representation: Representa
     shown,
     put: (object, made, naming) => {
       const { object: decoded, unknown } = read(message, made, naming, gates)
-      const whole = conversion?.toStored(decoded) ?? decoded
-      applyDefaults(stored.message, whole, gates)
+      const unpruned = isOwn ? conversion?.unpruned : undefined
+      const whole = (unpruned ?? conversion?.toStored)?.(decoded) ?? decoded
+      if (unpruned === undefined) applyDefaults(stored.message, whole, gates)
       replace(object, whole as unknown as Members)
       return unknown
     }

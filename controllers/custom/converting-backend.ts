@@ -20,11 +20,21 @@ export interface Versions {
 export function convertingBackend (
   inner: Backend, convert: Convert, { served, stored }: Versions, complete: (object: PlainObject) => PlainObject
 ): Backend {
+  const read = (kvs: readonly KeyValue[]): Promise<KeyValue[]> =>
+    convertValues(kvs, async objects => await convert(await inTurns(objects, complete), served))
+  // one for one
+  const toStored = async (value: Uint8Array): Promise<Uint8Array> =>
+    bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject)
+  /** Of values that are about to be written. */
+  const known = new WeakMap<Uint8Array, Uint8Array>()
   return transformedBackend(inner, {
-    read: kvs => convertValues(kvs, async objects => await convert(await inTurns(objects, complete), served)),
-    // one for one
-    write: async (_key, value) =>
-      bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject),
+    read,
+    write: (_key, value) => known.get(value) ?? toStored(value),
+    asRead: async (key, value) => {
+      const made = await toStored(value)
+      known.set(value, made)
+      return ((await read([{ key, value: made, createRevision: 0, modRevision: 0 }]))[0] as KeyValue).value
+    },
     tooSlow: 'the conversion webhook is too slow for this watch'
   })
 }

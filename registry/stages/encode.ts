@@ -1,6 +1,7 @@
 /** Encodes objects for the store. A dry run encodes them too, to answer as the write would. */
+import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { removeUnstoredEmpty } from '../../schemas/language/unset.js'
-import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
+import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { isKey } from '../../storage/key.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
@@ -8,10 +9,19 @@ import { refuse } from '../write-context.js'
 import { limitBytes, limitValues } from './object-limits.js'
 import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 
-/** @throws StatusError 413, 422 if the name is too long for a key */
-export function * encodeNew (write: CreateWrite): Steps<void> {
-  const { store, object, namespace } = write
-  removeUnstoredEmpty(store.stored.message, object)
+/** Brings the object into its stored form. @throws StatusError 413 */
+export function keep (write: StoredWrite): ApiObject {
+  const { store, object } = write
+  const kept = store.asStored(object)
+  removeUnstoredEmpty(store.stored.message, kept)
+  write.kept = kept
+  return kept
+}
+
+/** @throws StatusError 413, 422 if the name is too long for a key; 500 of a conversion */
+export function * encodeNew (write: CreateWrite): WaitingSteps<void> {
+  const { store, namespace } = write
+  const object = keep(write)
   write.key = store.keys.of(namespace, object.metadata.name ?? '')
   if (!isKey(write.key)) {
     const detail = 'the name is longer than the store can hold'
@@ -20,11 +30,10 @@ export function * encodeNew (write: CreateWrite): Steps<void> {
   yield * encode(write, yield * store.entries.unversioned(object))
 }
 
-/** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413 */
+/** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413; 500 of a conversion */
 export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
-  const { store, object, base, dryRun } = write
-  removeUnstoredEmpty(store.stored.message, object)
-  const json = yield * store.entries.unversioned(object)
+  const { store, base, dryRun } = write
+  const json = yield * store.entries.unversioned(keep(write))
   yield
   if (json.isOf(base.json, base.revision)) {
     // A dry run does not store an object again that is encrypted with an older key.
@@ -35,16 +44,25 @@ export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
     }
   }
   yield * encode(write, json)
-  if (dryRun) write.result = store.entries.of(base.key, object, base.revision)
+  if (dryRun) write.result = write.encoded?.entry(base.revision)
 }
 
-function * encode (write: StoredWrite, json: UnversionedJson): Steps<void> {
-  const { store, object, key } = write
+function * encode (write: StoredWrite, json: UnversionedJson): WaitingSteps<void> {
+  const { store, key } = write
   yield * limitValues(write, json)
-  const value = store.entries.encode(object)
+  const value = store.entries.encode(write.kept)
   limitBytes(write, json, value)
-  const make = store.entries.at(key, object, json)
-  let made: Entry | undefined
+  const made = yield * asRead(write, json, value)
+  const make = store.entries.at(key, write.kept, made)
+  let entry: Entry | undefined
   // The cache and the answer share the entry, which the first of them creates.
-  write.encoded = { value, entry: revision => made?.revision === revision ? made : made = make(revision) }
+  write.encoded = { value, entry: revision => entry?.revision === revision ? entry : entry = make(revision) }
+}
+
+/** Where the store converts what it is given, as it converts it back: under a dry run too. */
+function * asRead (write: StoredWrite, json: UnversionedJson, value: Uint8Array): WaitingSteps<UnversionedJson> {
+  const { store: { backend, entries }, key } = write
+  if (backend.asRead === undefined) return json
+  write.kept = entries.object(key, yield * waitFor(backend.asRead(key, value)))
+  return yield * entries.unversioned(write.kept)
 }

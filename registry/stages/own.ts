@@ -105,7 +105,7 @@ function * ownSent (write: CreateWrite): WaitingSteps<void> {
   const { store, object, object: { metadata } } = write
   if (metadata.managedFields !== undefined) yield * read(store, object)
   delete metadata.managedFields
-  const states = { before: {}, after: object, managers: [], ignored: ignoredOnCreate(store) }
+  const states = { before: {}, after: store.storable(object), managers: [], ignored: ignoredOnCreate(store) }
   setOwners(object, yield * tracked(write, states))
 }
 
@@ -163,7 +163,7 @@ export function * ownChange (write: ChangeWrite): WaitingSteps<void> {
     return
   }
   yield
-  const states = { before: old, after: object, managers, ignored: fieldsKept(store, subresource) }
+  const states = { before: old, after: store.storable(object), managers, ignored: fieldsKept(store, subresource) }
   const owners = yield * tracked(write, states)
   if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)

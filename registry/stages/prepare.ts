@@ -16,8 +16,10 @@ type Members = Record<string, unknown>
 const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
 
 /** Completes an object that mutating admission may have changed. */
-export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
-  fillDefaults(store.stored, store.gates, object, oldObject)
+export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
+  // What is behind a view was stored, not sent.
+  const { written, stored, gates } = store
+  fillDefaults(subresourceOf(store, subresource)?.view === undefined ? written : stored, gates, object, oldObject)
   store.correctDefaults?.(object)
   mergeOwnerReferences(object, context.caller, true)
 }
@@ -35,7 +37,7 @@ export function prepareNew (write: CreateWrite): void {
   dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
-  fillDefaults(store.stored, store.gates, object) // some defaults depend on the name
+  if (store.written === store.stored) fillDefaults(store.stored, store.gates, object) // some depend on the name
   store.correctDefaults?.(object)
 }
 
@@ -86,9 +88,10 @@ export function prepareChange (write: ChangeWrite): void {
   if (named?.changes === undefined) updateGeneration(store, object, inNotationOf(store.stored.message, object, old))
 }
 
-/** Increments the generation if the desired state changed. */
-function updateGeneration ({ generation, stored, type }: ResourceStore, object: ApiObject, old: ApiObject): void {
-  const desired = generation?.(object)
+/** Increments the generation if the desired state changed, as it will be stored. */
+function updateGeneration (store: ResourceStore, object: ApiObject, old: ApiObject): void {
+  const { generation, stored, type } = store
+  const desired = generation?.(store.asStored(object))
   if (desired === undefined) return
   const before = generation?.(old)
   const isSame = type.countsEmpty

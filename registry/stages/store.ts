@@ -68,11 +68,11 @@ const MAX_NAME_ATTEMPTS = 8
 
 /** Answers with the new object, or begins again. @throws StatusError 409 */
 export async function concludeNew (write: CreateWrite): Promise<void> {
-  const { store, key, object, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
+  const { store, key, kept, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) {
-      write.result = store.entries.unstored(key, object)
+      write.result = store.entries.unstored(key, kept)
       return
     }
   } else if (outcome.succeeded) {

@@ -6,14 +6,13 @@ import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 
-/** @param changed receives the object before and after each change, with defaults */
+/** @param changed receives the object before and after each change, as it would be stored */
 export function trackOwnership (
-  { stored: { message }, gates }: ResourceStore, object: ApiObject,
-  changed: (before: ApiObject, after: ApiObject) => void
+  store: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void
 ): NonNullable<AdmissionRequest['trackOwnership']> {
   const complete = (copy: ApiObject): ApiObject => {
-    applyDefaults(message, copy, gates)
-    return copy
+    applyDefaults(store.written.message, copy, store.gates)
+    return store.storable(copy)
   }
   return () => {
     const before = clone(object)

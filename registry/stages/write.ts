@@ -98,7 +98,8 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
       const desired = representations.find(representation => representation.apiVersion === apiVersion)
       if (desired === undefined) throw new TypeError(`${plural} have no version ${apiVersion}`)
       const copy = clone(object)
-      const converted = desired.conversion?.fromStored(copy as unknown as ApiObject) ?? copy // an object of the type
+      const typed = copy as unknown as ApiObject // an object of the type
+      const converted: object = desired.conversion?.fromStored(typed) ?? this.store.asStored(typed)
       return converted as Record<string, unknown>
     }
   }

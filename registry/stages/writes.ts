@@ -13,6 +13,7 @@ import { present, Write } from './write.js'
 /** A write that may put an object into the store. */
 export class StoredWrite extends Write {
   #object: ApiObject | undefined = undefined
+  #kept: ApiObject | undefined = undefined
   /** Of a new object: once its name is known. */
   key: string
   attempt = 1
@@ -28,7 +29,14 @@ export class StoredWrite extends Write {
 
   /** Admission and stages change it in place. */
   override get object (): ApiObject { return present(this.#object, 'object') }
-  override set object (object: ApiObject) { this.#object = object }
+  override set object (object: ApiObject) {
+    this.#object = object
+    this.#kept = undefined
+  }
+
+  /** As readers will get the object, once it is encoded. */
+  get kept (): ApiObject { return this.#kept ?? this.object }
+  set kept (object: ApiObject) { this.#kept = object }
 
   /** Bytes of JSON up to which size limits do not apply. */
   get unlimitedBytes (): number { return 0 }

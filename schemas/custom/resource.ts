@@ -13,8 +13,7 @@ import { UNBOUNDED } from '../codec/json/parse.js'
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { apiVersionOf, byStage } from '../groups.js'
 import { decode } from '../language/decode.js'
-import { applyDefaults } from '../language/defaults.js'
-import type { Message } from '../language/types.js'
+import { Facts, type Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
 import type { ApiObject } from '../meta/api-object.js'
 import { EVERY_VERB, type Subresource } from '../subresource.js'
@@ -146,23 +145,28 @@ function versionOf (
 
 /**
  * Another version of the same objects. As upstream, readers see the defaults of the stored version alone. Rules of this
- * version see its own form, with its defaults.
+ * version see its own form: what is written has its defaults, what was stored those of the stored version.
  */
 function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version): OtherRepresentation<ApiObject> {
-  const into = (message: Message<ApiObject>, fills: boolean) => (object: ApiObject): ApiObject => {
-    const { kind: _kind, apiVersion: _version, ...members } = object
-    const { object: made } = decode(message, members, UNBOUNDED)
-    if (fills) applyDefaults(message, made)
-    return made
-  }
-  const [fromStored, filled] = [into(version.message, false), into(version.message, true)]
+  const fromStored = pruned(version.message)
   return {
     ...version,
-    toStored: into(stored, true),
+    toStored: pruned(stored),
     fromStored,
+    unpruned: object => ({ ...object, ...typeOf(stored) }),
     rules: {
       inSteps: (object, old, ...rest) =>
-        rules.inSteps(filled(object), old === undefined ? undefined : filled(old), ...rest)
+        rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), ...rest)
     }
   }
+}
+
+/** Converts objects of any version by the schema of one. */
+function pruned (message: Message<ApiObject>): (object: ApiObject) => ApiObject {
+  return ({ kind: _kind, apiVersion: _version, ...members }) => decode(message, members, UNBOUNDED).object
+}
+
+function typeOf ({ [Facts]: { type } }: Message): { kind: string, apiVersion: string } {
+  const { kind = '', apiVersion = '' } = type ?? {}
+  return { kind, apiVersion }
 }

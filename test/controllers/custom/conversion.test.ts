@@ -74,10 +74,33 @@ t.test('a webhook gets objects with the defaults of the version in which they ar
   asked.length = 0
   t.same((await server.get(`${at('v2')}/a`)).json['spec'], { dimensions: { size: 1 }, colour: 'red', shape: 'round' })
   t.same(asked[0]?.['request'].objects[0].spec, { size: 1, colour: 'red', shape: 'round' })
-  t.match(
-    (await server.patch(`${at('v2')}/a`, { metadata: { labels: { a: 'b' } } })).json['spec'],
-    { shape: 'round', label: 'none' }, 'what is written has those of its version'
-  )
+  const patched = await server.patch(`${at('v2')}/a`, { metadata: { labels: { a: 'b' } } })
+  const sent = asked.flatMap(({ request }) => request.objects as Json[]).filter(({ apiVersion }) => apiVersion.endsWith('/v2')).at(-1)
+  t.match(sent?.['spec'], { shape: 'round', label: 'none' }, 'what is written has those of its version')
+  t.same(patched.json['spec'], (await server.get(`${at('v2')}/a`)).json['spec'], 'and is answered as it is read')
+})
+
+t.test('writes are answered with what is read back through the webhook, which a dry run calls too', async t => {
+  const server = await build(t)
+  const { asked } = await start(t, server, ({ request }) => ({
+    result: { status: 'Success' },
+    convertedObjects: request.objects.map((object: Json) => {
+      const made = converted(object, request.desiredAPIVersion as string)
+      return { ...made, spec: { ...made['spec'], colour: `${made['spec'].colour as string}!` } }
+    })
+  }))
+  const [dry, real] = ['?dryRun=All', ''].map(query => `${at('v2')}${query}`) as [string, string]
+  for (const [url, calls] of [[dry, 2], [real, 2]] as const) {
+    asked.length = 0
+    const { code, json } = await server.post(url, widget('v2', 'a', { dimensions: { size: 1 }, colour: 'blue' }))
+    t.strictSame([code, json['spec'], asked.length], [201, { dimensions: { size: 1 }, colour: 'blue!!' }, calls], url)
+  }
+  t.equal((await server.get(`${at('v1')}/a`)).json['spec'].colour, 'blue!')
+  asked.length = 0
+  const patched = await server.patch(`${at('v2')}/a?dryRun=All`, { spec: { colour: 'green' } })
+  t.match(patched, { code: 200, json: { spec: { colour: 'green!!' } } })
+  t.same(asked.map(({ request }) => request.desiredAPIVersion as string).slice(-2), ['example.com/v1', 'example.com/v2'])
+  t.equal((await server.get(`${at('v1')}/a`)).json['spec'].colour, 'blue!', 'nothing is written')
 })
 
 t.test('each version selects by its own fields, as the webhook converts them', async t => {
@@ -172,7 +195,9 @@ for (const [title, answer, message] of LIES) {
     await start(t, server, answer)
     await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
     for (const path of [`${at('v2')}/a`, at('v2')]) t.match(await server.get(path), { code: 500, json: { message } })
-    t.equal((await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 1 } }))).code, 500)
+    for (const query of ['', '?dryRun=All']) {
+      t.equal((await server.post(`${at('v2')}${query}`, widget('v2', 'b', { dimensions: { size: 1 } }))).code, 500)
+    }
     t.equal((await server.get(`${at('v1')}/b`)).code, 404, 'nothing was written')
     t.match(await server.get(at('v1')), { code: 200, json: { items: [{ spec: { size: 1 } }] } })
   })

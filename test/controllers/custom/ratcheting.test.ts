@@ -50,6 +50,22 @@ t.test('what an update leaves as it was may break the schema', async t => {
   t.equal((await server.call('PATCH', `${WIDGETS}/a?fieldManager=me&force=true`, widget({ b: 'd' }), { 'content-type': APPLY })).code, 200)
 })
 
+t.test('so may what a write to a subresource leaves, in a version that is not stored and has other defaults', async t => {
+  const server = await build(t, BOTH)
+  const status = object({ n: integer })
+  const served = object({ status, spec: object({ kept: string, only: string, shape: { ...string, default: 'round' } }, rules('!has(self.kept) || has(self.only)')) })
+  await install(server, definition({
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: object({ status, spec: object({ kept: string }) }) }, subresources: { status: {} } }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: served }, subresources: { status: {} } })
+    ]
+  }))
+  await server.post(WIDGETS, widget({ kept: 'x' }))
+  const url = `${WIDGETS.replace('v1', 'v2')}/a`
+  t.match(await server.patch(`${url}/status`, { status: { n: 1 } }), { code: 200, json: { spec: { kept: 'x' }, status: { n: 1 }, metadata: { generation: 1 } } })
+  t.equal((await server.patch(url, { spec: { kept: 'y' } })).code, 422)
+})
+
 t.test('without the gate every update is valid as a whole', async t => {
   const server = await build(t, RULES)
   await install(server, of(LOOSE))

@@ -80,6 +80,40 @@ t.test('a transition rule compares with the stored object, where it can be found
   t.equal((await server.put(`${WIDGETS}/a/status`, { ...json, status: { ready: 1 } })).code, 200)
 })
 
+t.test('rules of a version that is not stored see its own fields and defaults, and the object is stored without them', async t => {
+  const server = await build(t, GATE)
+  const stored = object({ spec: object({ size: { ...integer, default: 7 }, kept: string }) })
+  const served = object({
+    spec: object({ size: integer, shape: { ...string, default: 'round' }, only: string, fixed: string },
+      rules('has(self.only) && !has(self.size) && self.shape == "round"'))
+  })
+  await install(server, definition({
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: stored } }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: served } }),
+      version('v3', { storage: false, schema: { openAPIV3Schema: object({ spec: object({}) }) } })
+    ]
+  }))
+  const V2 = WIDGETS.replace('/v1/', '/v2/')
+  const v2 = (spec: Json, name = 'a'): Json => ({ ...widget(spec, name), apiVersion: 'example.com/v2' })
+  for (const query of ['?dryRun=All', '']) {
+    const made = await server.post(`${V2}${query}`, v2({ only: 'x' }))
+    t.match(made, { code: 201, json: { apiVersion: 'example.com/v2' } })
+    t.strictSame(made.json['spec'], { size: 7 }, 'it is answered as it is stored')
+    t.strictSame(made.json['metadata'].managedFields[0].fieldsV1, { 'f:spec': {} }, 'nobody owns what is not stored, nor defaults of the stored version')
+  }
+  t.same((await server.get(`${WIDGETS}/a`)).json['spec'], { size: 7 })
+  t.same(causesOf(await server.post(V2, v2({ only: 'x', size: 1 }, 'b'))).length, 1)
+  t.equal((await server.post(V2, v2({ only: 'x', shape: 'flat' }, 'b'))).code, 422)
+  t.equal((await server.call('PATCH', `${V2}/ab?fieldManager=me`, v2({ only: 'x' }, 'ab'), { 'content-type': APPLY })).code, 201)
+  const { json } = await server.get(`${V2}/a`)
+  t.equal((await server.patch(`${V2}/a`, { metadata: { labels: { a: 'b' } } })).code, 422, 'a patch begins with what is stored')
+  t.equal((await server.put(`${V2}/a`, { ...json, spec: { only: 'z' } })).code, 200)
+  const { generation } = (await server.get(`${V2}/a`)).json['metadata']
+  const labelled = await server.patch(`${WIDGETS.replace('/v1/', '/v3/')}/a`, { metadata: { labels: { a: 'b' } } })
+  t.equal(labelled.json['metadata'].generation, generation, 'defaults that a version does not know are no change')
+})
+
 t.test('definitions are refused for rules that do not compile, cost too much, or compare what cannot be found again', async t => {
   const server = await build(t, GATE)
   const at = 'spec.validation.openAPIV3Schema.properties[spec]'
