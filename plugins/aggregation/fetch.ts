@@ -8,10 +8,11 @@ import type { Ask } from '../../controllers/aggregation/remote-contents.js'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Pools } from './pools.js'
 import type { Naming } from '../../schemas/naming.js'
+import { AGGREGATOR } from './probe.js'
 import { targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 
-const AGGREGATOR = { username: 'system:aggregator', groups: ['system:authenticated'] }
+const READER = { username: 'system:aggregator', groups: ['system:authenticated'] }
 /** Upstream empties namespaces as this service account; the default roles let it. */
 const NAMESPACE_CONTROLLER = {
   username: serviceAccountUsername('orch-system', 'namespace-controller'),
@@ -72,19 +73,20 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
   }
 }
 
-/** With the document of all groups, where a server has it. */
+/** With the document of all groups, where a server has it. As upstream it is asked for as an administrator. */
 export const discoveryFetch = (exchange: Exchange, naming: Naming): Fetch =>
   documentFetch(
     (remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }), naming,
-    `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;as=APIGroupDiscoveryList,application/json`
+    `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;as=APIGroupDiscoveryList,application/json`,
+    AGGREGATOR
   )
 
 export const documentFetch = (
-  exchange: Exchange, naming: Naming, accept = 'application/json'
+  exchange: Exchange, naming: Naming, accept = 'application/json', user = READER
 ): Fetch => (remote, path, etag) =>
   exchange(remote, {
     method: 'GET', path, headers: [
-      'Accept', accept, ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)
+      'Accept', accept, ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(user, naming)
     ]
   })
 

@@ -1,11 +1,15 @@
 /**
- * What extension servers say of themselves. They are asked when a client wants to know, at most once a minute each; a
- * client waits only for servers that were never asked. What a server said last stays until it says something else, or
- * its APIService changes.
+ * What extension servers say of themselves. They are asked when a client wants to know, at most once a minute each, or
+ * sooner after a failure. A client waits only for servers that were not asked lately. What a server said last stays
+ * until it says something else, or its APIService changes.
  */
 import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
 
 const FRESH_MS = 60_000
+/** After a failure. */
+const RETRY_MS = 5000
+/** Age of an answer from which on a client waits for a newer one: upstream asks every minute, whoever wants to know. */
+const OLD_MS = 2 * FRESH_MS
 /** How long a client waits for what is not known yet. */
 const WAIT_MS = 3000
 const AT_ONCE = 8
@@ -13,6 +17,8 @@ const AT_ONCE = 8
 interface Known<T> {
   readonly service: RegisteredService
   readonly value: T
+  /** When it is to be asked; Infinity while it is. */
+  dueAt: number
   triedAt: number
   settled: boolean
 }
@@ -25,10 +31,13 @@ export interface RefreshedOptions<T> {
   /** Asks a server and changes what is known of it. */
   readonly update: (service: RegisteredService, value: T) => Promise<void>
   readonly failed: (name: string, error: unknown, value: T) => void
+  /** Milliseconds, for tests. */
+  readonly now?: () => number
 }
 
 export class Refreshed<T> {
   readonly #options: RefreshedOptions<T>
+  readonly #now: () => number
   readonly #known = new Map<string, Known<T>>()
   readonly #due: Array<Known<T>> = []
   #running = 0
@@ -36,7 +45,10 @@ export class Refreshed<T> {
   changed = false
   readonly #waiting = new Set<() => void>()
 
-  constructor (options: RefreshedOptions<T>) { this.#options = options }
+  constructor (options: RefreshedOptions<T>) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+  }
 
   valueOf (name: string): T | undefined { return this.#known.get(name)?.value }
 
@@ -45,16 +57,18 @@ export class Refreshed<T> {
     const services = this.#options.services()
     this.#drop(services)
     if (services.length === 0) return
-    const now = performance.now()
+    const now = this.#now()
     for (const service of services) {
       let known = this.#known.get(service.name)
       if (known === undefined) {
         this.#known.set(service.name, known = {
-          service, triedAt: -Infinity, settled: false, value: this.#options.initial()
+          service, dueAt: now, triedAt: -Infinity, settled: false, value: this.#options.initial()
         })
       }
-      if (now - known.triedAt < FRESH_MS) continue
+      if (now < known.dueAt) continue
+      if (now - known.triedAt > OLD_MS) known.settled = false
       known.triedAt = now
+      known.dueAt = Infinity
       this.#due.push(known)
     }
     this.#begin()
@@ -77,9 +91,12 @@ export class Refreshed<T> {
       if (known === undefined) return
       this.#running++
       const { service, value } = known
+      let wait = FRESH_MS
       this.#options.update(service, value).catch((error: unknown) => {
+        wait = RETRY_MS
         this.#options.failed(service.name, error, value)
       }).finally(() => {
+        known.dueAt = this.#now() + wait
         known.settled = true
         this.#running--
         for (const done of [...this.#waiting]) done()
