@@ -43,7 +43,7 @@ const folder = mkdtempSync(join(tmpdir(), 'orch-code-cache-'))
 const port = await freePort()
 process.argv.splice(
   2, Infinity, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`,
-  `--data-dir=${join(folder, 'data')}`
+  `--data-dir=${join(folder, 'data')}`, '--emulated-version=1.36' // runs what 1.24 runs, and more
 )
 process.stderr.write = () => true // discard its log
 const { cache, script } = await import('../dist/bundle/cli.js')

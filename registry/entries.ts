@@ -26,18 +26,24 @@ const templated = anywhere(({ message, fields }) => fields.some(({ name, innermo
 export class Entries {
   readonly #type: ResourceType
   readonly #codec: StoredCodec
-  /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
-  readonly #isShared: boolean
+  readonly #options: StoredCodecOptions
   readonly #omits: boolean
   readonly #hasNoStatus: boolean
+  #mayShare: boolean | undefined
 
   constructor (options: StoredCodecOptions) {
     this.#type = options.type
     this.#codec = new StoredCodec(options)
     this.#omits = options.omitsUnsetTimes
     this.#hasNoStatus = options.omitsStatus === true
-    this.#isShared = options.correctDefaults === undefined && !this.#hasNoStatus &&
-      !(options.omitsUnsetTimes && hasTemplate(options.type))
+    this.#options = options
+  }
+
+  /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
+  get #isShared (): boolean {
+    const { defaults, omitsUnsetTimes, type } = this.#options
+    this.#mayShare ??= !defaults.correctsDefaults && !this.#hasNoStatus && !(omitsUnsetTimes && hasTemplate(type))
+    return this.#mayShare
   }
 
   /** Encodes an object without its resourceVersion, which the store sets. */

@@ -72,17 +72,6 @@ export interface ResourceStoreOptions {
   readonly log: (message: string, error: unknown) => void
 }
 
-/** The defaults of the release besides those of 1.24; undefined if it has no others. */
-function allDefaults (
-  correct: ResourceStore['correctDefaults'], { strategy: { laterDefaults }, gates }: ResourceStore
-): ResourceStore['correctDefaults'] {
-  if (laterDefaults === undefined || !gates.enabled(laterDefaults.since)) return correct
-  return object => {
-    correct?.(object)
-    laterDefaults.fill(object as ApiObject, gates) // of the type
-  }
-}
-
 /** Resolves when the listener has processed a write at that revision, or its timeout has passed. Never rejects. */
 export type CommitListener = (revision: Revision) => Promise<void>
 
@@ -112,8 +101,6 @@ export class ResourceStore {
   readonly tabular: Tabular
   /** The desired state that metadata.generation counts changes of. */
   readonly generation: ResourceType['generation']
-  /** See `GatedFields`. */
-  readonly correctDefaults: ((object: object) => void) | undefined
   /** Undefined if the back end serves reads. */
   readonly cache: WatchCache | undefined
   /** Names the resource in errors. */
@@ -125,6 +112,7 @@ export class ResourceStore {
 
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
+  readonly #laterDefaults: Strategy['laterDefaults']
   readonly #uncached = new Set<Subscriber>()
   /** Shared by all representations. */
   readonly #commitListeners: Set<CommitListener>
@@ -152,13 +140,14 @@ export class ResourceStore {
     const { generation, countsWith } = type
     this.generation = countsWith === undefined || this.gates.enabled(countsWith) ? generation : undefined
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
-    this.correctDefaults = of?.correctDefaults ?? allDefaults(this.gated.correctDefaults, this)
+    const { laterDefaults: later } = this.strategy
+    this.#laterDefaults = later !== undefined && this.gates.enabled(later.since) ? later : undefined
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
-    const { clock, correctDefaults } = this
+    const { clock } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
-      type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, correctDefaults,
+      type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, defaults: this,
       isComplete: options.unconverted !== undefined,
       omitsUnsetTimes: this.gates.enabled('UnsetTimesAreOmitted'),
       omitsStatus: lacksStatus(type.stored.message, this.gates)
@@ -262,7 +251,7 @@ export class ResourceStore {
       stored = conversion.toStored(object)
       fillDefaults(this.stored, this.gates, stored)
     }
-    this.correctDefaults?.(stored)
+    this.correctDefaults(stored)
     return stored
   }
 
@@ -281,6 +270,15 @@ export class ResourceStore {
     const stored = this.storable(object)
     if (stored !== object) fillDefaults(this.stored, this.gates, stored, object)
     return stored
+  }
+
+  /** Whether the release, or gates, bring defaults besides those of 1.24. */
+  get correctsDefaults (): boolean { return this.#laterDefaults !== undefined || this.gated.correctsDefaults }
+
+  /** Sets those defaults, after all others. */
+  correctDefaults (object: object): void {
+    this.gated.correctDefaults(object)
+    this.#laterDefaults?.fill(object as ApiObject, this.gates) // of the type
   }
 
   /** Shares cached entries with servers of this process that continue from these values. */

@@ -71,6 +71,12 @@ function withoutQuotes (error: unknown): unknown {
 const parsed = (bytes: Buffer): unknown =>
   bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value
 
+/** Of defaults that depend on the release or on gates. */
+export interface DefaultCorrection {
+  readonly correctsDefaults: boolean
+  readonly correctDefaults: (object: object) => void
+}
+
 export interface StoredCodecOptions {
   readonly type: ResourceType
   readonly mediaType: StorageMediaType
@@ -78,8 +84,7 @@ export interface StoredCodecOptions {
   readonly gates: Gates
   /** Values are converted ones: defaults were set before. */
   readonly isComplete?: boolean
-  /** See `GatedFields`. */
-  readonly correctDefaults: ((object: object) => void) | undefined
+  readonly defaults: DefaultCorrection
   /** As release 1.36 writes objects. */
   readonly omitsUnsetTimes: boolean
   /** The emulated release has no status of the type any more. */
@@ -110,10 +115,10 @@ export class StoredCodec {
   }
 
   #decoded ({ key, value }: KeyValue): ApiObject {
-    const { type, gates, isComplete, correctDefaults } = this.#options
+    const { type, gates, isComplete, defaults } = this.#options
     try {
       const object = decodeStored(type, value, gates, isComplete)
-      correctDefaults?.(object)
+      defaults.correctDefaults(object)
       return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${key} can't be decoded`, { key, cause })

@@ -20,7 +20,7 @@ export function complete ({ store, object, oldObject, context, subresource }: Cr
   // What is behind a view was stored, not sent.
   const { written, stored, gates } = store
   fillDefaults(subresourceOf(store, subresource)?.view === undefined ? written : stored, gates, object, oldObject)
-  store.correctDefaults?.(object)
+  store.correctDefaults(object)
   mergeOwnerReferences(object, context.caller, true)
 }
 
@@ -38,7 +38,7 @@ export function prepareNew (write: CreateWrite): void {
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
   if (store.written === store.stored) fillDefaults(store.stored, store.gates, object) // some depend on the name
-  store.correctDefaults?.(object)
+  store.correctDefaults(object)
 }
 
 /**

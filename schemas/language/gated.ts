@@ -86,6 +86,7 @@ export class GatedFields {
   readonly #dropped: Walk
   readonly #unknown: Walk
   readonly #defaulted: Walk
+  #correctsDefaults: boolean | undefined
 
   constructor (message: Message, gates: Gates) {
     const isOff = ({ name }: FieldGate): boolean => name !== NONE && !gates.enabled(name)
@@ -143,16 +144,20 @@ export class GatedFields {
     return fields
   }
 
-  /** Corrects the defaults that depend on gates, after all others were applied; undefined if none do. */
-  get correctDefaults (): ((object: object) => void) | undefined {
-    if (this.#gates.areDefault === true || !this.#defaulted.has(this.#plan)) return undefined
-    return object => {
-      this.#defaulted.visit(this.#plan, object as Plain, '', (holder, gated) => {
-        const { field: { name }, default: fallback, given } = gated
-        if (gated.name === NONE || this.#gates.enabled(gated.name)) holder[name] ??= clone(given)
-        else if (sameValue(holder[name], fallback)) Reflect.deleteProperty(holder, name)
-      })
-    }
+  /** Whether defaults of the type depend on gates here. Found out when first asked: it plans all messages below. */
+  get correctsDefaults (): boolean {
+    this.#correctsDefaults ??= this.#gates.areDefault !== true && this.#defaulted.has(this.#plan)
+    return this.#correctsDefaults
+  }
+
+  /** Corrects the defaults that depend on gates, after all others were applied. */
+  correctDefaults (object: object): void {
+    if (!this.correctsDefaults) return
+    this.#defaulted.visit(this.#plan, object as Plain, '', (holder, gated) => {
+      const { field: { name }, default: fallback, given } = gated
+      if (gated.name === NONE || this.#gates.enabled(gated.name)) holder[name] ??= clone(given)
+      else if (sameValue(holder[name], fallback)) Reflect.deleteProperty(holder, name)
+    })
   }
 }
 
