@@ -1,6 +1,7 @@
 /**
  * Proxies requests to extension servers, after all hooks. Headers name the user; the extension server trusts them
- * because of this server's client certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
+ * because of this server's client certificate. Bodies, watches and upgrades are streamed. Redirects are refused,
+ * except from one hash of an OpenAPI document to the next.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { RelayedAnswer } from '../../answers/answer.js'
@@ -85,7 +86,8 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       throw isClientError(error) ? unreachable(error) : error
     })
     const { statusCode = 0 } = answer
-    if (isRedirect(answer) || statusCode < 200) {
+    const moved = newHashOf(uri, answer)
+    if ((isRedirect(answer) && moved === undefined) || statusCode < 200) {
       answer.destroy()
       throw statusCode < 200
         ? unavailable(`error trying to reach service: invalid status code ${statusCode}`)
@@ -99,12 +101,19 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     return {
       kind: 'passed',
       code: statusCode,
-      headers,
+      headers: moved === undefined ? headers : { ...headers, location: moved },
       body: answer,
       isProxied: true,
       ending: isLongRunning(orch.info) ? ending : undefined
     }
   }
+}
+
+/** Where the document of a group version is now, relative to its path. Undefined if the answer does not say that. */
+function newHashOf (uri: string, answer: IncomingMessage): string | undefined {
+  const { location = '' } = answer.headers
+  const isMove = uri.startsWith('/openapi/v3/') && isRedirect(answer) && location.startsWith(`${uri}?`)
+  return isMove ? location.slice(uri.length) : undefined
 }
 
 async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Parameters<Pools['of']>[0]): Promise<Pool> {

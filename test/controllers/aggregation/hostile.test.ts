@@ -93,6 +93,18 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
     return true
   }
   t.match(await server.get(GADGETS), { code: 502, json: { message: 'the backend attempted to redirect this request, which is not permitted' } })
+  const document = `/openapi/v3${ROOT}`
+  let location = `${document}?hash=2`
+  const moved = shop.instead
+  shop.instead = (_request, raw) => {
+    raw.writeHead(301, { location }).end()
+    return true
+  }
+  t.match(await server.get(`${document}?hash=1`), { code: 301, headers: { location: '?hash=2' } }, 'but to the next hash of a document')
+  for (location of [`https://other.example${document}?hash=2`, `${document}/other?hash=2`, '/openapi/v3/version?hash=2', `//other.example${document}?hash=2`]) t.match(await server.get(`${document}?hash=1`), { code: 502 }, location)
+  location = `${GADGETS}?hash=2`
+  t.match(await server.get(GADGETS), { code: 502 })
+  shop.instead = moved
   t.same((await server.get('/openapi/v2')).json, before)
 
   const documents = ['[]', '{', '{"paths":{}}', `{"paths":{"${GADGETS}":{"get":{"schema":{"$ref":"#/definitions/none"}}}}}`, `{"paths":{"${GADGETS}":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}}`, '{"paths":{"/api/v1/pods":{"get":{}},"__proto__":{}},"definitions":{"__proto__":{}}}']
