@@ -51,7 +51,7 @@ const running = (name: string, restarts: number): object => ({
   state: { running: { startedAt: WHEN } }
 })
 
-const status = (turn: number): object => ({
+export const podStatus = (turn: number): object => ({
   phase: 'Running',
   hostIP: '10.0.12.7',
   podIP: '10.1.4.23',
@@ -64,7 +64,7 @@ const status = (turn: number): object => ({
 const metadata = (name: string): object => ({ name, labels: { app: 'shop', 'pod-template-hash': '5d8f7c9b6d' }, annotations: { 'example.com/checksum': 'a1b2c3d4', 'example.com/scrape': 'true' } })
 
 export const pod = (name: string): string => JSON.stringify({ metadata: metadata(name), spec: podSpec('shop') })
-export const podWithStatus = (name: string, turn: number): string => JSON.stringify({ metadata: metadata(name), spec: podSpec('shop'), status: status(turn) })
+export const podWithStatus = (name: string, turn: number): string => JSON.stringify({ metadata: metadata(name), spec: podSpec('shop'), status: podStatus(turn) })
 
 /** The same pod as the template of a type that has two versions. */
 export const cronJob = (name: string, turn = 0): string => JSON.stringify({

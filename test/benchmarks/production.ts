@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { startEtcd, type EtcdProcess } from '../etcd-process.js'
 import { Ends } from './ends.js'
 import { call, hangUp, pool } from './http1.js'
+import { pod, podStatus } from './pod-objects.js'
 import { cpu, launch, type Launched } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
@@ -23,7 +24,7 @@ const UNIT = 'µs of CPU a request'
 
 type Kind = 'configmaps' | 'secrets' | 'leases'
 
-const pathOf = (kind: Kind, namespace: string): string => `${kind === 'leases' ? LEASES : '/api/v1'}/namespaces/${namespace}/${kind}`
+const pathOf = (kind: Kind | 'pods' | 'events', namespace: string): string => `${kind === 'leases' ? LEASES : '/api/v1'}/namespaces/${namespace}/${kind}`
 
 const SPECIFIC: Readonly<Record<Kind, (turn: number) => object>> = {
   configmaps: turn => ({ data: { text: 'x'.repeat(2048), turn: String(turn) } }),
@@ -41,8 +42,8 @@ interface Request { readonly method: string, readonly path: string, readonly bod
 
 interface Row {
   readonly work: string
-  /** kube-apiserver 1.36 and its etcd: the first thousand, and later ones. */
-  readonly peer: readonly [first: number, later: number]
+  /** kube-apiserver 1.36 and its etcd: the first thousand, and later ones. Default not known. */
+  readonly peer?: readonly [first: number, later: number]
   readonly code: number
   /** Of which goals. */
   readonly goal: 'read' | 'write' | 'check'
@@ -53,6 +54,18 @@ interface Row {
 const created = (kind: Kind) => (namespace: string, name: string): Request => ({ method: 'POST', path: pathOf(kind, namespace), body: bodyOf(kind, name) })
 const onObject = (method: string, kind: Kind, body?: (name: string, version: string) => string, query = '') => (namespace: string, name: string, version: string): Request => (
   { method, path: `${pathOf(kind, namespace)}/${name}${query}`, ...(body === undefined ? {} : { body: body(name, version) }) })
+/** As node agents write them. */
+const eventOf = (namespace: string, name: string): string => JSON.stringify({
+  metadata: { name: `${name}.17a5b2c3d4e5f607` },
+  involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace, name, fieldPath: 'spec.containers{app}' },
+  reason: 'Started',
+  message: 'Started container app',
+  type: 'Normal',
+  count: 1,
+  firstTimestamp: '2026-01-15T10:21:09Z',
+  lastTimestamp: '2026-01-15T10:21:09Z',
+  source: { component: 'node-agent', host: 'node-7' }
+})
 const review = JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: 'team-1' } } })
 
 /** In an order in which the objects of a row are there. */
@@ -61,6 +74,9 @@ export const ROWS: readonly Row[] = [
   { work: 'create Secret', peer: [1520, 1330], code: 201, goal: 'write', request: created('secrets') },
   { work: 'create Lease', peer: [1200, 1050], code: 201, goal: 'write', request: created('leases') },
   { work: 'renew Lease', peer: [1725, 1495], code: 200, goal: 'write', request: onObject('PUT', 'leases', (name, version) => bodyOf('leases', name, 1, version)) },
+  { work: 'create Pod, 8 KB', code: 201, goal: 'write', request: (namespace, name) => ({ method: 'POST', path: pathOf('pods', namespace), body: pod(name) }) },
+  { work: 'status of a Pod, 8 KB', peer: [5000, 5000], code: 200, goal: 'write', request: (namespace, name) => ({ method: 'PATCH', path: `${pathOf('pods', namespace)}/${name}/status`, body: JSON.stringify({ status: podStatus(1) }) }) },
+  { work: 'create Event', code: 201, goal: 'write', request: (namespace, name) => ({ method: 'POST', path: pathOf('events', namespace), body: eventOf(namespace, name) }) },
   { work: 'update ConfigMap', peer: [1620, 1640], code: 200, goal: 'write', request: onObject('PUT', 'configmaps', name => bodyOf('configmaps', name, 1)) },
   { work: 'merge patch of ConfigMap', peer: [1990, 1940], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', () => '{"data":{"turn":"2"}}') },
   { work: 'apply of ConfigMap', peer: [1630, 1990], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', name => bodyOf('configmaps', name, 3), '?fieldManager=bench&force=true') },
@@ -102,7 +118,7 @@ export async function send (port: number, { method, path, body }: Request, expec
 
 /** Namespaces with a role and its binding to the user's group. */
 async function fill ({ port }: Launched, namespaces: number): Promise<void> {
-  const rule = { apiGroups: ['*'], resources: ['configmaps', 'secrets', 'leases'], verbs: ['*'] }
+  const rule = { apiGroups: ['*'], resources: ['configmaps', 'secrets', 'leases', 'pods', 'pods/status', 'events'], verbs: ['*'] }
   await send(port, { method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'team' }, rules: [rule] }) }, 201)
   const binding = JSON.stringify({ metadata: { name: 'team' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' }, subjects: [{ kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }] })
   await pool(namespaces, CALLERS, async at => {
@@ -192,9 +208,9 @@ export async function production (scale: Scale): Promise<void> {
     const later = (name: string, row: Row): number[] => of(name, row).map(({ later }) => later)
     for (const row of ROWS) {
       const { work, peer, goal } = row
-      const most = GOALS[store][goal]
-      report({ work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: of(USUAL.name, row).map(({ first }) => first), limit: [peer[0]], most })
-      report({ work: `${work}, later, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: later(USUAL.name, row), limit: [peer[1]], most })
+      const beside = (known: number | undefined) => known === undefined ? {} : { limit: [known], most: GOALS[store][goal] }
+      report({ work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: of(USUAL.name, row).map(({ first }) => first), ...beside(peer?.[0]) })
+      report({ work: `${work}, later, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: later(USUAL.name, row), ...beside(peer?.[1]) })
       report({ work: `${work}, ${store}, beside the same without RBAC, audit, queues and encryption`, unit: UNIT, ours: later(USUAL.name, row), limit: later('unchecked', row), most: CHECKS })
       report({ work: `${work}, ${store}, 5,000 namespaces beside 10`, unit: UNIT, ours: later('many', row), limit: later('few', row), most: 1.1 })
     }
