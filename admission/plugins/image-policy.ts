@@ -3,6 +3,7 @@
  * server is unavailable, pods are refused, or admitted with an annotation, as configured. (Disabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { withSpan } from '../../registry/trace.js'
@@ -24,23 +25,25 @@ interface Status {
 }
 
 export async function imagePolicy (
-  name: string, { callers, clock, gates }: AdmissionTools, given: PluginConfiguration | undefined
+  name: string, { callers, clock, gates, naming = OWN_NAMES }: AdmissionTools, given: PluginConfiguration | undefined
 ): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
   const metadata = gates.enabled('UnsetTimesAreOmitted') ? {} : { creationTimestamp: null }
+  const apiVersion = naming.group(API_VERSION)
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
   const statusOf = async (
-    spec: object, { signal, trace }: Pick<AdmissionRequest, 'signal' | 'trace'>
+    spec: Spec, { signal, trace }: Pick<AdmissionRequest, 'signal' | 'trace'>
   ): Promise<Status> => {
     const key = JSON.stringify(spec)
     const cached = cache.get(key)
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
-    const body = { kind: 'ImageReview', apiVersion: API_VERSION, metadata, spec, status: { allowed: false } }
+    const shown = shownSpec(spec, naming)
+    const body = { kind: 'ImageReview', apiVersion, metadata, spec: shown, status: { allowed: false } }
     const status = readStatus(
-      await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent))
+      await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)), apiVersion
     )
     const oldest = cache.size >= MAX_CACHED ? cache.keys().next().value : undefined
     if (oldest !== undefined) cache.delete(oldest)
@@ -76,8 +79,25 @@ export async function imagePolicy (
   })
 }
 
+interface Spec {
+  readonly containers?: ReadonlyArray<{ readonly image?: string }>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly namespace?: string
+}
+
+/** The spec by the names of the server that reviews it. */
+const shownSpec = ({ annotations, namespace, ...same }: Spec, naming: Naming): Spec => ({
+  ...same,
+  ...(annotations === undefined
+    ? {}
+    : {
+        annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [naming.key(key), value]))
+      }),
+  ...(namespace === undefined ? {} : { namespace: naming.namespace(namespace) })
+})
+
 /** The review's spec, without empty fields. */
-function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { annotations = {} }, spec }: Pod): object {
+function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { annotations = {} }, spec }: Pod): Spec {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
   const images = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
   const forwarded = Object.entries(annotations).filter(([key]) => key.includes(FORWARDED)).sort(([one], [other]) =>
@@ -92,11 +112,11 @@ function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { an
 }
 
 /** @throws Error if the response is not a review */
-function readStatus (response: unknown): Status {
+function readStatus (response: unknown, apiVersion: string): Status {
   const review = (response ?? {}) as Record<string, unknown> // fields are checked below
   const { status } = review
-  if (!isReview(review, { kind: 'ImageReview', apiVersion: API_VERSION })) {
-    throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
+  if (!isReview(review, { kind: 'ImageReview', apiVersion })) {
+    throw new Error(`the answer is no ImageReview of ${apiVersion}`)
   }
   const { allowed = false, reason = '', auditAnnotations } = (status ?? {}) as Record<string, unknown>
   const texts = auditAnnotations ?? {}

@@ -116,7 +116,7 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, {
     gates: featureGates, clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane,
-    cluster: fastify.orchEgress.cluster, audiences, resources,
+    cluster: fastify.orchEgress.cluster, audiences, resources, naming,
     serviceAccounts: accounts.authenticator
   })
   // Tokens of service accounts say by themselves under which names they are.

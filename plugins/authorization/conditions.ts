@@ -9,7 +9,8 @@ import { CostExceeded } from '../../expressions/program.js'
 import { Fault } from '../../expressions/values.js'
 import { ACCESS_REVIEW } from '../../schemas/api/apiserver/match-conditions.js'
 import type { Metrics } from '../shared/metric-series.js'
-import { specOf, type FailurePolicy } from './webhook.js'
+import { reviewedSpec, type FailurePolicy } from './webhook.js'
+import type { Naming } from '../../schemas/naming.js'
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion' }
 
@@ -17,10 +18,12 @@ export interface ConditionsOptions {
   readonly name: string
   readonly conditions: readonly string[]
   readonly failurePolicy: FailurePolicy
+  /** By which names they are about. */
+  readonly naming: Naming
 }
 
 export function conditional (
-  authorizer: Authorizer, { name, conditions, failurePolicy }: ConditionsOptions, metrics: Metrics
+  authorizer: Authorizer, { name, conditions, failurePolicy, naming }: ConditionsOptions, metrics: Metrics
 ): Authorizer {
   if (conditions.length === 0) return authorizer
   const programs = conditions.map(text => ACCESS_REVIEW.compile(text))
@@ -35,7 +38,7 @@ export function conditional (
 
   /** @returns an Error if a condition failed and none is false */
   const matches = async (attributes: Attributes): Promise<boolean | Error> => {
-    const request = specOf(attributes, 'v1')
+    const request = reviewedSpec(attributes, naming)
     let spent = 0
     let failure: Error | undefined
     for (const [index, program] of programs.entries()) {

@@ -46,10 +46,10 @@ interface Configured {
  * @param changed called with the authorizers of a new content
  */
 export async function configuredAuthorizers (
-  fastify: Having<'orchClock' | 'orchMetrics'>, { authorizers, file }: ConfiguredAuthorizersOptions,
+  fastify: Having<'orchClock' | 'orchMetrics' | 'orchSettings'>, { authorizers, file }: ConfiguredAuthorizersOptions,
   make: (of: ConfiguredAuthorizer) => Promise<Authorizer>, changed: (all: readonly Authorizer[]) => void
 ): Promise<Configured> {
-  const metrics = fastify.orchMetrics
+  const { orchMetrics: metrics, orchSettings: { naming } } = fastify
   const lasting = new Map<AuthorizationMode, Authorizer>()
   let webhooks: readonly Authorizer[] = []
   const madeOf = async (given: readonly ConfiguredAuthorizer[]): Promise<{
@@ -62,7 +62,8 @@ export async function configuredAuthorizers (
       if (webhook === undefined) lasting.set(type, authorizer)
       else made.webhooks.push(authorizer)
       const { conditions = [], failurePolicy = 'NoOpinion' } = webhook ?? {}
-      made.all.push(counted(conditional(authorizer, { name, conditions, failurePolicy }, metrics), entry, metrics))
+      const asked = conditional(authorizer, { name, conditions, failurePolicy, naming }, metrics)
+      made.all.push(counted(asked, entry, metrics))
     }
     return made
   }

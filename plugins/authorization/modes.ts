@@ -68,7 +68,10 @@ const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
     return (await import('./webhook.js')).webhookAuthorizer({
       ...webhook,
       client: { tunnel: fastify.orchEgress.controlPlane, ...outgoingMetrics(fastify.orchMetrics), ...webhook.client }
-    }, { log: fastify.log, clock: fastify.orchClock, timed: reviewMetrics(fastify.orchMetrics, 'authz') })
+    }, {
+      log: fastify.log, clock: fastify.orchClock, timed: reviewMetrics(fastify.orchMetrics, 'authz'),
+      naming: fastify.orchSettings.naming
+    })
   }
 }
 

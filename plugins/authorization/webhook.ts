@@ -8,6 +8,8 @@ import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import { ReportedFailure } from '../../auth/refusal.js'
+import { SubjectAccessReview, type SubjectAccessReviewSpec } from '../../schemas/api/authorization/accessreviews.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -38,6 +40,8 @@ export interface AuthorizationWebhookContext {
   readonly log: FastifyBaseLogger
   readonly clock: Pick<Clock, 'elapsed'>
   readonly timed?: TimeReview
+  /** Of webhooks. Default this server's. */
+  readonly naming?: Naming
 }
 
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
@@ -55,17 +59,18 @@ export function webhookAuthorizer (
     timeout,
     client: tuned
   }: AuthorizationWebhookOptions,
-  { log, clock, timed = answer => answer }: AuthorizationWebhookContext
+  { log, clock, timed = answer => answer, naming = OWN_NAMES }: AuthorizationWebhookContext
 ): Authorizer {
   const client = new HttpClient({
     caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES,
     ...(timeout === undefined ? {} : { deadline: timeout }), ...tuned
   })
-  const apiVersion = `authorization.orch.io/${version}`
+  const apiVersion = naming.group(`authorization.orch.io/${version}`)
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
 
   const lookup = async (spec: string): Promise<Answer<Ruling>> => {
-    const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`
+    const sent = naming.renames ? JSON.stringify(sentAs(version, shownSpec(JSON.parse(spec) as Spec, naming))) : spec
+    const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${sent}}`
     const value = readAccessReview(
       await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })),
       apiVersion
@@ -86,7 +91,8 @@ export function webhookAuthorizer (
   return {
     name: 'Webhook',
     authorize: attributes => {
-      const spec = JSON.stringify(specOf(attributes, version))
+      const own = specOf(attributes)
+      const spec = JSON.stringify(naming.renames ? own : sentAs(version, own))
       return cache.get(spec)?.value ?? cache.fetch(spec, () => lookup(spec)).catch(failed)
     },
     start: async () => { await client.load() },
@@ -94,17 +100,34 @@ export function webhookAuthorizer (
   }
 }
 
-/** The review's spec; empty members are omitted. */
-export function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object {
+type Spec = Partial<SubjectAccessReviewSpec>
+
+/** What is reviewed, as in v1; empty members are omitted. */
+function specOf ({ user, info }: Attributes): Spec {
   const { path, isResourceRequest, verb } = info
   return {
     ...filled(isResourceRequest
-      ? { resourceAttributes: filled({ ...resourceOf(info), ...version === 'v1' ? selectorsOf(info) : {} }) }
+      ? { resourceAttributes: filled({ ...resourceOf(info), ...selectorsOf(info) }) }
       : { nonResourceAttributes: filled({ path, verb }) }),
-    ...filled({
-      user: user.username, [version === 'v1' ? 'groups' : 'group']: user.groups, extra: user.extra, uid: user.uid
-    })
+    ...filled({ user: user.username, groups: user.groups, extra: user.extra, uid: user.uid })
   }
+}
+
+/** What conditions read: what the webhook would be sent in v1. */
+export const reviewedSpec = (attributes: Attributes, naming: Naming): object => naming.renames
+  ? shownSpec(structuredClone(specOf(attributes)), naming)
+  : specOf(attributes)
+
+/** @param spec is taken over */
+const shownSpec = (spec: Spec, naming: Naming): Spec =>
+  naming.shown<{ spec: Spec }>(SubjectAccessReview, { spec }).spec
+
+/** An earlier version knows no selectors, and calls the groups otherwise. */
+function sentAs (version: 'v1' | 'v1beta1', spec: Spec): object {
+  if (version === 'v1') return spec
+  const { groups = [], resourceAttributes, ...same } = spec
+  const { fieldSelector: _fields, labelSelector: _labels, ...plain } = resourceAttributes ?? {}
+  return filled({ resourceAttributes: plain, ...same, group: groups })
 }
 
 const resourceOf = ({ namespace, verb, group, version, resource, subresource, name }: RequestInfo): object =>

@@ -33,17 +33,17 @@ const webhook = (name: string, kubeConfigFile: string, more: Json = {}): Json =>
 
 interface Serving extends Flagged { readonly folder: string, readonly as: (path: string, user?: string) => Promise<number>, readonly rewrite: (authorizers: readonly Json[]) => void }
 
-async function serve (t: Test, authorizers: (folder: string) => readonly Json[], ports: Record<string, number> = {}): Promise<Serving> {
+async function serve (t: Test, authorizers: (folder: string) => readonly Json[], ports: Record<string, number> = {}, more: readonly string[] = []): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-authorization-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  for (const [name, content] of Object.entries({ ...SERVER_FILES, 'ca.crt': CA, tokens: 'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\n' })) {
+  for (const [name, content] of Object.entries({ ...SERVER_FILES, 'ca.crt': CA, tokens: 'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\nsystem-token,system:serviceaccount:kube-system:a,u3,system:serviceaccounts:kube-system\n' })) {
     writeFileSync(join(folder, name), content, { mode: 0o600 })
   }
   for (const [name, port] of Object.entries(ports)) writeFileSync(join(folder, name), kubeconfig(port))
   const file = join(folder, 'authorization.yaml')
   const rewrite = (given: readonly Json[]): void => { writeFileSync(file, JSON.stringify({ ...KIND, authorizers: given })) }
   rewrite(authorizers(folder))
-  const flags = [`--authorization-config=${file}`, `--token-auth-file=${folder}/tokens`]
+  const flags = [`--authorization-config=${file}`, `--token-auth-file=${folder}/tokens`, ...more]
   const { options } = await configuration(parseArguments([`--data-dir=${folder}/data`, ...flags]))
   const server = await flagged(t, folder, flags, { authorization: options.authorization ?? {} })
   return { ...server, folder, rewrite, as: async (path, user = 'ann') => (await server.get(path, { authorization: `Bearer ${user}-token` })).code }
@@ -69,6 +69,18 @@ t.test('webhooks decide in their order, each where its conditions are true', asy
   t.match(metrics, /authorization_decisions_total{type="Webhook",name="one\.example\.com",decision="denied"} 2\n/, 'of ann and of nobody')
   t.match(metrics, /authorization_decisions_total{type="Webhook",name="other\.example\.com",decision="allowed"} 2\n/)
   t.match(metrics, /match_condition_exclusions_total{type="Webhook",name="one\.example\.com"} [1-9]/)
+})
+
+t.test('with --compat-names conditions are about the names that clients and webhooks know', async t => {
+  const system = await reviewer(t, () => ({ allowed: false, denied: true }))
+  const { as } = await serve(t, folder => [
+    webhook('system.example.com', `${folder}/system`, { matchConditions: [{ expression: "has(request.resourceAttributes) && request.resourceAttributes.namespace == 'kube-system'" }, { expression: "!('system:serviceaccounts:kube-system' in request.groups)" }] }),
+    { type: 'AlwaysAllow', name: 'alwaysallow' }
+  ], { system: system.port }, ['--compat-names'])
+  t.equal(await as('/api/v1/namespaces/kube-system/configmaps'), 403)
+  t.equal(await as('/api/v1/namespaces/kube-system/configmaps', 'system'), 200)
+  t.equal(await as(MAPS), 200)
+  t.match(system.asked, [{ spec: { user: 'ann', resourceAttributes: { namespace: 'kube-system' } } }])
 })
 
 t.test('what a webhook that fails means is its policy, and so it is for conditions', async t => {

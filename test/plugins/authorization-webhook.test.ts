@@ -11,17 +11,17 @@ import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
 const YES: Reviewer['answer'] = () => ({ allowed: true })
 
-type Served = Flagged & { readonly get: (url: string) => Promise<{ code: number, json: { message?: string } }> }
+type Served = Flagged & { readonly get: (url: string, as?: string) => Promise<{ code: number, json: { message?: string } }> }
 
 const serve = async (t: Test, port: number, ...flags: string[]): Promise<Served> => await serveAt(t, systemClock, port, ...flags)
 
 async function serveAt (t: Test, clock: Clock, port: number, ...flags: string[]): Promise<Served> {
-  const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(port), tokens: 'ann-token,ann,u1,"dev,ops"\n' })
+  const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(port), tokens: 'ann-token,ann,u1,"dev,ops"\nsystem-token,system:serviceaccount:kube-system:a,u2,system:serviceaccounts:kube-system\n' })
   const mode = flags.some(flag => flag.startsWith('--authorization-mode=')) ? [] : ['--authorization-mode=Webhook']
   const all = [...mode, `--authorization-webhook-config-file=${folder}/webhook`, `--token-auth-file=${folder}/tokens`, ...flags]
   const { options } = await configuration(checkedFlags([`--data-dir=${folder}/data`, ...all]))
   const server = await flagged(t, folder, all, { authorization: options.authorization ?? {}, clock })
-  return { ...server, get: url => server.get(url, { authorization: 'Bearer ann-token' }) }
+  return { ...server, get: (url, as = 'ann') => server.get(url, { authorization: `Bearer ${as}-token` }) }
 }
 
 t.test('the review has the configured version and is sent once while its result is cached', async t => {
@@ -68,6 +68,26 @@ t.test('the review has the requirements of selectors, in v1 of release 1.36', as
     t.equal(service.asked.length, 1, 'the answer is kept')
     await server.get(`${LIST}?fieldSelector=a%3Dc`)
     t.equal(service.asked.length, 2, 'but for that selector alone')
+  }
+})
+
+t.test('with --compat-names a webhook is asked by the names that it knows', async t => {
+  for (const version of ['v1beta1', 'v1']) {
+    const service = await reviewer(t, ({ spec }) => ({ allowed: spec.resourceAttributes?.namespace !== 'kube-system', reason: 'not there' }))
+    const server = await serve(t, service.port, `--authorization-webhook-version=${version}`, '--compat-names')
+    service.asked.length = 0
+    t.equal((await server.get('/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler')).code, 404)
+    t.match(await server.get('/api/v1/namespaces/kube-system/configmaps?labelSelector=kubernetes.io/hostname%3Da'), { code: 403, json: { message: /not there/ } })
+    t.match(await server.get('/api/v1/namespaces/kube-system/configmaps', 'system'), { code: 403 })
+    const labelSelector = { requirements: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['a'] }] }
+    const groups = ['system:serviceaccounts:kube-system', 'system:authenticated']
+    t.match(service.asked, [
+      { apiVersion: `authorization.k8s.io/${version}`, kind: 'SubjectAccessReview', spec: { resourceAttributes: { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', name: 'system:kube-scheduler' }, user: 'ann' } },
+      { spec: { resourceAttributes: { namespace: 'kube-system', labelSelector: version === 'v1' ? labelSelector : undefined } } },
+      { spec: { user: 'system:serviceaccount:kube-system:a', [version === 'v1' ? 'groups' : 'group']: groups } }
+    ])
+    await server.get('/api/v1/namespaces/kube-system/configmaps', 'system')
+    t.equal(service.asked.length, 3, 'and what it said is cached')
   }
 })
 

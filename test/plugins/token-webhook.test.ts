@@ -37,6 +37,14 @@ t.test('a token is reviewed once, whatever the answer is', async t => {
   }
 })
 
+t.test('with --compat-names it is asked by the names that it knows', async t => {
+  const service = await reviewer(t, () => ({ authenticated: true, user: { username: 'system:serviceaccount:kube-system:a', groups: ['system:serviceaccounts:kube-system'] } }))
+  const { ask, seen } = await serve(t, service.port, '--authentication-token-webhook-version=v1', '--compat-names')
+  t.equal(await ask('good'), 200)
+  t.match(service.asked, [{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'good' } }])
+  t.match(seen.at(-1), { username: 'system:serviceaccount:orch-system:a', groups: ['system:serviceaccounts:orch-system', 'system:authenticated'] })
+})
+
 t.test("answers are cached on the server's clock", async t => {
   const service = await reviewer(t, yes)
   const clock = new MovableClock(Date.now(), true)

@@ -40,6 +40,16 @@ t.test('the review has a pod\'s images and its image-policy annotations, and the
   t.equal(images.asked.length, asked + 1)
 })
 
+t.test('with public names the review has those', async t => {
+  const images = await reviewer(t, judged)
+  const server = await serving(t, images.port, {}, { compatNames: true })
+  const pods = PODS.replace('default', 'kube-system')
+  const made = await server.post(pods, pod('a', 'good', { annotations: { 'my.image-policy.k8s.io/break-glass': 'yes' } }))
+  t.equal(made.code, 201)
+  t.match(images.asked, [{ apiVersion: 'imagepolicy.k8s.io/v1alpha1', spec: { annotations: { 'my.image-policy.k8s.io/break-glass': 'yes' }, namespace: 'kube-system' } }])
+  t.match(await server.post(pods, pod('b', 'bad')), { code: 403, json: { message: /bad is bad/ } })
+})
+
 t.test('1.36 sends no creation time of the review', async t => {
   for (const [emulatedVersion, metadata] of [['1.24', { creationTimestamp: null }], ['1.36', {}]] as const) {
     const images = await reviewer(t, judged)
