@@ -1,6 +1,6 @@
 /** Counts and times authentication attempts, with upstream's metric names. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { Metrics } from '../shared/metric-series.js'
+import { doubling, type Metrics } from '../shared/metric-series.js'
 
 export interface Attempts {
   /** @param since start time, monotonic milliseconds */
@@ -11,7 +11,7 @@ export interface Attempts {
   readonly errored: (since: number) => void
 }
 
-const SECONDS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
+const SECONDS = doubling(0.001, 15)
 
 const KNOWN: ReadonlySet<string> = new Set([
   'admin', 'client', 'orch_proxy', 'node-agent', 'system:serviceaccount:orch-system:default'

@@ -1,9 +1,9 @@
 /** Metrics of release 1.36: how requests were decided about, and in what time. */
 import type { Ruling } from '../../auth/authorizer.js'
-import type { Metrics } from '../shared/metric-series.js'
+import { doubling, type Metrics } from '../shared/metric-series.js'
 
 /** Bounds of the histogram in seconds: 1 ms, then each twice the one before. */
-const SECONDS = Array.from({ length: 15 }, (_, power) => 1e-3 * 2 ** power)
+const SECONDS = doubling(0.001, 15)
 const RESULTS = ['allowed', 'denied', 'no-opinion', 'error'] as const
 
 const resultOf = ({ decision, evaluationError }: Ruling): typeof RESULTS[number] =>

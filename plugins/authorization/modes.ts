@@ -5,6 +5,7 @@ import type { Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
 import { failureFields } from '../../storage/errors.js'
 import type { Follow } from '../../auth/follow.js'
 import { followWith } from '../../controllers/follow.js'
+import { doubling } from '../shared/metric-series.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import { reviewMetrics } from '../shared/review-metrics.js'
 import { abacAuthorizer } from '../../auth/abac.js'
@@ -42,7 +43,7 @@ const follow = (fastify: AuthorizingServer): Follow =>
   })
 
 /** Exponential buckets from 0.1 ms. */
-const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power)
+const GRAPH_SECONDS = doubling(0.0001, 12)
 
 /** Modules of a mode are loaded only if it is enabled. */
 const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (

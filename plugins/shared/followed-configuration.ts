@@ -2,12 +2,10 @@
  * A configuration file that is followed: a new content is used if it is valid, otherwise what was used before stays.
  * One line of the log and the metrics of the public project say which.
  */
-import { createHash } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
 import { WatchedFiles } from '../../clients/watched-files.js'
-import { identityOn } from '../../controllers/identity-lease.js'
 import type { Clock } from '../../event-loop/clock.js'
+import { digest, SERVER, serverHash } from './hashed-labels.js'
 import type { Metrics } from './metric-series.js'
 
 export interface FollowedConfiguration {
@@ -21,14 +19,6 @@ export interface FollowedConfiguration {
 }
 
 interface Context { readonly log: FastifyBaseLogger, readonly metrics: Metrics, readonly clock: Clock }
-
-/** As labels of metrics have hashes in the public project. */
-export const digest = (content: string | Buffer): string =>
-  `sha256:${createHash('sha256').update(content).digest('hex')}`
-
-/** The label that says which server it is, and its value. */
-export const SERVER = 'apiserver_id_hash'
-export const serverHash = (): string => digest(identityOn(hostname()))
 
 /** Rejects if the file cannot be read. @returns a function that ends it */
 export async function followConfiguration (

@@ -19,6 +19,10 @@ export interface GaugeMetric extends Metric<Gauge> {
   forget: (...values: string[]) => void
 }
 
+/** Bounds of a histogram: `count` of them, each twice the one before. */
+export const doubling = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, power) => first * 2 ** power)
+
 export const LIMIT = 1000
 const UNEXPECTED = 'unexpected'
 

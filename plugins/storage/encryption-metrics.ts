@@ -1,11 +1,11 @@
 /** Metrics of encryption at rest, with upstream's names. */
 import type { Clock } from '../../event-loop/clock.js'
 import type { TransformationObserver } from '../../storage/encryption/observer.js'
-import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
+import { doubling, type Counter, type Histogram, type Metrics } from '../shared/metric-series.js'
 import { keyServiceObservers } from './key-service-metrics.js'
 
 /** Seconds: 5 µs, doubled 13 times. */
-const SECONDS = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power)
+const SECONDS = doubling(5e-6, 14)
 
 export function observeEncryption (metrics: Metrics, clock: Clock): TransformationObserver {
   const { counter, histogram } = metrics

@@ -1,11 +1,10 @@
 /** Metrics of key services of version 2, with upstream's names. Those of calls are there once a service is called. */
 import type { Clock } from '../../event-loop/clock.js'
 import type { KeyServiceObserver } from '../../storage/encryption/observer.js'
-import { digest, SERVER, serverHash } from '../shared/followed-configuration.js'
-import type { Metrics } from '../shared/metric-series.js'
+import { digest, SERVER, serverHash } from '../shared/hashed-labels.js'
+import { doubling, type Metrics } from '../shared/metric-series.js'
 
-/** Bounds of the histogram in seconds: 100 µs, then each twice the one before. */
-const SECONDS = Array.from({ length: 20 }, (_, power) => 1e-4 * 2 ** power)
+const SECONDS = doubling(1e-4, 20)
 const NAME = 'apiserver_envelope_encryption'
 /** How many keys of services are remembered with their hash. */
 const MAX_HASHES = 1000

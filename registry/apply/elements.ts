@@ -70,12 +70,10 @@ function json (text: string, whole: string): unknown {
 /** Sorts as upstream: fields, keys, values, indexes; each by content. */
 export function sortElements (elements: string[]): string[] {
   if (elements.length < 2) return elements
-  if (elements.every(isPlainField)) {
-    return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
+  if (!elements.every(isPlainField) && !haveOneText(elements)) {
+    return elements.map(readElement).sort(compareElements).map(({ text }) => text)
   }
-  return haveOneText(elements)
-    ? elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
-    : elements.map(readElement).sort(compareElements).map(({ text }) => text)
+  return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
 }
 
 /** A plain text, or the only key with one: such elements sort as they are, as no character is below the quote's. */
