@@ -49,6 +49,7 @@ const UNLIMITED = 2 ** 30
 
 const logOptions = (values: Values): Omit<AuditOptions, 'policy' | 'webhook'> => ({
   path: values['audit-log-path'],
+  version: values['audit-log-version'],
   format: values['audit-log-format'],
   mode: values['audit-log-mode'],
   maxAgeDays: values['audit-log-maxage'],
@@ -62,6 +63,7 @@ async function webhookOptions (values: Values): Promise<NonNullable<AuditOptions
   const { endpointIn } = await import('./kubeconfigs.js')
   return {
     endpoint: await endpointIn('audit-webhook-config-file', values['audit-webhook-config-file']),
+    version: values['audit-webhook-version'],
     mode: values['audit-webhook-mode'],
     initialBackoff: values['audit-webhook-initial-backoff'],
     ...delivery('audit-webhook', values)

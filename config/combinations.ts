@@ -75,6 +75,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const gates = mixedForms(values['feature-gates']) ?? settingsProblem(settings, values['emulated-version'])
   if (gates !== undefined) refuse('feature-gates', gates)
   checkEmulation(values, refuse)
+  checkAuditVersions(values, refuse)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   }
@@ -178,6 +179,13 @@ function checkEmulation (values: Values, refuse: Refuse): void {
     if (values[flag] && release === newest) {
       refuse(flag, `is for --emulated-version of an earlier release than ${newest}; leave it out`)
     }
+  }
+}
+
+/** Events in public names are those that clients with these see. */
+function checkAuditVersions (values: Values, refuse: Refuse): void {
+  for (const flag of ['audit-log-version', 'audit-webhook-version'] as const) {
+    if (values[flag] !== 'audit.orch.io/v1' && !values['compat-names']) refuse(flag, 'needs --compat-names beside it')
   }
 }
 

@@ -58,6 +58,8 @@ export interface Naming {
   readonly ownClaims: (sent: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** An AdmissionReview or ConversionReview, as JSON. */
   readonly review: (own: string) => ReviewNames
+  /** An audit event, as JSON. */
+  readonly event: Rename
   /** Of OpenAPI documents. */
   readonly title: string
   /** With which headers of the project begin. */
@@ -104,6 +106,7 @@ export const OWN_NAMES: Naming = {
   claims: same,
   ownClaims: same,
   review: body => ({ body, answer: same }),
+  event: same,
   title: 'orch',
   headerPrefix: 'x-orch',
   accepted: same,

@@ -31,6 +31,7 @@ const DELIVERY: Table<Pick<AuditOptions, 'mode' | 'batch' | 'truncate'>> = {
 export const audit: Option<AuditOptions> = members<AuditOptions>({
   policy: configured(AuditPolicy),
   path: string(),
+  version: fromFlag(log['audit-log-version']),
   format: fromFlag(log['audit-log-format']),
   maxAgeDays: number(),
   maxBackups: fromFlag(log['audit-log-maxbackup']),
@@ -40,6 +41,7 @@ export const audit: Option<AuditOptions> = members<AuditOptions>({
   ...DELIVERY,
   webhook: members<Webhook>({
     endpoint: required(endpoint),
+    version: fromFlag(webhook['audit-webhook-version']),
     initialBackoff: fromFlag(webhook['audit-webhook-initial-backoff']),
     client: object(),
     ...DELIVERY

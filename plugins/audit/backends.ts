@@ -5,13 +5,16 @@ import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import { openBackend, type AuditBackend, type AuditBackendOptions } from './backend.js'
 import type { BatchOptions, OnLost } from './batches.js'
-import { jsonLine, type AuditEvent } from './event.js'
+import type { Naming } from '../../schemas/naming.js'
+import { eventJson, jsonLine, type AuditEvent, type EventForm, type EventVersion } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
 import type { Having } from '../../answers/server.js'
 
 export interface BackendsOptions extends Partial<SinkOptions>, Partial<AuditBackendOptions> {
-  /** `json` for objects of audit.orch.io/v1, `legacy` for text lines. Default json. */
+  /** Of the log's events, whose names it says; the public one with `compatNames`. Default audit.orch.io/v1. */
+  readonly version?: EventVersion
+  /** `json` for objects, `legacy` for text lines. Default json. */
   readonly format?: 'json' | 'legacy'
   /** In addition to the log, or instead of it. Default mode batch. */
   readonly webhook?: AuditWebhookOptions & Partial<AuditBackendOptions>
@@ -36,9 +39,11 @@ export interface Backends {
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
 export async function openBackends (
   {
-    path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation
+    path, version, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation
   }: BackendsOptions,
-  { orchMetrics: metrics, orchEgress: egress, log }: Having<'orchEgress' | 'orchMetrics'>
+  {
+    orchMetrics: metrics, orchEgress: egress, orchSettings: { naming }, log
+  }: Having<'orchEgress' | 'orchMetrics' | 'orchSettings'>
 ): Promise<Backends> {
   const errors = metrics.counter(
     'apiserver_audit_error_total',
@@ -48,6 +53,7 @@ export async function openBackends (
   const backends: AuditBackend[] = []
   let abort = (): void => {}
   if (path !== undefined) {
+    const form = formOf(version, naming)
     const lost = counting(errors, 'log', occasionally(
       (error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY
     ))
@@ -55,7 +61,7 @@ export async function openBackends (
     const sink = openSink({ path, ...rotation }, error => { lost(0, error) })
     backends.push(openBackend({ mode, batch: { ...LOG_BATCH, ...batch }, truncate }, {
       deliver: lines => sink.write(lines.join('')),
-      text: format === 'json' ? jsonLine : event => event.legacy(),
+      text: format === 'json' ? (event, whole) => jsonLine(event, whole, form) : event => event.legacy(),
       lost,
       close: () => sink.close()
     }))
@@ -70,13 +76,14 @@ export async function openBackends (
       ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client }
     })
     await load()
+    const form = formOf(options.version, naming)
     abort = () => {
       log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; ` +
         'apiserver_audit_error_total counted those before')
       sent.abort()
     }
     backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, {
-      deliver, maxInFlight: CALLS_AT_ONCE, lost, close
+      deliver, text: (event, whole) => eventJson(event, whole, form), maxInFlight: CALLS_AT_ONCE, lost, close
     }))
   }
   return {
@@ -94,6 +101,13 @@ export async function openBackends (
       clearTimeout(late)
     }
   }
+}
+
+/** @throws TypeError for public names that this server does not have */
+function formOf (version: EventVersion | undefined, naming: Naming): EventForm {
+  if (version === undefined || version === 'audit.orch.io/v1') return {}
+  if (naming.renames) return { version, names: naming }
+  throw new TypeError(`audit events of ${version} need the option compatNames`)
 }
 
 function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): OnLost {

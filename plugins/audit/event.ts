@@ -5,6 +5,7 @@
  */
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { Status } from '../../schemas/status.js'
 import {
   truncate, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson,
@@ -78,8 +79,23 @@ export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
 /** Annotation of events without their objects. */
 export const TRUNCATED = { 'audit.orch.io/truncated': 'true' }
 
+/** The serialization of an event. */
+export interface EventForm {
+  /** Group and version. Default audit.orch.io/v1. */
+  readonly version?: EventVersion | undefined
+  readonly names?: Pick<Naming, 'event' | 'renames'>
+}
+
+/** Characters of an event whose objects get other names; they are parsed in one turn. Others are left out. */
+const MAX_RENAMED = 512 * 1024
+
+export type EventVersion = 'audit.orch.io/v1' | 'audit.k8s.io/v1'
+
 /** The event as a list item. @param whole false omits the objects and adds the annotation */
-export const eventJson = (event: AuditEvent, whole = true): string => `{${membersOfEvent(event, whole)}}`
+export function eventJson (event: AuditEvent, whole = true, { names = OWN_NAMES }: EventForm = {}): string {
+  const json = `{${membersOfEvent(event, whole)}}`
+  return whole && names.renames && json.length > MAX_RENAMED ? eventJson(event, false, { names }) : names.event(json)
+}
 
 function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
   const objects = whole
@@ -90,9 +106,9 @@ function membersOfEvent ({ head, request, response, times, annotations }: AuditE
   return `${head}${objects},${times}${said === '' ? '' : `,"annotations":{${said}}`}`
 }
 
-/** The event as a log line. */
-export const jsonLine = (event: AuditEvent, whole = true): string =>
-  `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
+/** The event as a log line, by the names of its reader. */
+export const jsonLine = (event: AuditEvent, whole = true, { version, names = OWN_NAMES }: EventForm = {}): string =>
+  `{"kind":"Event","apiVersion":"${version ?? 'audit.orch.io/v1'}",${eventJson(event, whole, { names }).slice(1)}\n`
 
 /** The reason alone, as the message too. */
 function bare ({ code, status }: Outcome): Outcome {

@@ -23,7 +23,7 @@ export interface AuditOptions extends BackendsOptions {
 }
 
 async function audit (
-  fastify: Having<'orchClock' | 'orchEgress' | 'orchMetrics'>, { policy, ...options }: AuditOptions
+  fastify: Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchSettings'>, { policy, ...options }: AuditOptions
 ): Promise<void> {
   const metrics = auditMetrics(fastify.orchMetrics)
   const isOn = options.path !== undefined || options.webhook !== undefined
@@ -81,5 +81,5 @@ export default plugin<AuditOptions>()(audit, {
   name: 'orch/audit',
   fastify: '5.x',
   dependencies: ['orch/authentication'],
-  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics'], request: ['orch'] }
+  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchSettings'], request: ['orch'] }
 })

@@ -1,9 +1,12 @@
 /** Sends events as an EventList to a webhook; retries with exponential back-off. */
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
 import type { Endpoint } from '../../clients/kubeconfig.js'
+import type { EventVersion } from './event.js'
 import type { Deliver } from './batches.js'
 
 export interface AuditWebhookOptions {
+  /** Of the events, whose names it says; the public one with `compatNames`. Default audit.orch.io/v1. */
+  readonly version?: EventVersion
   readonly endpoint: Endpoint
   /** Milliseconds before the second attempt. Default 10,000. */
   readonly initialBackoff?: number
@@ -26,7 +29,9 @@ export interface AuditWebhook {
   close: () => Promise<void>
 }
 
-export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned }: AuditWebhookOptions): AuditWebhook {
+export function auditWebhook (
+  { endpoint, version = 'audit.orch.io/v1', initialBackoff = 10_000, client: tuned }: AuditWebhookOptions
+): AuditWebhook {
   let waits = 0
   for (let attempt = 0; attempt < ATTEMPTS - 1; attempt++) waits += initialBackoff * FACTOR ** attempt * 1.2
   const client = new HttpClient({
@@ -37,7 +42,7 @@ export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned
   const retry = { attempts: ATTEMPTS, first: initialBackoff, factor: FACTOR }
   return {
     deliver: async items => {
-      const body = `{"kind":"EventList","apiVersion":"audit.orch.io/v1","metadata":{},"items":[${items.join(',')}]}`
+      const body = `{"kind":"EventList","apiVersion":"${version}","metadata":{},"items":[${items.join(',')}]}`
       await client.call({
         method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, */*' }, body, retry,
         signal: ending.signal

@@ -1,6 +1,7 @@
 /** The public project's names, for clients, and for servers that know no others. */
 import type { Plain } from '../language/types.js'
 import type { Naming } from '../naming.js'
+import { publicEvent } from './audit-events.js'
 import { ownClaims, translateClaims } from './claims.js'
 import { publicMessage } from './definitions.js'
 import { publicHost, translatePath, translateQuery } from './requests.js'
@@ -33,6 +34,7 @@ export const PUBLIC_NAMES: Naming = {
   claims: translateClaims,
   ownClaims,
   review: publicReview,
+  event: publicEvent,
   title: 'Kubernetes',
   headerPrefix: 'x-kubernetes',
   accepted: ownTypes,

@@ -21,7 +21,7 @@ function messageOf (object: Plain): Message {
 }
 
 /** Objects by themselves; what is none stays. */
-const shown = (value: unknown): unknown => isObject(value) ? publicObject(messageOf(value), value) : value
+export const shown = (value: unknown): unknown => isObject(value) ? publicObject(messageOf(value), value) : value
 const ownConverted = (value: unknown): unknown =>
   isObject(value) ? translateValues(PartialObjectMetadata, value) : value
 
@@ -61,7 +61,7 @@ function translateReview (review: Plain): void {
   if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(shown)
 }
 
-function translateUserInfo (user: Plain): Plain {
+export function translateUserInfo (user: Plain): Plain {
   const { extra, ...rest } = user
   for (const member of USER) {
     const value = rest[member]

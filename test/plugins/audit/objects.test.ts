@@ -193,3 +193,41 @@ t.test('the event of a failed authorization has no details of the failure', asyn
   const done = written.split('\n').filter(Boolean).map(line => JSON.parse(line) as Json).filter(({ stage, objectRef }) => stage !== 'RequestReceived' && objectRef?.resource === 'configmaps')
   t.strictSame(done.map(({ annotations }) => annotations as unknown), [{ 'authorization.orch.io/reason': 'internal error' }, { 'authorization.orch.io/reason': 'internal error' }])
 })
+
+t.test('events of the public version have the names that clients with public names see', async t => {
+  const path = join(t.testdir(), 'audit.log')
+  const server = await build(t, {
+    compatNames: true,
+    authorization: { modes: ['RBAC'] },
+    authentication: { tokens: 'root,root,1,system:masters\nnode,system:serviceaccount:kube-system:a,2,system:serviceaccounts:kube-system\n' },
+    audit: { path, version: 'audit.k8s.io/v1', policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules: [{ level: 'RequestResponse' }], omitStages: ['RequestReceived'] } }
+  })
+  const as = (user: string, more: Record<string, string> = {}): Record<string, string> => ({ authorization: `Bearer ${user}`, ...more })
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
+  const rule = { apiGroups: ['storage.k8s.io'], resources: ['csinodes'], verbs: ['get'] }
+  await server.post(roles, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'system:kube-scheduler-x', labels: { 'kubernetes.io/bootstrapping': 'x' }, annotations: { note: 'about kubernetes.io\u009b' } }, rules: [rule] }, as('root'))
+  await server.call('PATCH', `${roles}/system:kube-scheduler-x`, { metadata: { labels: { 'kubernetes.io/bootstrapping': 'y' } }, rules: [rule, rule] }, as('root', { 'content-type': 'application/merge-patch+json' }))
+  await server.get(`${roles}?fieldSelector=metadata.name%3Dsystem:kube-scheduler`, as('root'))
+  await server.get(`${roles}/system:kube-scheduler`, as('root', { 'impersonate-user': 'system:kube-scheduler' }))
+  await server.get('/api/v1/namespaces/kube-system/secrets/a', as('node'))
+  await server.get('/api/v1/namespaces/kube-system', as('root', { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' }))
+  await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'large' }, data: { a: 'x'.repeat(600_000) } }, as('root'))
+  await server.app.close()
+  const lines = readFileSync(path, 'utf8').split('\n').filter(line => line.includes('"requestURI":"/api'))
+  t.notMatch(lines.join('\n').replace(/"manager":"orch-apiserver"|"orch-scheduler"/g, ''), /orch/)
+  t.notMatch(lines.join(''), /\u009b/)
+  const [created, patched, listed, impersonated, refused, tabled, large] = lines.map(line => JSON.parse(line) as Json)
+  t.match(created, {
+    kind: 'Event', apiVersion: 'audit.k8s.io/v1', verb: 'create', user: { username: 'root' }, objectRef: { resource: 'clusterroles', name: 'system:kube-scheduler-x', apiGroup: 'rbac.authorization.k8s.io' },
+    requestObject: { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { labels: { 'kubernetes.io/bootstrapping': 'x' } }, rules: [rule] }, responseObject: { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { annotations: { note: 'about kubernetes.io\u009b' } }, rules: [rule] },
+    annotations: { 'authorization.k8s.io/decision': 'allow' }
+  })
+  t.strictSame(patched?.['requestObject'], { metadata: { labels: { 'kubernetes.io/bootstrapping': 'y' } }, rules: [rule, rule] }, 'as it was sent')
+  t.match(patched?.['responseObject'], { rules: [rule, rule] })
+  t.match(listed?.['responseObject'], { kind: 'ClusterRoleList', apiVersion: 'rbac.authorization.k8s.io/v1', items: [{ metadata: { name: 'system:kube-scheduler' } }] })
+  t.match(impersonated, { impersonatedUser: { username: 'system:kube-scheduler' }, responseStatus: { code: 403, details: { name: 'system:kube-scheduler', group: 'rbac.authorization.k8s.io' } } })
+  t.match(refused, { user: { username: 'system:serviceaccount:kube-system:a' }, objectRef: { namespace: 'kube-system' }, responseStatus: { message: /in the namespace "kube-system"/ }, annotations: { 'authorization.k8s.io/decision': 'forbid' } })
+  t.match(tabled, { responseObject: { kind: 'Table', apiVersion: 'meta.k8s.io/v1', rows: [{ object: { metadata: { name: 'kube-system' } } }] } })
+  t.match(large, { objectRef: { name: 'large' }, requestObject: undefined, annotations: { 'audit.k8s.io/truncated': 'true' } }, 'objects are parsed in one turn, so they are bounded')
+  await t.rejects(build(t, { audit: { path, version: 'audit.k8s.io/v1' } }), { message: 'audit events of audit.k8s.io/v1 need the option compatNames' })
+})
