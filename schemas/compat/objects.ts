@@ -12,7 +12,8 @@ import { membersOf, type Place } from './places.js'
 import { translatePath } from './requests.js'
 import { publicWords } from './sentences.js'
 import { bounded, namesOf, SIGNS, translateGroup } from './text.js'
-import { translateFields, translateStruct, type Kept } from './values.js'
+import { translateFields } from './field-trees.js'
+import { translateStruct, type Kept } from './values.js'
 
 export const rootOf = (message: Message): Place & { kind: 'struct' } =>
   ({ kind: 'struct', members: membersOf(planOf(message)) })

@@ -191,3 +191,54 @@ export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   const typed = plan.message.type !== undefined
   return { places, beside, message: plan.message, names: membersOfSchemas(plan.message), typed }
 })
+
+/** The places of members that hold names: most do not, and most of an object need not be visited. */
+export const namedPlaces = perMembers(members => new Map([...members.places].filter(([, place]) => holdsNames(place))))
+
+/** The same for trees of `fieldsV1`, in which values have no place but those of sets and keys; by `f:NAME`. */
+export const renamingPlaces = perMembers(members =>
+  new Map([...members.places].filter(([, place]) => isRenamed(place)).map(([name, place]) => [`f:${name}`, place])))
+
+const haveNames = anyMembers(({ beside, typed, places }) =>
+  typed || beside !== undefined || [...places.values()].some(holdsNames))
+const areRenamed = anyMembers(({ names, places }) => names !== undefined || [...places.values()].some(isRenamed))
+
+function holdsNames (place: Place): boolean {
+  if (place.kind === 'items') return holdsNames(place.item)
+  return place.kind !== 'struct' || haveNames(place.members)
+}
+
+function isRenamed (place: Place): boolean {
+  switch (place.kind) {
+    case 'text': return place.list
+    case 'items': return isRenamed(place.item) || hasNamedKeys(place.item)
+    case 'struct': return areRenamed(place.members)
+    default: return true
+  }
+}
+
+/** Whether the fields that make up the key of an item may be names. */
+const hasNamedKeys = (item: Place): boolean => item.kind !== 'struct' || item.members.typed ||
+  item.members.beside !== undefined || [...item.members.places.values()].some(({ kind }) => kind === 'text')
+
+function perMembers<T extends object> (find: (members: Members) => T): (members: Members) => T {
+  const known = new WeakMap<Members, T>()
+  return members => {
+    let made = known.get(members)
+    if (made === undefined) known.set(members, made = find(members))
+    return made
+  }
+}
+
+/** Whether it is true of members, or of those below, which `holds` asks for; true of a type that contains itself. */
+function anyMembers (holds: (members: Members) => boolean): (members: Members) => boolean {
+  const known = new WeakMap<Members, boolean>()
+  return members => {
+    const before = known.get(members)
+    if (before !== undefined) return before
+    known.set(members, true)
+    const found = holds(members)
+    known.set(members, found)
+    return found
+  }
+}

@@ -4,7 +4,8 @@ import { Signs, type Renamed, type Renaming } from '../codec/renaming.js'
 import { keptBy, rootOf } from './objects.js'
 import type { Members, Place } from './places.js'
 import { SIGNS, translateGroup } from './text.js'
-import { translateFields, translateValue, valueOf } from './values.js'
+import { translateFields } from './field-trees.js'
+import { translateValue, valueOf } from './values.js'
 
 /** An object with more names is looked through as a whole. */
 const MAX_SIGNS = 4096
