@@ -58,7 +58,7 @@ class Compiler {
     switch (node.op) {
       case 'constant': return always(valueOf(node.value))
       case 'name': return variable(node.name, scope, 1)
-      case 'select': return this.#select(node, this.compile(node.of, scope), scope)
+      case 'select': return this.#select(node, this.#accessed(node.of, scope), scope)
       case 'call': return this.#call(node, scope)
       case 'logic': return this.#logic(node, scope)
       case 'choice': return this.#choice(node, scope)
@@ -91,10 +91,29 @@ class Compiler {
     const { name, target, args, qualified } = node
     const receiver = target === undefined || qualified !== undefined ? [] : [target]
     const key = qualified ?? (target === undefined ? name : `.${name}`)
+    if (ACCESSES.has(key)) return this.#access(node, this.#accessed(args[0] as Node, scope), scope) // as parsed
     const parts = [...receiver, ...args].map(part => this.compile(part, scope))
     if (key === '.or' || key === '.orValue') return alternative(parts, key === '.or')
     if (key === '@in' && args[1]?.op === 'list' && args[1].items.length === 0) return always(false)
     return this.#applied(key, parts)
+  }
+
+  /** What something is accessed of. As upstream, all but variables, accesses and choices cost one more there. */
+  #accessed (node: Node, scope: Scope): Code {
+    const code = this.compile(node, scope)
+    if (node.op === 'name' || node.op === 'choice' || isAccess(node)) return code
+    return {
+      ...code,
+      run: frame => {
+        frame.meter.spend(1)
+        return code.run(frame)
+      }
+    }
+  }
+
+  /** @param of the first operand */
+  #access ({ name, args }: Call, of: Code, scope: Scope): Code {
+    return this.#applied(name, [of, this.#branch(args[1] as Node, scope)]) // as parsed
   }
 
   #applied (key: string, parts: readonly Code[]): Code {
@@ -167,17 +186,13 @@ class Compiler {
     })
   }
 
-  /** A part of a choice; as upstream, a variable there costs nothing. */
+  /** A part of a choice, or an index: as upstream, what it accesses something of costs no more than its value. */
   #branch (node: Node, scope: Scope): Code {
     if (node.op === 'name') return variable(node.name, scope, 0)
-    if (node.op === 'select' && !node.test && isAccess(node.of)) {
-      return this.#select(node, this.#branch(node.of, scope), scope)
-    }
-    if (node.op === 'call' && ACCESSES.has(node.name) && isAccess(node.args[0])) {
-      const [of, index] = node.args as [Node, Node] // as parsed
-      return this.#applied(node.name, [this.#branch(of, scope), this.compile(index, scope)])
-    }
-    return this.compile(node, scope)
+    if (!isAccess(node)) return this.compile(node, scope)
+    return node.op === 'select'
+      ? this.#select(node, this.#branch(node.of, scope), scope)
+      : this.#access(node, this.#branch(node.args[0] as Node, scope), scope) // as parsed
   }
 
   #choice ({ args: [condition, yes, no] }: Choice, scope: Scope): Code {
@@ -263,12 +278,8 @@ class Compiler {
   }
 }
 
-/** Whether a part is a variable, or accesses of one. */
-function isAccess (node: Node | undefined): boolean {
-  if (node?.op === 'name') return true
-  if (node?.op === 'select') return !node.test && isAccess(node.of)
-  return node?.op === 'call' && ACCESSES.has(node.name) && isAccess(node.args[0])
-}
+const isAccess = (node: Node): node is Select | Call =>
+  node.op === 'select' ? !node.test : node.op === 'call' && ACCESSES.has(node.name)
 
 const always = (value: Value): Code => ({ run: () => value, always: value })
 const areConstant = (parts: readonly Code[]): parts is Array<Code & { always: Value }> =>

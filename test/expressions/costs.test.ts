@@ -36,6 +36,10 @@ t.test('evaluations cost what upstream charges', async t => {
     true: 0, 'self.n == 1': 3, 'self.n == self.m': 5, '1 + 1 == 2': 2, 'has(self.n)': 1, 'has(self.inner) || has(self.n)': 2, 'self.n == 1 || self.m == 2': 3, 'self.n == 2 || self.m == 2': 6,
     // a literal of constants is built once, and so is what a conversion makes of one
     '[1, 2].size() == 2': 2, '[self.n, 2].size() == 2': 14, '{"a": self.n}.size() == 1': 34, 'duration("1s") == duration("1s")': 1, 'int("1") == 1': 1, 'self.n in []': 0, 'self.n in [1, 2]': 2, 'self.n in self.numbers': 7,
+    // so is a bare variable as an index
+    'self.map.all(k, self.map[k] != "")': 2 + 2 * (3 + 1 + 2) + 1, 'self.numbers[self.n] == 2': 5, 'self.numbers[self.n + 1] == 3': 7, 'self.map.all(k, self.map[?k].hasValue())': 2 + 2 * (3 + 1 + 3) + 1,
+    // an access costs one more where it begins at anything but a variable or a choice
+    '[self.n][0] == 1': 15, '[[self.n]][0][0] == 1': 26, '{"a": self.n}.a == 1': 35, 'has({"a": self.n}.a)': 33, '(self.n == 1 ? [self.n] : [2])[0] == 1': 17, '(self.n == 2 ? 1 : [self.n][0]) == 1': 17, 'self.numbers[[self.n][0]] == 2': 17,
     // a bare variable in a choice is free
     'self.n == 1 ? self.n > 0 : self.m > 0': 6, '(self.n == 1 ? self.n : self.m) == 1': 5, 'true ? self.texts.size() > 0 : false': 4,
     'self.s == "abc"': 3, 'self.s == "abcdefghijklm"': 4, 'self.s < ""': 2, 'self.s.startsWith("a")': 4, 'self.s.contains("bc")': 4, 'self.s.matches("^[a-z]+$")': 6, 'self.s + "a" == "b"': 5, 'self.s.replace("a", "b") == ""': 5, 'self.s.split("a").size() == 2': 7, 'string(self.n) == "1"': 4, 'self.texts.join(",").size() == 14': 7, 'self.s.indexOf("b") == 1': 4, 'self.texts.indexOf("a") == 0': 6, 'self.s.size() == 12': 4,
