@@ -233,6 +233,16 @@ t.test('of two definitions with the same name the first one gets it', async t =>
   t.equal((await server.get(WIDGETS.replace('widgets', 'gadgets'))).code, 200)
 })
 
+t.test('a definition whose status lists a version that it lacks can be deleted', async t => {
+  const server = await build(t)
+  await install(server, definition())
+  const url = `${DEFINITIONS}/widgets.example.com`
+  t.equal((await server.patch(`${url}/status`, { status: { storedVersions: ['v1', 'gone'] } })).code, 200)
+  t.match(await server.patch(url, { metadata: { labels: { a: 'b' } } }), { code: 422, json: { details: { causes: [{ field: 'status.storedVersions[1]' }] } } })
+  t.equal((await server.delete(url)).code, 202)
+  await until(async () => (await server.get(url)).code === 404)
+})
+
 t.test('the objects of a type are deleted before its definition', async t => {
   const server = await build(t)
   await install(server, definition())

@@ -42,7 +42,8 @@ export function * validateDefinition (
   yield
   if (old !== undefined) validateFixed(spec, old, report)
   validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
-  validateStored(definition, report)
+  // Versions that status lists by mistake must not keep a definition from going.
+  if (definition.metadata.deletionTimestamp === undefined) validateStored(definition, report)
   validateApproval(definition, old, report, gates)
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     invalid(
