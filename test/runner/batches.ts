@@ -1,6 +1,6 @@
 /**
- * Which test files share a process. Loading the server and tap costs nearly a second of CPU, and servers start several times faster with optimized
- * code: the 26 files of conformance/ take 91 s of CPU one by one and 53 s together.
+ * Which test files share a process. Loading the server and tap costs nearly two seconds of CPU, and servers start
+ * several times faster with optimized code: the 26 files of conformance/ take 91 s of CPU one by one and 53 s together.
  */
 
 /** Files below the folders of one line share processes; the first matching line counts. A test may run in a process in which any of them ran before. */
@@ -8,7 +8,7 @@ const SHARED = [
   ['conformance/'],
   ['admission/'],
   ['bad-input/'],
-  ['auth/abac', 'auth/rbac', 'clients/', 'controllers/aggregation/', 'controllers/custom/', 'flow-control/', 'properties/', 'storage/encryption/'],
+  ['auth/abac', 'auth/node', 'auth/rbac', 'clients/', 'controllers/aggregation/', 'controllers/custom/', 'flow-control/', 'properties/', 'storage/encryption/'],
   ['config/', 'controllers/'],
   ['examples/', 'interop/'],
   ['host/', 'testing/'],
@@ -16,14 +16,17 @@ const SHARED = [
   ['files/', 'registry/', 'storage/', 'serving/'],
   ['answers/', 'routes/'],
   ['schemas/'],
-  ['expressions/facts', 'expressions/libraries', 'expressions/costs', 'expressions/rules', 'releases/']
+  ['expressions/facts', 'expressions/libraries', 'expressions/costs', 'expressions/rules', 'releases/'],
+  ['app.', 'documents.', 'embedding.', 'envtest.', 'event-loop/', 'lint.', 'not-implemented.', 'package.', 'runner/', 'source-watch.', 'store-format.'],
+  ['cli.', 'crash.', 'local.', 'restart.']
 ]
 /** Exceptions: they measure their process or change something of it, or take as long as others together. */
 const ALONE = [
   'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'clients/egress/relay', 'controllers/garbage/many', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.', 'schemas/selectors/held',
   'serving/processes/failed-replacement', 'serving/processes/hanging-processes', 'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
 ]
-const MAX_FILES = 20
+/** More of them would save little, and a process would end late. */
+const MAX_FILES = 50
 /** Batches that start with these begin first, in this order: they wait most of the time, so others run beside them, and none is left alone at the end. */
 const FIRST = ['etcd-outage', 'serving/processes/hanging-processes', 'soak', 'serving/processes/failed-replacement', 'storage/']
 
@@ -50,7 +53,10 @@ export interface Batch { readonly title: string, readonly files: readonly string
  */
 const WRITES = /^dist\/test\/conformance\/(?:binding-fields|deletion|dry-run|errors|every-resource|findings|metadata|operations|pod-deletion)\.test\.js$/
 
-/** Files that may share a process together, all others alone. Tests of writes run twice. */
+/**
+ * Files that may share a process together, all others alone. Tests of writes run twice. The largest begin first, so that
+ * none of them is left alone at the end.
+ */
 export function batchesOf (files: readonly string[]): Batch[] {
   const turn = ({ files: [file] }: Batch): number => [...FIRST, ''].findIndex(place => file?.startsWith(`dist/test/${place}`))
   return [
@@ -58,7 +64,7 @@ export function batchesOf (files: readonly string[]): Batch[] {
       title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' }
     })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
-  ].sort((one, other) => turn(one) - turn(other))
+  ].sort((one, other) => turn(one) - turn(other) || other.files.length - one.files.length)
 }
 
 const titleOf = (files: readonly string[]): string => files.length === 1 ? files.join() : `${files.length} files, ${files[0]} to ${files.at(-1)},`
