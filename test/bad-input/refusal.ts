@@ -140,12 +140,12 @@ export async function stillServes (t: Checks, server: Client): Promise<void> {
 }
 
 /** Bytes in use after a full garbage collection. */
-export async function heapUsed (): Promise<number> {
+export async function heapUsed (rounds = 3): Promise<number> {
   const { setFlagsFromString } = await import('node:v8')
   const { runInNewContext } = await import('node:vm')
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void // V8's own function, which that flag exposes
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     await turn()
     collect()
   }
