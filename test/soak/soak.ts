@@ -102,12 +102,13 @@ async function workIn (now: Round, attackers: number): Promise<void> {
 
 /** What the server holds without requests. Reports what does not return to the value `before`. */
 async function settled (target: Target, before: Held | undefined, settle: number, fault: (what: string) => void): Promise<Held> {
-  let held = await target.held()
+  let held: Held | undefined
   let why = ''
-  for (const deadline = Date.now() + settle; Date.now() < deadline; await sleep(250)) {
+  for (const deadline = Date.now() + settle; Date.now() < deadline; await sleep(held === undefined ? 250 : BETWEEN_LOOKS)) {
     why = await underWay(target)
+    if (why !== '') continue
     held = await target.held()
-    if (why === '' && before !== undefined) {
+    if (before !== undefined) {
       if (held.descriptors > before.descriptors + OPENED_LATER) why = `${held.descriptors} descriptors, ${before.descriptors} before`
       else if (held.timers > before.timers) why = `${held.timers} timers, ${before.timers} before`
       else if (held.memory > before.memory + ROOM) why = `${held.memory} bytes, ${before.memory} before`
@@ -115,7 +116,7 @@ async function settled (target: Target, before: Held | undefined, settle: number
     if (why === '') return held
   }
   fault(`the server does not come to rest: ${why}`)
-  return held
+  return held ?? await target.held()
 }
 
 /**
