@@ -6,6 +6,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import orch, { type ServerOptions } from '../app.js'
 import { CATALOGUE } from '../admission/catalogue.js'
 import { freezeShared } from '../storage/cache/shared.js'
+import { polled } from './polled.js'
 
 freezeShared('everything')
 
@@ -74,10 +75,8 @@ export async function build (t: Test, options: ServerOptions = {}): Promise<Clie
   })
   await app.ready()
   const made = client(app)
-  for (;;) {
-    if ((await made.get('/readyz')).code === 200) return made
-    await new Promise(resolve => { setImmediate(resolve) })
-  }
+  await polled(async () => (await made.get('/readyz')).code === 200)
+  return made
 }
 
 export interface Listening extends Client { readonly url: string, readonly port: number }

@@ -14,6 +14,7 @@ import { createListener, type Listener } from '../serving/listener.js'
 import { tlsSetup } from '../serving/tls.js'
 import { BINDINGS, client, type Client, type Test } from './build.js'
 import { authority } from './serving/authority.js'
+import { polled } from './polled.js'
 
 const pair = authority('servers').issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 export const SERVER_FILES = { 'server.crt': pair.certificate, 'server.key': pair.key }
@@ -69,7 +70,7 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
   const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.push(`${flag} ${valid ? 'success' : 'failure'}`) }, log: (_level, message) => { log.push(message) } })
   t.teardown(() => { followed.close() })
   const made = client(app)
-  while ((await made.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await made.get('/readyz')).code === 200)
   return {
     ...made,
     port,

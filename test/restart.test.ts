@@ -6,6 +6,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Json } from './build.js'
 import { launchApart, TOKEN, type Apart } from './benchmarks/process.js'
+import { polled } from './polled.js'
 
 const WATCHES = 200
 const STREAMS = 50
@@ -120,8 +121,6 @@ async function ask (server: Apart, method: string, path: string, body?: object):
   return JSON.parse(text) as Json
 }
 
-const until = async (holds: () => boolean): Promise<void> => { while (!holds()) await new Promise(resolve => { setTimeout(resolve, 10) }) }
-
 t.test('watches end one after the other, whole, and their clients come back and have missed nothing', { timeout: 120_000 }, async t => {
   const log = '--v=0'
   const retrying = ['--shutdown-send-retry-after', log]
@@ -138,7 +137,7 @@ t.test('watches end one after the other, whole, and their clients come back and 
       const watchers = Array.from({ length: WATCHES }, () => new Watcher(String(metadata.resourceVersion)))
       const runs = watchers.map(async watcher => { await watcher.run(() => asks) })
       await ask(server, 'POST', MAPS, { metadata: { name: `before-${at}` } })
-      await until(() => watchers.every(({ seen }) => seen.length > 0))
+      await polled(() => watchers.every(({ seen }) => seen.length > 0))
       const before = server
       const exit = once(before.process, 'exit') as Promise<[number | null]>
       before.process.kill('SIGTERM')
@@ -152,7 +151,7 @@ t.test('watches end one after the other, whole, and their clients come back and 
       server = await launchApart(flags, before.folder)
       asks = asksOf(server.port, resets)
       await ask(server, 'POST', MAPS, { metadata: { name: `after-${at}` } })
-      await until(() => watchers.every(({ seen }) => seen.at(-1)?.includes('after') === true))
+      await polled(() => watchers.every(({ seen }) => seen.at(-1)?.includes('after') === true))
       for (const watcher of watchers) watcher.stop()
       t.same(new Set(watchers.flatMap(({ seen }) => seen.join())).size, 1, 'all have seen the same, once')
       t.same([...watchers.flatMap(({ faults }) => faults), ...resets], [])

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from './fastify.js'
 import { server as orch, type ServerOptions } from '../app.js'
 import { createListener, type Listener } from '../serving/listener.js'
@@ -13,6 +12,7 @@ import type { WatchCache } from '../storage/cache/watch-cache.js'
 import { client, type Client } from './build.js'
 import { authority } from './serving/authority.js'
 import { loadedServer } from '../answers/server.js'
+import { polled } from './polled.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
@@ -49,7 +49,7 @@ export async function serve (t: Test, options: ServerOptions = {}): Promise<Serv
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)
-  while ((await made.get('/readyz')).code !== 200) await sleep(5)
+  await polled(async () => (await made.get('/readyz')).code === 200)
   log.length = 0
   if (found === undefined) throw new Error('there are no config maps')
   return { ...made, ...found, log, port: (app.server.address() as AddressInfo).port }
@@ -80,9 +80,5 @@ export async function stream (of: ClientHttp2Session, path: string): Promise<Cli
 }
 
 export async function until (t: Test, what: string, done: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !await done(); await sleep(10)) {
-    if (Date.now() < deadline) continue
-    t.fail(`waited in vain for ${what}`)
-    return
-  }
+  await polled(done, what, 60_000).catch((error: unknown) => { t.fail(String(error)) })
 }

@@ -8,6 +8,7 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { client, type Json } from '../build.js'
 import { callingAgent, nodeAgent, withPod } from '../node-agent.js'
+import { polled } from '../polled.js'
 
 /** Routes that answer nothing without other servers, or keys of an issuer. */
 const FAILING = [/\/openid/, /\/apis\/:group\/:version\/(watch\/)?namespaces\/:name$/, /\/(pods|services)\/:name\/proxy/, /^\/apis\/\*$/]
@@ -81,7 +82,7 @@ t.test('every answer that does not fail passes onSend once', async t => {
   const { port } = app.server.address() as AddressInfo
   const own = client(app)
   const below = { ...own, get: (url: string) => own.get(`/cluster${url}`), post: (url: string, body: unknown) => own.post(`/cluster${url}`, body), patch: (url: string, body: unknown) => own.patch(`/cluster${url}`, body) }
-  while ((await below.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await below.get('/readyz')).code === 200)
   await withPod(below, agent.port)
   await below.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)
 

@@ -11,6 +11,7 @@ import { host } from '../../examples/embed.js'
 import type { ServerOptions } from '../../app.js'
 import { client, PROTOBUF, TABLE, type Client } from '../build.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../node-agent.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const WATCH = `${CONFIGS}?watch=true`
@@ -34,7 +35,7 @@ async function hosting (t: Test, version: 1 | 2, prepare = (_app: FastifyInstanc
   const get = version === 1 ? overHttp1(port) : overHttp2(t, port)
   const own = client(app)
   const below: Client = { ...own, get: (url, headers) => own.get(`/cluster${url}`, headers), post: (url, body) => own.post(`/cluster${url}`, body), patch: (url, body) => own.patch(`/cluster${url}`, body) }
-  while ((await below.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await below.get('/readyz')).code === 200)
   await withPod(below, agent.port)
   for (const name of ['a', 'b', 'c']) await below.post(CONFIGS, { metadata: { name, labels: { size: 'large' } }, data: { text: name.repeat(LARGE / 3) } })
   return { app, server: below, get: (path, headers) => get(`/cluster${path}`, headers) }

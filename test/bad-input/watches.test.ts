@@ -1,9 +1,9 @@
 import t from 'tap'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BINDINGS, Watch, listen, binding, type Listening } from '../build.js'
 import { heapUsed, stillServes } from './refusal.js'
+import { polled } from '../polled.js'
 
 const MB = 1024 * 1024
 
@@ -23,13 +23,7 @@ async function running (server: Listening): Promise<number> {
 }
 
 async function until (t: { fail: (text: string) => unknown }, what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !await done();) {
-    if (Date.now() > deadline) {
-      t.fail(`waited in vain for ${what}`)
-      return
-    }
-    await sleep(10)
-  }
+  await polled(done, what, 60_000).catch((error: unknown) => { t.fail(String(error)) })
 }
 
 t.test('watches that never read hold only the buffers of their connections, and do not slow others', async t => {

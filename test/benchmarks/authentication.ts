@@ -5,6 +5,7 @@ import { tokenCredentials, type Authenticator, type Credentials } from '../../au
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { loadedServer } from '../../answers/server.js'
+import { polled } from '../polled.js'
 
 /** Microseconds per call. */
 function cost (authenticator: Authenticator, count: number, credentials: Credentials): number {
@@ -22,9 +23,9 @@ export async function authentication (scale: Scale): Promise<void> {
     found = loadedServer(scope).orchAuthentication.authenticator
   })
   await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
-  while ((await app.inject(`${accounts}/default`)).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await app.inject(`${accounts}/default`)).statusCode === 200)
   const { statusCode, body } = await app.inject({ method: 'POST', url: `${accounts}/default/token`, payload: { spec: {} } })
   if (statusCode !== 201 || found === undefined) throw new Error(`no token: ${body}`)
   const { status: { token } } = JSON.parse(body) as { status: { token: string } }

@@ -11,6 +11,7 @@ import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { loadedServer } from '../../answers/server.js'
+import { polled } from '../polled.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 /** Number of the user's own roles. */
@@ -27,7 +28,7 @@ async function serving (mode: 'AlwaysAllow' | 'RBAC'): Promise<Asked> {
   })
   await app.ready()
   const headers = { authorization: 'Bearer root' }
-  while ((await app.inject({ url: '/readyz', headers })).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await app.inject({ url: '/readyz', headers })).statusCode === 200)
   if (authorizer === undefined) throw new Error('there is no authorizer')
   return {
     authorizer,

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { serving } from './in-process.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
+import { polled } from '../polled.js'
 
 const DEFINITIONS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets0'
@@ -45,7 +46,7 @@ async function cost (count: number, work: (at: number) => Promise<number>): Prom
 }
 
 async function installed (app: FastifyInstance, at: number): Promise<void> {
-  while (await call(app, 'GET', `/apis/example.com/v1/widgets${at}`) !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => await call(app, 'GET', `/apis/example.com/v1/widgets${at}`) === 200)
 }
 
 /** Heap in use after a collection. */

@@ -13,6 +13,7 @@ import { authority } from '../serving/authority.js'
 import { pool } from './http1.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const OBJECT = { metadata: { name: 'c', labels: { app: 'web' } }, data: { settings: 'x'.repeat(2048) } }
@@ -33,7 +34,7 @@ async function serving (): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(async scope => { await orch(scope, { storage: { kind: 'memory' } }) })
   await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   return app
 }
 

@@ -1,14 +1,14 @@
 /** Servers in the process of the benchmark. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
 import { server as orch, type ServerOptions } from '../../app.js'
+import { polled } from '../polled.js'
 
 /** Resolves when the server is ready. */
 export async function serving (storage: NonNullable<ServerOptions['storage']>, options: ServerOptions = {}): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(async scope => { await orch(scope, { ...options, storage }) })
   await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await sleep(1)
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   return app
 }

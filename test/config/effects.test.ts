@@ -17,6 +17,7 @@ import { startEtcd } from '../etcd-process.js'
 import { until } from '../interop/server.js'
 import { loadedServer, type Whole } from '../../answers/server.js'
 import { ownTime } from '../own-time.js'
+import { polled } from '../polled.js'
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 const configMap = (name: string): object => ({ metadata: { name } })
@@ -83,7 +84,7 @@ t.test('--disable-admission-plugins disables a plugin', async t => {
 t.test('--enable-priority-and-fairness shares the sum of both limits; without it each limit applies by itself', async t => {
   const uid = 'x-orch-pf-prioritylevel-uid'
   const fair = await serve(t, ['--max-requests-inflight=0', '--max-mutating-requests-inflight=490'])
-  while ((await fair.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await fair.get('/readyz')).code === 200)
   t.ok(uid in (await fair.get(BINDINGS)).headers)
   t.match((await fair.get('/metrics')).body, 'apiserver_flowcontrol_request_concurrency_limit{priority_level="workload-low"} 200\n')
   for (const flag of ['--enable-priority-and-fairness=false', '--feature-gates=APIPriorityAndFairness=false']) {

@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import { BINDINGS, client, PROTOBUF, build, binding, type Client, type Json, type Answer } from '../build.js'
 import { loadedServer } from '../../answers/server.js'
+import { polled } from '../polled.js'
 
 function status (t: { match: (found: unknown, wanted: object, title: string) => unknown, same: (found: unknown, wanted: unknown, title: string) => unknown }, { code, json, headers }: Answer, wanted: number, reason: string, title: string): void {
   t.match({ code, json, type: headers['content-type'] }, { code: wanted, json: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code: wanted, message: /\S/ }, type: /^application\/json/ }, title)
@@ -77,11 +78,11 @@ async function draining (t: Parameters<typeof build>[0], sendRetryAfter: boolean
   })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   const held = server.get(`${BINDINGS}/held`)
   await new Promise(resolve => { setImmediate(resolve) })
   const ended = begin()
-  while ((await server.get('/readyz')).code === 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code !== 200)
   await new Promise(resolve => { setTimeout(resolve, 20) })
   return {
     server,

@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import { BINDINGS, binding, build, client } from '../build.js'
 import { loadedServer } from '../../answers/server.js'
+import { polled } from '../polled.js'
 
 const ENDPOINTS = ['/healthz', '/livez', '/readyz'] as const
 
@@ -53,7 +54,7 @@ t.test('a failing check fails its endpoints, with a minus and no reason, and is 
   })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz?exclude=own')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz?exclude=own')).code === 200)
   for (const path of ENDPOINTS) {
     const { code, body } = await server.get(`${path}?verbose`)
     t.equal(code, 500)
@@ -80,7 +81,7 @@ t.test('--livez-grace-period: until it is over livez takes unfinished work for d
   t.equal((await server.get('/livez')).code, 200)
   t.equal((await server.get('/readyz')).code, 500)
   t.match((await server.get('/readyz?verbose')).body, /^\[-\]poststarthook\/slow failed/m)
-  while ((await server.get('/livez')).code === 200) await new Promise(resolve => { setTimeout(resolve, 20) })
+  await polled(async () => (await server.get('/livez')).code !== 200)
   t.pass('when it is over livez fails')
   finish()
   t.equal((await server.get('/livez')).code, 200)
@@ -96,7 +97,7 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
   })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   const ending = begin()
   t.equal((await server.get('/readyz')).code, 500)
   t.match((await server.get('/readyz?verbose')).body, /^\[-\]shutdown failed/m)

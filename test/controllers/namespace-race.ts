@@ -13,6 +13,7 @@ import type { WriteContext } from '../../registry/write-context.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { Test } from '../build.js'
+import { polled } from '../polled.js'
 
 const WRITERS = 4
 const AT_ONCE = 16
@@ -46,7 +47,7 @@ export async function registry (t: Test, options: ServerOptions): Promise<Resour
     found = scope.orchResources
   })
   await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await turn()
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   if (found === undefined) throw new Error('the server has no resources')
   return found
 }
@@ -78,7 +79,7 @@ export const mark = async (resources: ResourceRegistry, name: string): Promise<u
 export async function deleted (resources: ResourceRegistry, name: string): Promise<void> {
   const store = storeOf(resources, 'namespaces')
   await mark(resources, name)
-  while (await current(store, store.keys.of('', name)) !== undefined) await turn()
+  await polled(async () => await current(store, store.keys.of('', name)) === undefined)
 }
 
 export interface Raced {

@@ -3,13 +3,14 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { host } from '../../examples/embed.js'
 import { BINDINGS, client, build, binding, type Client, type Test } from '../build.js'
+import { polled } from '../polled.js'
 
 async function embedded (t: Test): Promise<Client> {
   const app = await host()
   t.teardown(() => app.close())
   await app.ready()
   const made = client(app)
-  while ((await made.get('/cluster/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await made.get('/cluster/readyz')).code === 200)
   return made
 }
 
@@ -53,7 +54,7 @@ t.test('two servers in one process do not touch each other', async t => {
   const other = await build(t)
   await app.ready()
   const server = client(app)
-  while ((await server.get('/one/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/one/readyz')).code === 200)
   t.equal((await server.post(`/one${BINDINGS}`, binding('only-one'))).code, 201)
   t.equal((await server.get(`/two${BINDINGS}`)).code, 403)
   t.equal((await other.get(`${BINDINGS}/only-one`)).code, 404)

@@ -9,7 +9,4 @@ export const definition = () => ({
   }
 })
 
-/** Asks again and again, in later turns; the runner ends a test that waits in vain. */
-export async function until (holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await holds()) await new Promise(resolve => { setTimeout(resolve, 5) })
-}
+export { polled as until } from '../polled.js'

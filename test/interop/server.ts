@@ -15,14 +15,13 @@ import { authority } from '../serving/authority.js'
 import type { Test } from '../build.js'
 import { launchHere, type LaunchedHere } from '../launched-here.js'
 import { freePort } from '../ports.js'
+import { polled } from '../polled.js'
 
 const MANIFEST = new URL('../../../package.json', import.meta.url)
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const START_TIME = 60_000
+/** Milliseconds before a request to a server without a certificate is answered. */
 const PAUSE = 10
-/** The longer the wait, the rarer the polls: each may cost a handshake on both sides. */
-const PAUSE_SHARE = 0.1
-const MAX_PAUSE = 200
 
 export const TOKEN = 'interop-token'
 
@@ -38,13 +37,10 @@ export function launch (program: string, args: readonly string[], options: Spawn
 }
 
 /** Polls until the condition holds. @throws Error that names the condition */
-export async function until (what: string | (() => string), done: () => boolean | Promise<boolean>, milliseconds = START_TIME): Promise<void> {
-  const since = Date.now()
-  while (!await done()) {
-    const waited = Date.now() - since
-    if (waited > milliseconds) throw new Error(`waited ${milliseconds} ms for ${typeof what === 'string' ? what : what()}`)
-    await new Promise(resolve => { setTimeout(resolve, Math.min(MAX_PAUSE, Math.max(PAUSE, waited * PAUSE_SHARE))) })
-  }
+export async function until (
+  what: string | (() => string), done: () => boolean | Promise<boolean>, milliseconds = START_TIME
+): Promise<void> {
+  await polled(done, what, milliseconds)
 }
 
 export interface Answer { readonly code: number, readonly body: string }

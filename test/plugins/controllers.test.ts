@@ -16,6 +16,7 @@ import { makeConfig, makeNamespace, mark } from '../controllers/namespace-race.j
 import { namespaces } from '../stored.js'
 import { DEFAULT_GATES } from '../../schemas/gates.js'
 import { bareServer } from './bare-server.js'
+import { polled } from '../polled.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
@@ -84,7 +85,7 @@ t.test('work in progress is finished before the store is closed', async t => {
   })
   await app.ready()
   if (resources === undefined) throw new Error('the server has no resources')
-  while ((await app.inject('/readyz')).statusCode !== 200) await turn()
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   const { close } = resources
   resources.close = function () { seen.push('stores closed'); close.call(this) }
   await makeNamespace(resources, 'team')

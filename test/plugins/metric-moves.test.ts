@@ -8,6 +8,7 @@ import { reviewMetrics } from '../../plugins/shared/review-metrics.js'
 import { build, listen, type Client } from '../build.js'
 import { allow, configure, hookServer, VALIDATING, webhook } from '../admission/webhooks/hook-server.js'
 import { bareServer } from './bare-server.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -42,7 +43,7 @@ t.test('a request whose client disconnected is counted as aborted', async t => {
   await arrival
   gone.destroy()
   const aborted = /apiserver_request_aborts_total\{verb="GET",group="",version="v1",resource="configmaps",subresource="",scope="resource"\}/
-  while (await value(server, aborted) !== 1) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => await value(server, aborted) === 1)
   t.pass('it was counted')
 })
 
@@ -70,7 +71,7 @@ t.test('work queues of controllers have metrics', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'more' } })
   for (const metric of ['workqueue_adds_total', 'workqueue_queue_duration_seconds_count', 'workqueue_work_duration_seconds_count']) {
-    while (!(await value(server, new RegExp(`${metric}\\{name="namespace_defaults"\\}`)) > 0)) await new Promise(resolve => { setImmediate(resolve) })
+    await polled(async () => await value(server, new RegExp(`${metric}\\{name="namespace_defaults"\\}`)) > 0)
     t.pass(metric)
   }
 })

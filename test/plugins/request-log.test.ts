@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import orch, { type ServerOptions } from '../../app.js'
 import { createLog } from '../../config/logging.js'
 import { client, type Client } from '../build.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -16,7 +17,7 @@ async function start (t: Test, verbosity: number | (() => number), more: ServerO
   await app.register(orch, { requestLog: { verbosity }, authentication: { tokens: 'sesame-token,ann,1\n' }, ...more })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   log.length = 0
   return { server, lines: () => log.filter(line => / INFO {2}request /.test(line)) }
 }

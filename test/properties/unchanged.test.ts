@@ -10,6 +10,7 @@ import { create, eachServed, stored, title, urlOf } from '../conformance/collect
 import { random } from '../random.js'
 import { nameOf } from '../samples.js'
 import { value } from './objects.js'
+import { polled } from '../polled.js'
 
 const dice = random()
 /** Random changes of each object: one of served kinds, which are many. */
@@ -187,7 +188,7 @@ t.test(`nor does it change objects of a definition (SEED=${dice.seed})`, async t
   const versions = [{ name: 'v1', served: true, storage: true, schema: schema({}), subresources }, { name: 'v2', served: true, storage: false, schema: schema({ more: { type: 'array', default: [{}], items: { type: 'object', properties: { x: { type: 'string', default: 'y' } } } } }), subresources }]
   t.match(await server.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', { metadata: { name: 'things.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions } }), { code: 201 })
   const urls = ['v1', 'v2'].map(version => `/apis/example.com/${version}/namespaces/default/things`)
-  while ((await server.get(String(urls[0]))).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get(String(urls[0]))).code === 200)
   for (const [at, url] of urls.entries()) {
     const apiVersion = `example.com/v${at + 1}`
     const spec = { free: { a: [{ b: 1 }] }, held: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', labels: { a: 'b' } } }, list: [{ name: 'a' }, { name: 'b' }] }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { disabledApis } from '../../config/runtime-config.js'
 import { build, TABLE, type Client, type Json } from '../build.js'
+import { polled } from '../polled.js'
 
 const GROUP = '/apis/resource.orch.io'
 const CLASSES = `${GROUP}/v1/deviceclasses`
@@ -280,7 +281,7 @@ t.test('quotas count claims and the devices that they may get', async t => {
   const [count, gpus] = ['count/resourceclaims.resource.orch.io', 'gpu.deviceclass.resource.orch.io/devices']
   t.equal((await server.post(quotas, { metadata: { name: 'q' }, spec: { hard: { [count]: '3', [gpus]: '40' } } })).code, 201)
   const used = async (): Promise<Json> => (await server.get(`${quotas}/q`)).json['status'].used ?? {}
-  while ((await used())[count] === undefined) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await used())[count] !== undefined)
   t.equal((await server.post(CLAIMS, asked({ allocationMode: 'All' }))).code, 201)
   t.same(await used(), { [count]: '1', [gpus]: '32' })
   const alternatives = { requests: [{ name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'gpu', count: 2 }, { name: 'b', deviceClassName: 'gpu', count: 5 }, { name: 'c', deviceClassName: 'cpu', count: 50 }] }] }
@@ -298,7 +299,7 @@ t.test('quotas count devices by the extended resources of their classes, once', 
   await server.post(CLASSES, { metadata: { name: 'gpu' }, spec: { extendedResourceName: 'example.com/gpu' } })
   await server.post(quotas, { metadata: { name: 'q' }, spec: { hard: { [own]: '10', [named]: '10' } } })
   const used = async (): Promise<Json> => (await server.get(`${quotas}/q`)).json['status'].used ?? {}
-  while ((await used())[named] === undefined) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await used())[named] !== undefined)
   t.equal((await server.post(CLAIMS, asked({ count: 3 }))).code, 201)
   t.same(await used(), { [own]: '3', [named]: '3' })
   const limits = { 'example.com/gpu': '4', 'deviceclass.resource.orch.io/gpu': '1' }

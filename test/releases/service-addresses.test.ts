@@ -5,6 +5,7 @@ import { makeAddress } from '../../registry/services/address-keys.js'
 import { build, TABLE, type Json } from '../build.js'
 import { serviceServer, SERVICES, type ServiceServer } from '../registry/services/server.js'
 import { FakeClock } from '../storage/fake-clock.js'
+import { polled } from '../polled.js'
 
 const RANGES = '/apis/networking.orch.io/v1/servicecidrs'
 const ADDRESSES = '/apis/networking.orch.io/v1/ipaddresses'
@@ -60,11 +61,9 @@ const SERVED = { clusterIPRanges: ['10.0.0.0/24'] }
 const names = async (server: ServiceServer, url: string): Promise<string[]> => ((await server.get(url)).json['items'] as Json[]).map(({ metadata }) => String(metadata.name))
 /** Until it is as expected; the test's own limit ends a wait in vain. */
 async function until<T> (read: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await read()
-    if (is(value)) return value
-    await new Promise(resolve => { setImmediate(resolve) })
-  }
+  let value = await read()
+  await polled(async () => is(value = await read()))
+  return value
 }
 const ready = ({ json }: { json: Json }): unknown => (json['status']?.conditions as Json[] | undefined)?.find(({ type }) => type === 'Ready')?.['status']
 

@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { build, client, type Client, type Json, type Test } from '../build.js'
 import { ATTACK, dashboardRole, eventOf, TOKENS } from './front-page-objects.js'
+import { polled } from '../polled.js'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
 const RBAC = { authentication: { tokens: TOKENS }, authorization: { modes: ['RBAC' as const] } }
@@ -108,7 +109,7 @@ t.test('after a restart the events are read from memory if they are few', async 
     await app.register(orch, { storage: { kind: 'embedded', directory } })
     await app.ready()
     const server = client(app)
-    while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+    await polled(async () => (await server.get('/readyz')).code === 200)
     if (start === 1) for (let at = 0; at < 3; at++) await server.post(EVENTS, eventOf(`e-${2 - at}`, `message ${at}.`))
     else t.same(section(await pageOf(server), 'events').match(/message \d+\./g), ['message 2.', 'message 1.', 'message 0.'])
     await app.close()
@@ -151,7 +152,7 @@ t.test('links work below the prefix of a host, with and without its slash', asyn
   await app.register(orch, { prefix: '/clusters/one' })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/clusters/one/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/clusters/one/readyz')).code === 200)
   for (const url of ['/clusters/one', '/clusters/one/', '/clusters/one?a=b/c']) {
     const links = [...(await pageOf(server, { accept: BROWSER }, url)).matchAll(/<a href="([^"]*)"/g)].map(([, link = '']) => new URL(link, `http://host${url}`).href)
     t.ok(links.length > 5)

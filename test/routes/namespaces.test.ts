@@ -1,14 +1,15 @@
 import t from 'tap'
 import { Watch, types, listen, build, type Client, type Json } from '../build.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/team/configmaps'
 
 async function gone (server: Client, url: string): Promise<void> {
-  while ((await server.get(url)).code !== 404) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await server.get(url)).code === 404)
 }
 
 async function there (server: Client, url: string): Promise<void> {
-  while ((await server.get(url)).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await server.get(url)).code === 200)
 }
 
 t.test('the namespaces of the cluster exist, each with its default account', async t => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { openMemory } from '../../storage/embedded/memory.js'
 import { build, listen, Watch, type Client, type Json } from '../build.js'
+import { polled } from '../polled.js'
 
 const users = { authenticators: [{ name: 'test', authenticate: ({ headers }: { headers: Json }) => ({ username: String(headers['x-user'] ?? 'root'), uid: '', groups: headers['x-user'] === undefined ? ['system:masters'] : [], extra: {} }) }] }
 const TENANT = { 'x-user': 'tenant' }
@@ -17,7 +18,7 @@ async function make (server: Client, namespace: string, tenant: string): Promise
 
 async function remove (server: Client, namespace: string): Promise<void> {
   await server.delete(`/api/v1/namespaces/${namespace}`)
-  while ((await server.get(`/api/v1/namespaces/${namespace}`)).code !== 404) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get(`/api/v1/namespaces/${namespace}`)).code === 404)
 }
 
 const put = async (server: Client, namespace: string, name: string): Promise<string> => {

@@ -7,6 +7,7 @@ import { resource } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { client, build, type Client, type Json, type Answer } from '../build.js'
 import { SAMPLES } from '../samples.js'
+import { polled } from '../polled.js'
 
 const STRATEGIC = 'application/strategic-merge-patch+json'
 const ALL = { api: { disabled: [] } }
@@ -144,7 +145,7 @@ t.test('a type that is defined at run time takes none, nor do its parts, and say
   })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/api/v1/namespaces/default')).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await server.get('/api/v1/namespaces/default')).code === 200)
   const type = resource(fromStructural({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } }, status: { type: 'object', properties: { turned: { type: 'integer' } } } } }), {
     plural: 'widgets', namespaced: true, protobuf: false, storagePrefix: 'example.com/widgets', subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }]
   })

@@ -6,6 +6,7 @@ import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { client, type Client, type Event, type Json } from '../build.js'
 import { random } from '../random.js'
+import { polled } from '../polled.js'
 
 const PATH = '/api/v1/namespaces/default/configmaps'
 const MARKED = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true'
@@ -61,7 +62,7 @@ t.test('lists and streamed lists agree after any history', async t => {
   const h2 = connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`) // it listens on a port
   t.teardown(() => { h2.destroy() })
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   const versions: string[] = []
   for (let step = 0; step < STEPS; step++) {
     await write(server, int)

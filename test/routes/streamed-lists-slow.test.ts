@@ -6,6 +6,7 @@ import t from 'tap'
 import orch from '../../app.js'
 import { client, listen, Watch, type Client } from '../build.js'
 import Fastify from '../fastify.js'
+import { polled } from '../polled.js'
 
 const PATH = '/api/v1/namespaces/default/configmaps'
 const MARKED = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true'
@@ -76,7 +77,7 @@ t.test('over HTTP/2 a stream that is not read holds as little, beside those that
   await app.register(orch)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await turn()
+  await polled(async () => (await server.get('/readyz')).code === 200)
   const [, count, size] = STATES[0]
   await fill(server, count, size)
   const session = connectHttp2(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`) // it listens on a port

@@ -5,6 +5,7 @@ import { fromStructural, type StructuralSchema } from '../../schemas/custom/decl
 import { resource, type ResourceType } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { TABLE, client, Watch, types, PROTOBUF, type Client, type Json, type Answer, type Test } from '../build.js'
+import { polled } from '../polled.js'
 
 const SCHEMA: StructuralSchema = {
   type: 'object',
@@ -33,7 +34,7 @@ async function start (t: Test, options: ServerOptions = {}): Promise<Client & { 
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)
-  while ((await made.get('/api/v1/namespaces/default')).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+  await polled(async () => (await made.get('/api/v1/namespaces/default')).code === 200)
   if (resources === undefined) throw new Error('the server has no registry')
   return { ...made, resources, url }
 }

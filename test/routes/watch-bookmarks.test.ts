@@ -8,6 +8,7 @@ import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from 
 import { startEtcd } from '../etcd-process.js'
 import { HeldTime } from '../answers/watch/held-time.js'
 import { loadedServer } from '../../answers/server.js'
+import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -21,7 +22,7 @@ async function serve (t: Test, options: ServerOptions = {}): Promise<Client & { 
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)
-  while ((await made.get('/readyz')).code !== 200) await sleep(5)
+  await polled(async () => (await made.get('/readyz')).code === 200)
   return { ...made, url, time }
 }
 

@@ -7,6 +7,7 @@ import { answerBadRequest } from '../../serving/client-errors.js'
 import { createListener, type Listener, type ListenerOptions } from '../../serving/listener.js'
 import type { Test } from '../plugins/bare-server.js'
 import { authority } from './authority.js'
+import { polled } from '../polled.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
@@ -68,10 +69,7 @@ export async function readAll (stream: AsyncIterable<unknown>): Promise<string> 
 
 /** Polls until the condition holds. @throws Error that names the condition */
 export async function until (what: string, done: () => boolean | Promise<boolean>, milliseconds = 60_000): Promise<void> {
-  for (const deadline = performance.now() + milliseconds; !await done();) {
-    if (performance.now() > deadline) throw new Error(`waited ${milliseconds} ms for ${what}`)
-    await new Promise(resolve => { setTimeout(resolve, 5) })
-  }
+  await polled(done, what, milliseconds)
 }
 
 /** An HTTP/2 frame. */

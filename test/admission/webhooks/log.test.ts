@@ -4,6 +4,7 @@ import orch from '../../../app.js'
 import { client } from '../../build.js'
 import Fastify from '../../fastify.js'
 import { hookServer, configure, patching, webhook, MUTATING, ON_CONFIGS, type Answer } from './hook-server.js'
+import { polled } from '../../polled.js'
 
 const SECRETS = '/api/v1/namespaces/default/secrets'
 const SECRET = 'aHVzaC1odXNo'
@@ -26,7 +27,7 @@ t.test('the log entry of a failing webhook has none of its own text', async t =>
   await app.register(orch, {})
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   const hook = await hookServer(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...ON_CONFIGS, resources: ['secrets'] }] }))
   for (const [what, answer, words] of CASES) {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { listen, type Client, type Json } from '../../build.js'
+import { polled } from '../../polled.js'
 
 interface WebSocket extends NodeJS.EventEmitter {
   readonly protocol: string
@@ -122,6 +123,6 @@ t.test('a client that leaves ends its watch, and a malformed handshake is refuse
   })
   t.equal(bad, 200, 'without an upgrade it is an ordinary watch')
   const gauge = async (): Promise<string> => (await server.get('/metrics')).body.split('\n').find(line => line.startsWith('apiserver_longrunning_requests{') && line.includes('configmaps')) ?? ''
-  while (/ [1-9]/.test((await gauge()).slice(-2))) await new Promise(resolve => { setTimeout(resolve, 10) })
+  await polled(async () => !/ [1-9]/.test((await gauge()).slice(-2)))
   t.pass('none is left')
 })

@@ -5,6 +5,7 @@ import orch from '../../../app.js'
 import type { Backend } from '../../../storage/backend.js'
 import { openBackend } from '../../../storage/open.js'
 import { build, client, type Client, type Json, type Answer, type Test } from '../../build.js'
+import { polled } from '../../polled.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const GROUP = 'rbac.authorization.orch.io'
@@ -71,7 +72,7 @@ t.test('before roles and bindings are loaded, what they would decide is 503 and 
   t.equal((await server.get('/api', { ...as('eve'), 'impersonate-user': 'ann' })).code, 503, 'nor is it decided whom one may be')
   t.equal((await server.get('/api', as('root'))).code, 200, 'system:masters may do everything at once')
   load()
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   t.equal((await server.get('/api', as('eve'))).code, 200)
 })
 
@@ -186,7 +187,7 @@ t.test('thousands of rules are aggregated once each, in proportional time', asyn
     t.equal((await root.post(`${RBAC}/clusterroles`, role(name, rules, { labels: { x: 'y' } }))).code, 201)
   }
   const gathered = async (): Promise<number> => ((await root.get(`${RBAC}/clusterroles/all`)).json['rules'] ?? []).length
-  while (await gathered() !== 3000) await new Promise(resolve => { setTimeout(resolve, 20) })
+  await polled(async () => await gathered() === 3000)
   const { user, system } = process.cpuUsage(since)
   t.ok(user + system < 20_000_000, `${user + system} us`)
 })

@@ -1,5 +1,6 @@
 /** Definitions for tests, and waiting until their types are served. */
 import type { Client, Json } from '../../build.js'
+import { polled as until } from '../../polled.js'
 
 export const DEFINITIONS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 export const APPLY = 'application/apply-patch+yaml'
@@ -47,10 +48,7 @@ export function definition (spec: Json = {}, names: Json = {}): Json {
 
 export const condition = ({ status }: Json, type: string): Json | undefined => status.conditions?.find((one: Json) => one['type'] === type)
 
-/** Polls until a condition holds. */
-export async function until (holds: () => Promise<boolean>): Promise<void> {
-  while (!await holds()) await new Promise(resolve => { setTimeout(resolve, 2) })
-}
+export { until }
 
 /** Creates a definition. Resolves to its established state. */
 export async function install (server: Client, made: Json): Promise<Json> {

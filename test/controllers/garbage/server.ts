@@ -1,6 +1,7 @@
 /** Servers that collect garbage, and objects with owners. */
 import { build, type Client, type Json, type Test } from '../../build.js'
 import type { ServerOptions } from '../../../app.js'
+import { polled as until } from '../../polled.js'
 
 export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -8,9 +9,7 @@ export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 export const owner = ({ apiVersion = 'v1', kind = 'ConfigMap', metadata }: Json, more: Json = {}): Json =>
   ({ apiVersion, kind, name: metadata.name, uid: metadata.uid, ...more })
 
-export async function until (holds: () => Promise<boolean>): Promise<void> {
-  while (!await holds()) await new Promise(resolve => { setTimeout(resolve, 5) })
-}
+export { until }
 
 export interface Collecting extends Client {
   /** A config map with these owners. */

@@ -10,6 +10,7 @@ import { build, listen, type Json, type Test } from '../../build.js'
 import { flagged, SERVER_FILES } from '../../flagged-server.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../../node-agent.js'
 import { caBundle, hookServer, VALIDATING } from '../../admission/webhooks/hook-server.js'
+import { polled } from '../../polled.js'
 
 /** Resolves to the received text once it matches. */
 export async function shows (socket: Socket, pattern: RegExp): Promise<string> {
@@ -216,7 +217,7 @@ t.test('connections are audited', async t => {
   const socket = opened(t, over(server.port), 'POST', `${PODS}/web/exec?command=ls`)
   await shows(socket, /\r\n\r\n$/)
   socket.destroy()
-  while (!/"stage":"ResponseComplete"[^\n]*"subresource":"exec"/.test(readFileSync(path, 'utf8'))) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(() => /"stage":"ResponseComplete"[^\n]*"subresource":"exec"/.test(readFileSync(path, 'utf8')))
   const events = readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as { stage: string, verb: string, objectRef?: { subresource?: string }, responseStatus?: { code: number }, requestURI: string })
   t.match(events.filter(({ objectRef }) => objectRef?.subresource === 'exec'), [
     { stage: 'RequestReceived', verb: 'create', requestURI: `${PODS}/web/exec?command=ls` },

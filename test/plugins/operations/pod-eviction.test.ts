@@ -2,6 +2,7 @@ import t from 'tap'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { build, listen, type Json, type Client, type Answer } from '../../build.js'
+import { polled } from '../../polled.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
@@ -157,7 +158,7 @@ t.test('a pod whose disruption was taken is deleted, although the client of its 
   sent.on('error', () => {})
   leave = () => { sent.destroy() }
   sent.end(JSON.stringify({ metadata: { name: 'p' } }))
-  while (!await leaves(server, 'p')) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => await leaves(server, 'p'))
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 0)
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import orch, { type ServerOptions } from '../../../app.js'
 import { client, type Client } from '../../build.js'
+import { polled } from '../../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -17,7 +18,7 @@ t.test('the history that is kept can be listed and watched, after a restart too'
     const app = Fastify()
     await app.register(orch, { storage })
     await app.listen({ port: 0, host: '127.0.0.1' })
-    while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
+    await polled(async () => (await app.inject('/readyz')).statusCode === 200)
     return { ...client(app), close: async () => { await app.close() } }
   }
   let server = await start()

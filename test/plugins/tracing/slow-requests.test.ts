@@ -9,6 +9,7 @@ import { Span, Trace } from '../../../registry/trace.js'
 import { client, type Test, type Client } from '../../build.js'
 import Fastify from '../../fastify.js'
 import { configure, CONFIGS, hookServer, MUTATING, webhook } from '../../admission/webhooks/hook-server.js'
+import { polled } from '../../polled.js'
 
 /** Longer than the threshold of slow requests; nothing here needs to be faster. */
 const LONG = 600
@@ -23,7 +24,7 @@ async function logged (t: Test, verbosity = 0, options: ServerOptions = {}): Pro
   await app.register(orch, options)
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get('/readyz')).code === 200)
   return { server, lines: () => log.filter(line => line.includes('Trace[')) }
 }
 

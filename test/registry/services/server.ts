@@ -6,6 +6,7 @@ import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../../registry/services/allocation.js'
 import { client, type Test, type Json, type Client } from '../../build.js'
 import { loadedServer } from '../../../answers/server.js'
+import { polled } from '../../polled.js'
 
 export const SERVICES = '/api/v1/namespaces/default/services'
 
@@ -29,7 +30,7 @@ export async function serviceServer (t: Test, services: NonNullable<ServerOption
     if (store !== undefined && allocation !== undefined) found = { resources, allocation, backend: store.backend }
   })
   await app.ready()
-  while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await app.inject('/readyz')).statusCode === 200)
   if (found === undefined) throw new Error('the server allocates nothing')
   const { backend } = found
   const made = client(app)

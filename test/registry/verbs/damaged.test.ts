@@ -6,6 +6,7 @@ import Fastify from '../../fastify.js'
 import orch from '../../../app.js'
 import { openBackend } from '../../../storage/open.js'
 import { build, client, listen, Watch, types, type Client, type Test } from '../../build.js'
+import { polled } from '../../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const NAMESPACES = '/api/v1/namespaces'
@@ -96,7 +97,7 @@ t.test('the log names each damaged object once, and the server becomes ready', a
   await app.register(orch, { storage: { kind: 'embedded', directory: await damagedStore(t) } })
   await app.ready()
   const server = client(app)
-  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => setImmediate(resolve))
+  await polled(async () => (await server.get('/readyz')).code === 200)
   for (const name of ['junk', 'spoilt']) t.equal(lines.filter(line => line.includes(`the object /registry/configmaps/default/${name} is damaged`)).length, 1, name)
 })
 
@@ -114,7 +115,7 @@ t.test('a damaged namespace affects only the objects in it', async t => {
   t.equal((await server.get('/api/v1/namespaces/team/configmaps/inside')).code, 200)
   t.match(await server.post('/api/v1/namespaces/team/configmaps', config('another')), { code: 500, json: { message: /\/registry\/namespaces\/team is damaged/ } })
   t.equal((await server.post(NAMESPACES, { metadata: { name: 'other' } })).code, 201)
-  while ((await server.get('/api/v1/namespaces/other/serviceaccounts/default')).code !== 200) await new Promise(resolve => setImmediate(resolve))
+  await polled(async () => (await server.get('/api/v1/namespaces/other/serviceaccounts/default')).code === 200)
   t.equal((await server.delete(`${NAMESPACES}/team`)).code, 200)
   t.equal((await server.delete(`${NAMESPACES}/default`)).code, 200, 'even one that may not be deleted otherwise')
   t.equal((await server.get(NAMESPACES)).code, 200)

@@ -1,6 +1,7 @@
 /** A Conflict says what changed since and by whom; a refused value says who owns its field. Codes, reasons, types and fields are upstream's alone. */
 import t from 'tap'
 import { build, type Answer, type Client, type Json, type Test } from '../../build.js'
+import { polled } from '../../polled.js'
 
 const URL = '/apis/apps/v1/namespaces/default/deployments'
 const MODIFIED = 'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again'
@@ -169,7 +170,7 @@ async function customType (t: Test): Promise<Client> {
   const spec = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { numbers: { type: 'object', additionalProperties: { type: 'integer', maximum: 5 } } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }]
   await server.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', { metadata: { name: 'foos.x.example.com' }, spec: { group: 'x.example.com', scope: 'Namespaced', names, versions } })
-  while ((await server.get(FOOS)).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await server.get(FOOS)).code === 200)
   return server
 }
 

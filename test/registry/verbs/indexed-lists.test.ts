@@ -6,6 +6,7 @@ import { parseFieldSelector } from '../../../schemas/selectors/fields.js'
 import { NO_LABELS } from '../../../schemas/selectors/labels.js'
 import { build, client, type Json } from '../../build.js'
 import Fastify from '../../fastify.js'
+import { polled } from '../../polled.js'
 
 const NODES = 40
 const PODS = 200
@@ -75,7 +76,7 @@ t.test('a watch that begins with what an indexed field selects holds these objec
   })
   await app.ready()
   const { get, post } = client(app)
-  while ((await get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  await polled(async () => (await get('/readyz')).code === 200)
   for (const name of ['one', 'two']) await post('/api/v1/namespaces', { metadata: { name } })
   for (let at = 0; at < PODS; at++) await post(`/api/v1/namespaces/${namespaceOf(at)}/pods`, pod(at))
   const store = resources?.find('', 'pods')

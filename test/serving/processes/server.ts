@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { launchApart, TOKEN, type Apart } from '../../benchmarks/process.js'
+import { polled } from '../../polled.js'
 
 export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
@@ -47,9 +48,7 @@ function childrenOf (pid: number): number[] {
 }
 
 export async function eventually (what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !await holds(); await new Promise(resolve => { setTimeout(resolve, 20) })) {
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`)
-  }
+  await polled(holds, what, 60_000)
 }
 
 /** Number of serving processes that report metrics. */

@@ -5,6 +5,7 @@ import type { EncryptionOptions } from '../../../schemas/api/apiserver/encryptio
 import type { StorageOptions } from '../../../plugins/storage/index.js'
 import type { Backend } from '../../../storage/backend.js'
 import { client, type Client, type Test } from '../../build.js'
+import { polled } from '../../polled.js'
 
 export const SECRETS = '/api/v1/namespaces/default/secrets'
 
@@ -27,7 +28,7 @@ export async function serve (t: Test, store: Backend, encryption: EncryptionOpti
   t.teardown(close)
   const made = client(app)
   const reach = async (path: string, code: number): Promise<void> => {
-    while ((await made.get(path)).code !== code) await new Promise(resolve => { setTimeout(resolve, 5) })
+    await polled(async () => (await made.get(path)).code === code)
   }
   return { ...made, url, log, close, reach }
 }
