@@ -22,7 +22,7 @@ const SHARED = [
 ]
 /** Exceptions: they measure their process or change something of it, or take as long as others together. */
 const ALONE = [
-  'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'clients/egress/relay', 'controllers/garbage/many', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.', 'schemas/selectors/held',
+  'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'clients/egress/relay', 'controllers/garbage/many', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.', 'routes/streamed-lists-forms', 'schemas/selectors/held',
   'serving/processes/failed-replacement', 'serving/processes/hanging-processes', 'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
 ]
 /** More of them would save little, and a process would end late. */

@@ -8,10 +8,12 @@
  *     npm test -- --coverage   everything, then the coverage of lines by room
  *     npm test -- --quick      a part of every room, without other programs
  *
- * Everything takes some 2,150 s of CPU: 50 for a cold lint, 65 for small benchmarks, 95 for the package in another
- * project. tap's own command took 1.6 times as much, with conformance/ once, because it starts a process for each file:
- * `batches.ts` lets files share one. So a test file is a program that uses only tap's library. A run on two cores ends
- * sooner by less CPU, or by less waiting while nothing else is left.
+ * Everything takes some 1,900 s of CPU on two cores with nothing beside it, and a quarter more on busy ones: 40 for a
+ * cold lint, 60 for small benchmarks, 80 for the package in another project, 45 each for the control plane of examples/
+ * and for the soak test, 140 for kubectl; the first hundred files take two thirds of it. tap's own command took 1.6
+ * times as much, with conformance/ once, because it starts a process for each file: `batches.ts` lets files share one.
+ * So a test file is a program that uses only tap's library. A run on two cores ends sooner by less CPU, or by less
+ * waiting while nothing else is left.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
