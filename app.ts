@@ -10,6 +10,7 @@
  */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
+import { withOwnOptions } from './config/public-settings.js'
 import { checkOptions } from './config/checks/index.js'
 import { decorateHost } from './host/index.js'
 import type { ServerOptions } from './config/server-options.js'
@@ -74,7 +75,8 @@ export type { Clock } from './event-loop/clock.js'
 export { StorageError } from './storage/errors.js'
 
 /** The server in a scope of its own, which has its decorators. */
-export const server: FastifyPluginAsync<ServerOptions> = async function server (fastify, options = {}) {
+export const server: FastifyPluginAsync<ServerOptions> = async function server (fastify, given = {}) {
+  const options = withOwnOptions(given)
   checkOptions(options)
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
@@ -180,7 +182,7 @@ function admitsEverybody ({ authentication, authorization }: ServerOptions): boo
  * with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened.
  */
 const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions) {
-  checkOptions(options)
+  checkOptions(withOwnOptions(options))
   const { prefix = '' } = options
   if (admitsEverybody(options)) {
     fastify.log.warn(`everybody who reaches ${fastify.prefix}${prefix}/ may do everything: authentication.anonymous ` +

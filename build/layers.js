@@ -56,7 +56,8 @@ const MAY_IMPORT = {
     'config/commands/dev', 'config/flag', 'config/suggestions'
   ],
   app: [
-    'config/checks/index', 'config/option', 'config/server-options', 'host', 'plugins', 'routes', ...UP_TO_REGISTRY
+    'config/checks/index', 'config/option', 'config/public-settings', 'config/server-options', 'host', 'plugins',
+    'routes', ...UP_TO_REGISTRY
   ],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes', 'storage/cache/shared', 'testing/dev']
@@ -74,7 +75,10 @@ const BACK_ENDS = {
 }
 
 /** Modules that know the public project's names; others take a view of them, a Naming. */
-const PUBLIC_NAMES = ['schemas/compat', 'app', 'config/documents', 'plugins/request-info/index', 'routes/verbs/write']
+const PUBLIC_NAMES = [
+  'schemas/compat', 'app', 'config/documents', 'config/public-settings', 'plugins/request-info/index',
+  'routes/verbs/write'
+]
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [

@@ -11,6 +11,7 @@ import { MIN_TOKEN_EXPIRATION } from './flags/authentication.js'
 import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'
 import { idleAuditFlags } from './unused-audit-flags.js'
+import { PUBLIC_PROTOBUF_TYPE } from '../schemas/media-types.js'
 import { disabledApis } from './runtime-config.js'
 import { processesProblem, servingProcesses } from './serving-processes.js'
 import { belongsToTls13 } from './tls-names.js'
@@ -75,7 +76,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   const gates = mixedForms(values['feature-gates']) ?? settingsProblem(settings, values['emulated-version'])
   if (gates !== undefined) refuse('feature-gates', gates)
   checkEmulation(values, refuse)
-  checkAuditVersions(values, refuse)
+  checkPublicNames(values, refuse)
   if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
     refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
   }
@@ -182,10 +183,13 @@ function checkEmulation (values: Values, refuse: Refuse): void {
   }
 }
 
-/** Events in public names are those that clients with these see. */
-function checkAuditVersions (values: Values, refuse: Refuse): void {
+/** What only clients with public names know: their audit events, and their name of protobuf. */
+function checkPublicNames (values: Values, refuse: Refuse): void {
   for (const flag of ['audit-log-version', 'audit-webhook-version'] as const) {
     if (values[flag] !== 'audit.orch.io/v1' && !values['compat-names']) refuse(flag, 'needs --compat-names beside it')
+  }
+  if (values['storage-media-type'] === PUBLIC_PROTOBUF_TYPE && !values['compat-names']) {
+    refuse('storage-media-type', 'needs --compat-names beside it')
   }
 }
 

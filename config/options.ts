@@ -31,6 +31,7 @@ import { laterApis } from './later-apis.js'
 import { withLocalDefaults } from './local.js'
 import { allowedLabels } from './metric-labels.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
+import { withOwnFlags } from './public-settings.js'
 import { disabledApis } from './runtime-config.js'
 import type { ServerOptions } from './server-options.js'
 import { serviceAccountOptions, serviceAccountWarnings } from './service-accounts.js'
@@ -41,7 +42,7 @@ import { idleRules } from './verbosity.js'
 
 /** Parses and validates flags without accessing files. @throws FlagError, ArgumentError */
 export function checkedFlags (args: readonly string[]): Parsed {
-  const given = parseArguments(args)
+  const given = withOwnFlags(parseArguments(args))
   if (given.values.help || given.values.version) return given
   const ofRelease = withReleaseDefaults(given)
   const parsed = ofRelease.values.local ? withLocalDefaults(ofRelease) : ofRelease

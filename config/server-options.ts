@@ -124,7 +124,10 @@ export interface ServerOptions {
   flags?: Readonly<Record<string, string>>
   securityHeaders?: SecurityHeadersOptions
   api?: ApiOptions
-  /** `--compat-names`: clients that use the public project's names are served too. Default false. */
+  /**
+   * `--compat-names`: clients that use the public project's names are served too, and options that name groups may have
+   * them. Default false.
+   */
   compatNames?: boolean
   health?: Pick<HealthOptions, 'livezGracePeriod'>
   shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter' | 'watchGrace'>

@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from '../../registry/admission.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { featureGates as featureGatesOf } from '../../schemas/gates.js'
+import { PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { usualRelease } from '../../schemas/meta/release.js'
 import { keyServiceProblem } from '../encryption.js'
 import { readerProblem } from '../emulated-release.js'
@@ -177,6 +178,9 @@ export function checkOptions (options: unknown): void {
   const gates = settingsProblem(featureGates, emulatedVersion)
   if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)
   const resolved = featureGatesOf(featureGates, { release: emulatedVersion })
+  if ((options as ServerOptions).storage?.mediaType === PUBLIC_PROTOBUF_TYPE && compatNames !== true) { // checked
+    throw new OptionError('storage.mediaType', PUBLIC_PROTOBUF_TYPE, 'needs compatNames beside it')
+  }
   const service = keyServiceProblem((options as ServerOptions).storage?.encryption ?? {}, resolved) // checked
   if (service !== undefined) throw new OptionError('storage.encryption', undefined, service)
   const { collectGarbage, storage: { garbageCollection } = {} } = options as ServerOptions // checked

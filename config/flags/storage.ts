@@ -1,5 +1,5 @@
 /** Storage flags. */
-import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { STORAGE_MEDIA_TYPES } from '../../registry/stored-form.js'
 import { bool, choice, duration, int, list, path, readDuration, text } from '../flag.js'
 
@@ -97,7 +97,9 @@ export const storage = {
   ),
   'storage-backend': choice(['', 'etcd3'], '', 'storage backend of --etcd-servers'),
   'storage-media-type': choice(
-    STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'
+    [...STORAGE_MEDIA_TYPES, PUBLIC_PROTOBUF_TYPE], PROTOBUF_TYPE,
+    'media type in which objects are stored; custom resources are stored as JSON. The last is the first under the ' +
+      'name of Kubernetes, with --compat-names'
   ),
   'encryption-provider-config': path('configuration file for encryption at rest'),
   'encryption-provider-config-automatic-reload': bool(

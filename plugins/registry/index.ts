@@ -2,7 +2,7 @@
  * Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is
  * ready.
  */
-import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'
@@ -39,10 +39,13 @@ export interface WatchCacheOptions {
   readonly initialization?: number
 }
 
-type StoredOptions = Partial<Pick<RegistryOptions, 'mediaType' | 'leaseReuseSeconds' | 'garbageCollection'>>
+type StoredOptions = Partial<Pick<RegistryOptions, 'leaseReuseSeconds' | 'garbageCollection'>> & {
+  readonly mediaType?: RegistryOptions['mediaType'] | typeof PUBLIC_PROTOBUF_TYPE
+  readonly eventTtl?: number
+}
 
 export interface RegistryPluginOptions {
-  readonly storage?: (StoredOptions & { readonly eventTtl?: number }) | undefined
+  readonly storage?: StoredOptions | undefined
   readonly watchCache?: WatchCacheOptions | undefined
   readonly services?: ServiceRanges | undefined
 }
@@ -74,7 +77,7 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
     clock,
     prefix,
-    mediaType,
+    mediaType: mediaType === PUBLIC_PROTOBUF_TYPE ? PROTOBUF_TYPE : mediaType,
     windowSizeOf: (group, plural) => watchCache.sizes?.[`${group}/${plural}`] ?? watchCache.size ?? 100,
     ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // applies to Events only
     leaseReuseSeconds,

@@ -1,4 +1,5 @@
 /** What a host says about its stores, and what other plugins get of them. */
+import type { PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../../storage/backend.js'
 import type { BackendOptions } from '../../storage/open.js'
@@ -8,8 +9,8 @@ import type { StorageMediaType } from '../../registry/stored-form.js'
 export type StorageOptions = (BackendOptions | Backend) & {
   /** Prefix of all keys, `--etcd-prefix`. Default `/registry`. */
   readonly prefix?: string
-  /** `--storage-media-type`. Default `application/vnd.orch.protobuf`. */
-  readonly mediaType?: StorageMediaType
+  /** `--storage-media-type`; the public name needs `compatNames`. Default `application/vnd.orch.protobuf`. */
+  readonly mediaType?: StorageMediaType | typeof PUBLIC_PROTOBUF_TYPE
   /** Milliseconds; 0 disables compaction. Default 5 minutes. */
   readonly compactionInterval?: number
   /** Maximum milliseconds for a health check of the store, `--etcd-healthcheck-timeout`. Default 2,000. */

@@ -1,4 +1,4 @@
-/** `--compat-names`: configuration files of the public project, in which every name is the public one. */
+/** `--compat-names`: configuration files and flags of the public project, in which every name is the public one. */
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { checkedFlags, configuration } from '../../config/options.js'
@@ -162,4 +162,46 @@ t.test('a public audit policy audits what it names', async t => {
   const events = readFileSync(audit?.path ?? '', 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json)
   t.match(events.map(({ objectRef }) => objectRef), [{ namespace: 'orch-system', resource: 'roles' }])
   t.equal(events.length, 1)
+})
+
+const SETTINGS = (domain: string, type: string): string[] => [
+  `--runtime-config=storage.${domain}/v1beta1=true,storage.${domain}/v1/csinodes=false,apps/v1/daemonsets=false`,
+  `--watch-cache-sizes=leases.coordination.${domain}#10,secrets#20,things.example.com#30`,
+  `--etcd-servers-overrides=coordination.${domain}/leases#http://a:1,/secrets#http://b:1`, '--etcd-servers=http://c:1',
+  `--storage-media-type=application/vnd.${type}.protobuf`
+]
+
+t.test('flags name groups and media types as the public project does, or as we do', async t => {
+  const known = async (...args: string[]): Promise<unknown> => {
+    const { api, storage, watchCache } = (await configuration(checkedFlags(['--compat-names', ...args]))).options
+    return { api, storage: { ...storage, mediaType: undefined }, watchCache }
+  }
+  const own = await known(...SETTINGS('orch.io', 'orch'))
+  t.match(own, {
+    storage: { overrides: { 'coordination.orch.io/leases': ['http://a:1'], '/secrets': ['http://b:1'] } },
+    watchCache: { sizes: { 'coordination.orch.io/leases': 10, '/secrets': 20, 'example.com/things': 30 } }
+  })
+  const { disabled } = (own as { readonly api: { readonly disabled: string[] } }).api
+  t.ok(disabled.includes('storage.orch.io/v1/csinodes') && !disabled.includes('storage.orch.io/v1beta1'))
+  t.strictSame(await known(...SETTINGS('k8s.io', 'kubernetes')), own)
+  for (const flag of SETTINGS('k8s.io', 'kubernetes').filter(flag => !flag.startsWith('--etcd-servers='))) {
+    if (flag.startsWith('--watch-cache-sizes')) continue // of a custom resource
+    const refused = async (): Promise<unknown> => configuration(checkedFlags([flag, '--etcd-servers=http://c:1']))
+    await t.rejects(refused, new RegExp(flag.split('=', 1)[0] ?? ''), flag)
+  }
+})
+
+t.test('options of hosts name them so too', async t => {
+  const options = (domain: string, type: 'kubernetes' | 'orch'): ServerOptions => ({
+    api: { disabled: [`rbac.authorization.${domain}/v1/roles`] }, watchCache: { sizes: { [`coordination.${domain}/leases`]: 10 } },
+    storage: { kind: 'memory', mediaType: `application/vnd.${type}.protobuf` }
+  })
+  for (const each of [options('k8s.io', 'kubernetes'), options('orch.io', 'orch')]) {
+    const server = await build(t, { compatNames: true, ...each })
+    t.equal((await server.get('/apis/rbac.authorization.k8s.io/v1/roles')).code, 404)
+    t.equal((await server.get('/apis/rbac.authorization.k8s.io/v1/rolebindings')).code, 200)
+  }
+  const { api = {}, storage = {} } = options('k8s.io', 'kubernetes')
+  await t.rejects(build(t, { api }), /api\.disabled/)
+  await t.rejects(build(t, { storage }), /storage\.mediaType: .*needs compatNames/)
 })

@@ -53,6 +53,7 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--storage-backend=etcd3', /needs --etcd-servers/],
   ['--storage-backend=etcd2', /must be etcd3/],
   ['--storage-media-type=text/plain', /one of/],
+  ['--storage-media-type=application/vnd.kubernetes.protobuf', /needs --compat-names/],
   ['--cloud-provider=gce', /--cloud-provider=gce: is a cloud provider that would be built into the server.*use external/],
   ['--cloud-provider=mine', /must be external, or left out/],
   ['--cloud-config=c', /needs --cloud-provider/],
