@@ -17,7 +17,8 @@ const transform = (kind: Fold['kind']): Map<number, Macro> => new Map([
 /** By name and number of arguments. */
 const MACROS: ReadonlyMap<string, ReadonlyMap<number, Macro>> = new Map([
   ['all', new Map(quantifier('all'))], ['exists', new Map(quantifier('exists'))],
-  ['exists_one', new Map(quantifier('one'))], ['existsOne', new Map(quantifier('one'))],
+  ['exists_one', new Map(quantifier('one'))],
+  ['existsOne', new Map<number, Macro>([[3, { kind: 'one', names: 2, form: 'test' }]])],
   ['map', new Map<number, Macro>([
     [2, { kind: 'list', names: 1, form: 'result' }], [3, { kind: 'list', names: 1, form: 'test, result' }]
   ])],

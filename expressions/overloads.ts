@@ -1,7 +1,8 @@
 /** The functions and operators of CEL and of upstream's libraries. A and B are type parameters. */
 import { listOf, mapOf, optionalOf, typeOf, type Kind, type Type } from './types.js'
 
-const ORDERED = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
+/** In the order of the public project: an empty list is one of the first. */
+const ORDERED = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 const NUMBERS = ['int', 'uint', 'double']
 const SUMMED = [...NUMBERS, 'duration']
 const OF_TIME = [
