@@ -52,7 +52,7 @@ export function transformedBackend (inner: Backend, transformation: Transformati
     update: async (key, value, expected, options) =>
       await outcome(await inner.update(key, await write(key, value, watches.open.size > 0), expected, options)),
     delete: async (key, expected) => await outcome(await inner.delete(key, expected)),
-    watch: request => watch(inner, request, transformation, watches),
+    watch: request => new TransformedWatch(inner, request, transformation, watches),
     compact: revision => inner.compact(revision),
     compactedRevision: () => inner.compactedRevision(),
     revision: () => inner.revision(),
@@ -82,98 +82,120 @@ type Delivery =
   | { readonly end: StorageError }
 
 /** Delivers each event after the transformation of all events before it. Events that wait are transformed together. */
-function watch (
-  inner: Backend, request: WatchRequest, { read, tooSlow }: Transformation, { open, delayed }: Watches
-): BackendWatch {
-  const queue: Delivery[] = []
-  let waiting = 0
-  let reading = false
-  let ended = false
-  const stop = (): void => {
-    ended = true
-    queue.length = 0
-    open.delete(watching)
-    delayed.delete(watching)
-    watching.cancel()
+class TransformedWatch implements BackendWatch {
+  readonly #request: WatchRequest
+  readonly #transformation: Transformation
+  readonly #watches: Watches
+  readonly #inner: BackendWatch
+  readonly #queue: Delivery[] = []
+  /** Events that have not been delivered. */
+  #waiting = 0
+  #isReading = false
+  #hasEnded = false
+
+  constructor (inner: Backend, request: WatchRequest, transformation: Transformation, watches: Watches) {
+    this.#request = request
+    this.#transformation = transformation
+    this.#watches = watches
+    this.#inner = inner.watch({
+      ...request,
+      onEvents: (events, revision) => { this.#take(events, revision) },
+      onProgress: progress => { this.#add({ progress }) },
+      onEnd: error => { this.#add({ end: error }) }
+    })
+    watches.open.add(this)
   }
-  const end = (error: StorageError): void => {
-    if (ended) return
-    stop()
-    request.onEnd(error)
+
+  requestProgress (): void { this.#inner.requestProgress() }
+
+  cancel (): void {
+    this.#hasEnded = true
+    this.#queue.length = 0
+    this.#watches.open.delete(this)
+    this.#watches.delayed.delete(this)
+    this.#inner.cancel()
   }
-  const failed = (error: unknown): void => {
-    end(error instanceof StorageError
-      ? error
-      : new StorageError('Unavailable', error instanceof Error ? error.message : String(error), { cause: error }))
+
+  #take (events: readonly BackendEvent[], revision: Revision): void {
+    this.#waiting += events.length
+    if (this.#waiting > MAX_WAITING && this.#isReading) {
+      this.#end(new StorageError('Compacted', this.#transformation.tooSlow))
+      return
+    }
+    // the store may forget it later
+    const kept = events.map(({ type, kv, previous }): BackendEvent =>
+      ({ type, kv, previous: this.#request.previous === false ? undefined : previous }))
+    this.#add({ events: kept, revision })
   }
-  const deliver = (events: readonly BackendEvent[], values: readonly KeyValue[], revision: Revision): void => {
-    if (ended) return
-    waiting -= events.length
+
+  #add (delivery: Delivery): void {
+    if (this.#hasEnded) return
+    this.#queue.push(delivery)
+    if (!this.#isReading) this.#work()
+  }
+
+  /** Synchronous until a transformation takes time, and continues after it. */
+  #work (): void {
+    while (!this.#isReading && !this.#hasEnded) {
+      const { events, revision } = this.#nextEvents()
+      const other = events.length === 0 ? this.#queue.shift() : undefined
+      if (this.#queue.length === 0) this.#watches.delayed.delete(this)
+      if (events.length > 0) this.#transform(events, revision)
+      else if (other === undefined) return
+      else if ('progress' in other) this.#request.onProgress(other.progress)
+      else if ('end' in other) this.#end(other.end)
+    }
+  }
+
+  #nextEvents (): { events: BackendEvent[], revision: Revision } {
+    const events: BackendEvent[] = []
+    let revision = 0
+    for (let [first] = this.#queue; first !== undefined && 'events' in first && events.length < TOGETHER;
+      [first] = this.#queue) {
+      events.push(...first.events)
+      revision = first.revision
+      this.#queue.shift()
+    }
+    return { events, revision }
+  }
+
+  #transform (events: readonly BackendEvent[], revision: Revision): void {
+    const values = this.#transformation.read(
+      events.flatMap(({ kv, previous }) => previous === undefined ? [kv] : [kv, previous])
+    )
+    if (!(values instanceof Promise)) {
+      this.#deliver(events, values, revision)
+      return
+    }
+    this.#isReading = true
+    this.#watches.delayed.add(this)
+    const failed = (error: unknown): void => { this.#fail(error) }
+    values.then(transformed => { this.#deliver(events, transformed, revision) }, failed).finally(() => {
+      this.#isReading = false
+      this.#work()
+    }).catch(failed)
+  }
+
+  #deliver (events: readonly BackendEvent[], values: readonly KeyValue[], revision: Revision): void {
+    if (this.#hasEnded) return
+    this.#waiting -= events.length
     const transformed = values.values()
     const made = events.map(({ type, previous }): BackendEvent => {
       const kv = transformed.next().value as KeyValue // one for each
       return { type, kv, previous: previous === undefined ? undefined : transformed.next().value }
     })
-    callSafely(() => { request.onEvents(made, revision) }, end)
-  }
-  const takeEvents = (): { events: BackendEvent[], revision: Revision } => {
-    const events: BackendEvent[] = []
-    let revision = 0
-    for (let first = queue[0]; first !== undefined && 'events' in first && events.length < TOGETHER; first = queue[0]) {
-      events.push(...first.events)
-      revision = first.revision
-      queue.shift()
-    }
-    return { events, revision }
-  }
-  /** Synchronous until a transformation takes time, and continues after it. */
-  const work = (): void => {
-    for (;;) {
-      if (reading || ended) return
-      const { events, revision } = takeEvents()
-      const other = events.length === 0 ? queue.shift() : undefined
-      if (queue.length === 0) delayed.delete(watching)
-      if (other !== undefined && 'progress' in other) request.onProgress(other.progress)
-      else if (other !== undefined && 'end' in other) end(other.end)
-      else if (events.length === 0) return
-      else {
-        const values = read(events.flatMap(({ kv, previous }) => previous === undefined ? [kv] : [kv, previous]))
-        if (!(values instanceof Promise)) {
-          deliver(events, values, revision)
-          continue
-        }
-        reading = true
-        delayed.add(watching)
-        values.then(all => { deliver(events, all, revision) }, failed).finally(() => {
-          reading = false
-          work()
-        }).catch(failed)
-      }
-    }
-  }
-  const add = (delivery: Delivery): void => {
-    if (ended) return
-    queue.push(delivery)
-    if (reading) return
-    work()
+    callSafely(() => { this.#request.onEvents(made, revision) }, error => { this.#end(error) })
   }
 
-  const watching = inner.watch({
-    ...request,
-    onEvents: (all, revision) => {
-      waiting += all.length
-      if (waiting > MAX_WAITING && reading) return end(new StorageError('Compacted', tooSlow))
-      // the store may forget it later
-      const events = all.map((event): BackendEvent =>
-        ({ type: event.type, kv: event.kv, previous: request.previous === false ? undefined : event.previous }))
-      add({ events, revision })
-    },
-    onProgress: progress => { add({ progress }) },
-    onEnd: error => { add({ end: error }) }
-  })
-  open.add(watching)
-  return {
-    requestProgress: () => { watching.requestProgress() },
-    cancel: stop
+  #fail (error: unknown): void {
+    this.#end(error instanceof StorageError
+      ? error
+      : new StorageError('Unavailable', error instanceof Error ? error.message : String(error), { cause: error }))
+  }
+
+  #end (error: StorageError): void {
+    if (this.#hasEnded) return
+    this.cancel()
+    this.#request.onEnd(error)
   }
 }
