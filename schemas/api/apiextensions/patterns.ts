@@ -79,6 +79,11 @@ export interface ObjectExpression extends Expression {
 
 const UNCHECKED: Expression = { * matches () { return true } }
 
+/** In upstream's words, which quote a place in any case. */
+const complaint = (error: unknown): string => error instanceof re2().RE2JSSyntaxException
+  ? `error parsing regexp: ${error.error}: \`${error.input ?? ''}\``
+  : String(error)
+
 /** The expressions of one definition, each compiled once. */
 export class Patterns {
   readonly #known = new Map<string, Expression>()
@@ -107,8 +112,7 @@ export class Patterns {
       const isOver = (text: string): boolean => (this.#matched += text.length * weight) > MAX_MATCHED
       return { * matches (text) { return isOver(text) || compiled.matcher(text).find() } }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      return { ...UNCHECKED, why: why.endsWith('`') ? why : `${why}: \`\`` }
+      return { ...UNCHECKED, why: complaint(error) }
     }
   }
 }
