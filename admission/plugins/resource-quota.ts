@@ -26,84 +26,9 @@ const EXEMPT: ReadonlySet<string> = new Set([
 export function resourceQuota (
   resources: ResourceRegistry, limited: readonly LimitedResource[]
 ): AdmissionPlugin {
-  /** Serializes charges per namespace, because concurrent ones would conflict. */
-  const queues = new Map<string, Promise<void>>()
+  const accounts = new Accounts(resources, limited)
   /** Objects already charged: a retried write is not charged again. */
   const paid = new WeakSet<object>()
-
-  const chargeAll = async (request: AdmissionRequest, charges: readonly Charge[]): Promise<void> => {
-    const done: Charge[] = []
-    try {
-      for (const charge of charges) {
-        await chargeOne(request, charge)
-        done.push(charge)
-      }
-    } catch (error) {
-      // otherwise the quota controller releases it
-      for (const { name, amounts } of done) {
-        await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {})
-      }
-      throw error
-    }
-  }
-
-  const chargeOne = async (request: AdmissionRequest, charge: Charge): Promise<void> => {
-    await changeUsed(request, charge.name, quota => {
-      const outcome = usedAfter(quota, charge)
-      if (typeof outcome === 'string') throw refusal(request, outcome)
-      return outcome.used
-    }).catch((error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error // the quota was deleted
-    })
-  }
-
-  const changeUsed = async (
-    { namespace, signal }: AdmissionRequest, name: string,
-    used: (quota: ResourceQuota) => Readonly<Record<string, string>>
-  ): Promise<void> => {
-    const store = resources.find('', QUOTAS)
-    if (store === undefined) return
-    await change(store, { namespace, name, subresource: 'status' }, serverContext(signal), base => {
-      const quota = base.copy() as ResourceQuota // stores of quotas contain quotas
-      quota.status = { ...quota.status, used: { ...used(quota) } }
-      return quota
-    })
-  }
-
-  /** @returns the charges of a request. Throws a StatusError if it exceeds a quota */
-  const chargesFor = (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] => {
-    const { group, resource, object, oldObject } = request as unknown as {
-      group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
-    }
-    const evaluator = evaluatorOf(resources, group, resource)
-    const now = resources.clock.wall()
-    const evaluated = { evaluator, object, old: oldObject, now }
-    const charges: Charge[] = []
-    for (const quota of quotas) {
-      const charge = chargeFor(quota, evaluated)
-      if (typeof charge === 'string') throw refusal(request, charge)
-      if (charge !== undefined) charges.push(charge)
-    }
-    const why = limited.length > 0 && takesMore(evaluator, object, oldObject, now)
-      ? uncovered(limited, request, evaluated, quotas)
-      : undefined
-    if (why !== undefined) throw refusal(request, why)
-    for (const charge of charges) {
-      const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
-      const outcome = quota === undefined ? undefined : usedAfter(quota, charge)
-      if (request.dryRun && typeof outcome === 'string') throw refusal(request, outcome)
-    }
-    return charges
-  }
-
-  const serialized = async (namespace: string, work: () => Promise<void>): Promise<void> => {
-    const before = queues.get(namespace) ?? Promise.resolve()
-    const mine = before.then(work)
-    const settled = mine.catch(() => {})
-    queues.set(namespace, settled)
-    await mine.finally(() => { if (queues.get(namespace) === settled) queues.delete(namespace) })
-  }
-
   return {
     name: 'ResourceQuota',
     handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') &&
@@ -115,13 +40,102 @@ export function resourceQuota (
       // the resource's type
       const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[]
       const quotasHere = await quotas()
-      if ((quotasHere.length === 0 && limited.length === 0) || chargesFor(request, quotasHere).length === 0 ||
+      if ((quotasHere.length === 0 && limited.length === 0) || accounts.chargesFor(request, quotasHere).length === 0 ||
         request.dryRun) {
         return
       }
-      await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })
+      await accounts.serialized(namespace, async () => {
+        await accounts.charge(request, accounts.chargesFor(request, await quotas()))
+      })
       paid.add(object)
     }
+  }
+}
+
+/** What the quotas of namespaces are charged. */
+class Accounts {
+  readonly #resources: ResourceRegistry
+  readonly #limited: readonly LimitedResource[]
+  /** Serializes charges per namespace, because concurrent ones would conflict. */
+  readonly #queues = new Map<string, Promise<void>>()
+
+  constructor (resources: ResourceRegistry, limited: readonly LimitedResource[]) {
+    this.#resources = resources
+    this.#limited = limited
+  }
+
+  async serialized (namespace: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#queues.get(namespace) ?? Promise.resolve()
+    const mine = before.then(work)
+    const settled = mine.catch(() => {})
+    this.#queues.set(namespace, settled)
+    await mine.finally(() => { if (this.#queues.get(namespace) === settled) this.#queues.delete(namespace) })
+  }
+
+  /** @returns the charges of a request. Throws a StatusError if it exceeds a quota */
+  chargesFor (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] {
+    const { group, resource, object, oldObject } = request as unknown as {
+      group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
+    }
+    const evaluator = evaluatorOf(this.#resources, group, resource)
+    const now = this.#resources.clock.wall()
+    const evaluated = { evaluator, object, old: oldObject, now }
+    const charges: Charge[] = []
+    for (const quota of quotas) {
+      const charge = chargeFor(quota, evaluated)
+      if (typeof charge === 'string') throw refusal(request, charge)
+      if (charge !== undefined) charges.push(charge)
+    }
+    const why = this.#limited.length > 0 && takesMore(evaluator, object, oldObject, now)
+      ? uncovered(this.#limited, request, evaluated, quotas)
+      : undefined
+    if (why !== undefined) throw refusal(request, why)
+    for (const charge of charges) {
+      const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
+      const outcome = quota === undefined ? undefined : usedAfter(quota, charge)
+      if (request.dryRun && typeof outcome === 'string') throw refusal(request, outcome)
+    }
+    return charges
+  }
+
+  /** Charges all or none. @throws StatusError if one exceeds its quota */
+  async charge (request: AdmissionRequest, charges: readonly Charge[]): Promise<void> {
+    const done: Charge[] = []
+    try {
+      for (const charge of charges) {
+        await this.#chargeOne(request, charge)
+        done.push(charge)
+      }
+    } catch (error) {
+      // otherwise the quota controller releases it
+      for (const { name, amounts } of done) {
+        await this.#changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {})
+      }
+      throw error
+    }
+  }
+
+  async #chargeOne (request: AdmissionRequest, charge: Charge): Promise<void> {
+    await this.#changeUsed(request, charge.name, quota => {
+      const outcome = usedAfter(quota, charge)
+      if (typeof outcome === 'string') throw refusal(request, outcome)
+      return outcome.used
+    }).catch((error: unknown) => {
+      if (!isStatusError(error, 'NotFound')) throw error // the quota was deleted
+    })
+  }
+
+  async #changeUsed (
+    { namespace, signal }: AdmissionRequest, name: string,
+    used: (quota: ResourceQuota) => Readonly<Record<string, string>>
+  ): Promise<void> {
+    const store = this.#resources.find('', QUOTAS)
+    if (store === undefined) return
+    await change(store, { namespace, name, subresource: 'status' }, serverContext(signal), base => {
+      const quota = base.copy() as ResourceQuota // stores of quotas contain quotas
+      quota.status = { ...quota.status, used: { ...used(quota) } }
+      return quota
+    })
   }
 }
 
