@@ -76,46 +76,10 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   const clients = authoritiesIn(values, 'client-ca-file')
   const proxies = authoritiesIn(values, 'requestheader-client-ca-file')
   const options: ServerOptions = {
-    storage: {
-      ...await backendOptions(parsed),
-      prefix: values['etcd-prefix'],
-      mediaType: values['storage-media-type'],
-      compactionInterval: values['etcd-compaction-interval'],
-      healthcheckTimeout: values['etcd-healthcheck-timeout'],
-      readycheckTimeout: values['etcd-readycheck-timeout'],
-      eventTtl: values['event-ttl'],
-      leaseReuseSeconds: values['lease-reuse-duration-seconds'],
-      garbageCollection: values['enable-garbage-collector'],
-      ...(encryption === undefined ? {} : { encryption: encryption.options }),
-      ...(encryption === undefined || !values['encryption-provider-config-automatic-reload']
-        ? {}
-        : { encryptionFile: encryption.file })
-    },
-    watchCache: values['watch-cache']
-      ? {
-          size: values['default-watch-cache-size'],
-          sizes: await watchCacheSizes(parsed),
-          encodedObjects: readCacheSize(values['encoded-objects-cache-size']) ?? { bytes: 0 }, // the flag is checked
-          initialization: values['storage-initialization-timeout']
-        }
-      : { size: 0 },
-    authentication: {
-      anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
-      ...(values['authentication-config'] === '' ? {} : await configuredAuthentication(parsed)),
-      ...serviceAccountOptions(values),
-      ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
-      ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
-      ...(values['authentication-token-webhook-config-file'] === '' ? {} : { webhook: await webhook(values) }),
-      ...(clients === undefined ? {} : { clientCertificates: true, clientAuthorities: clients.authorities }),
-      ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
-    },
-    authorization: {
-      ...(values['authorization-config'] === ''
-        ? { modes: values['authorization-mode'] as AuthorizationMode[] } // the flag accepts no others
-        : await (await import('./authorization-config.js')).authorizationConfig(parsed)),
-      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values) }),
-      ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
-    },
+    storage: await storageOptions(parsed, encryption),
+    watchCache: await watchCacheOptions(parsed),
+    authentication: await authenticationOptions(parsed, { clients, proxies }),
+    authorization: await authorizationOptions(parsed),
     admission: await admissionOptions(values),
     ...(egressFile === '' ? {} : { egress: egressOptions(sourceOf(values, 'egress-selector-config-file')) }),
     outbound: outboundOptions(values),
@@ -180,6 +144,66 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     ],
     serviceWarnings: own.warnings,
     authorities: [clients, proxies].filter(file => file !== undefined)
+  }
+}
+
+async function storageOptions (
+  parsed: Parsed, encryption: Encryption | undefined
+): Promise<NonNullable<ServerOptions['storage']>> {
+  const { values } = parsed
+  return {
+    ...await backendOptions(parsed),
+    prefix: values['etcd-prefix'],
+    mediaType: values['storage-media-type'],
+    compactionInterval: values['etcd-compaction-interval'],
+    healthcheckTimeout: values['etcd-healthcheck-timeout'],
+    readycheckTimeout: values['etcd-readycheck-timeout'],
+    eventTtl: values['event-ttl'],
+    leaseReuseSeconds: values['lease-reuse-duration-seconds'],
+    garbageCollection: values['enable-garbage-collector'],
+    ...(encryption === undefined ? {} : { encryption: encryption.options }),
+    ...(encryption === undefined || !values['encryption-provider-config-automatic-reload']
+      ? {}
+      : { encryptionFile: encryption.file })
+  }
+}
+
+async function watchCacheOptions (parsed: Parsed): Promise<NonNullable<ServerOptions['watchCache']>> {
+  const { values } = parsed
+  return values['watch-cache']
+    ? {
+        size: values['default-watch-cache-size'],
+        sizes: await watchCacheSizes(parsed),
+        encodedObjects: readCacheSize(values['encoded-objects-cache-size']) ?? { bytes: 0 }, // the flag is checked
+        initialization: values['storage-initialization-timeout']
+      }
+    : { size: 0 }
+}
+
+async function authenticationOptions (
+  parsed: Parsed, { clients, proxies }: Readonly<Record<'clients' | 'proxies', AuthoritiesFile | undefined>>
+): Promise<AuthenticationOptions> {
+  const { values, given } = parsed
+  return {
+    anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
+    ...(values['authentication-config'] === '' ? {} : await configuredAuthentication(parsed)),
+    ...serviceAccountOptions(values),
+    ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
+    ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
+    ...(values['authentication-token-webhook-config-file'] === '' ? {} : { webhook: await webhook(values) }),
+    ...(clients === undefined ? {} : { clientCertificates: true, clientAuthorities: clients.authorities }),
+    ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
+  }
+}
+
+async function authorizationOptions (parsed: Parsed): Promise<AuthorizationOptions> {
+  const { values } = parsed
+  return {
+    ...(values['authorization-config'] === ''
+      ? { modes: values['authorization-mode'] as AuthorizationMode[] } // the flag accepts no others
+      : await (await import('./authorization-config.js')).authorizationConfig(parsed)),
+    ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values) }),
+    ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
   }
 }
 
