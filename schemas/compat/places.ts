@@ -54,6 +54,7 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
   [translateGroup, {
     apiGroup: ALL, apiGroups: ALL, apiVersion: ALL,
     commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL,
+    servedVersions: ['ServerStorageVersion'],
     group: [
       'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource',
       'ParentReference', 'ResourceAttributes', 'StatusDetails'

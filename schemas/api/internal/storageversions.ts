@@ -14,7 +14,10 @@ export const ServerStorageVersion =
   message('ServerStorageVersion', 'Versions in which one API server stores and reads a resource.', {
     apiServerID: string(1, 'ID of the API server.'),
     encodingVersion: string(2, 'Version in which the server stores the resource.'),
-    decodableVersions: list(3, 'Versions the server can read from storage.', 'string', { listType: 'set' })
+    decodableVersions: list(3, 'Versions the server can read from storage.', 'string', { listType: 'set' }),
+    servedVersions: list(4, 'Versions the server serves, each of which it can read from storage.', 'string', {
+      listType: 'set', since: '1.28'
+    })
   })
 
 export type StorageVersionSpec = Static<typeof StorageVersionSpec>

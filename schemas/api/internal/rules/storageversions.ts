@@ -43,7 +43,8 @@ export function validateStorageVersionStatus (status: StorageVersionStatus, at: 
 }
 
 function validateServer (
-  { apiServerID = '', encodingVersion = '', decodableVersions = [] }: ServerStorageVersion, at: string, report: Report
+  { apiServerID = '', encodingVersion = '', decodableVersions = [], servedVersions = [] }: ServerStorageVersion,
+  at: string, report: Report
 ): void {
   checkName(report, `${at}.apiServerID`, apiServerID, dnsSubdomain)
   const check = (field: string, version: string): void => {
@@ -58,6 +59,13 @@ function validateServer (
       `decodableVersions must include encodingVersion ${encodingVersion}`
     )
   }
+  servedVersions.forEach((version, index) => {
+    const field = `${at}.servedVersions[${index}]`
+    check(field, version)
+    if (!decodableVersions.includes(version)) {
+      invalid(report, field, version, `decodableVersions must include the served version ${version}`)
+    }
+  })
 }
 
 /** Set if and only if all servers agree. */

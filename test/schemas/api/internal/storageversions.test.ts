@@ -26,6 +26,8 @@ updates(t, versions, NAMED, [
   ['a server and versions of bad names', {}, status('V1', server('A', 'V1', 'v_2')),
     'Invalid status.storageVersions[0].apiServerID', 'Invalid status.storageVersions[0].encodingVersion', 'Invalid status.storageVersions[0].decodableVersions[0]', 'Invalid status.storageVersions[0].decodableVersions[1]'],
   ['a server that can not read what it writes', {}, status('v1', { apiServerID: 'a', encodingVersion: 'v1', decodableVersions: ['v2'] }), 'Invalid status.storageVersions[0].decodableVersions'],
+  ['served versions that it reads, and others', {}, status('v1', { ...server('a', 'v1', 'v2'), servedVersions: ['v2', 'v3', 'V1'] }),
+    ...['servedVersions[1]', 'servedVersions[2]'].map(field => `Invalid status.storageVersions[0].${field}`)],
   ['a condition', {}, { status: { conditions: [condition] } }],
   ['the same twice', {}, { status: { conditions: [condition, condition] } }, 'Invalid status[1].type'],
   ['a condition of nothing', {}, { status: { conditions: [{}] } }, ...['type', 'status'].map(field => `Invalid status[0].${field}`), 'Required status[0].reason', 'Required status[0].message']
