@@ -22,6 +22,14 @@ t.test('jobs select their pods by labels with a prefix', async t => {
   t.notOk((json['metadata'] as Json)['annotations'])
 })
 
+t.test('retries of each index change the default of retries where they are known', async t => {
+  const each = job('each', { completions: 2, completionMode: 'Indexed', backoffLimitPerIndex: 1 })
+  t.match((await later.post(JOBS, each)).json['spec'], { backoffLimitPerIndex: 1, backoffLimit: 2147483647 })
+  const { spec } = (await (await build(t)).post(JOBS, each)).json
+  t.match(spec, { backoffLimit: 6 })
+  t.notOk('backoffLimitPerIndex' in spec)
+})
+
 t.test('a job of an earlier release goes on with its labels', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
   const earlier = await build(t, { storage })

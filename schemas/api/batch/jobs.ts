@@ -12,7 +12,7 @@ import { LabelSelector } from '../../meta/options.js'
 import { PodFailurePolicy, SuccessPolicy } from './job-policies.js'
 import { kind, message } from './package.js'
 import { Time } from '../../meta/scalars.js'
-import { isOn } from '../../gates.js'
+import { isOn, type Gates } from '../../gates.js'
 import { resource } from '../../resource.js'
 import { checkJobStatusChange } from './rules/job-status.js'
 import {
@@ -63,10 +63,11 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
 const MAX_INT32 = 2 ** 31 - 1
 
 /** Jobs only: the template of a CronJob gets no defaults. */
-function defaultJob (spec: JobSpec): void {
+function defaultJob (spec: JobSpec, gates: Gates): void {
   if (spec.parallelism === undefined) spec.completions ??= 1
   spec.parallelism ??= 1
-  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32
+  const isOfIndexes = spec.backoffLimitPerIndex !== undefined && gates.enabled('JobBackoffLimitPerIndex')
+  spec.backoffLimit ??= isOfIndexes ? MAX_INT32 : 6
   spec.completionMode ??= 'NonIndexed'
   spec.suspend ??= false
 }
@@ -121,8 +122,8 @@ export const Job = kind('Job', 'Runs pods until enough of them have succeeded.',
   spec: one(2, 'What pods run, and how often.', JobSpec, { ruled: true }),
   status: one(3, 'What is observed of the job; written by the system.', JobStatus)
 }, {
-  defaults: job => {
-    defaultJob(job.spec)
+  defaults: (job, gates) => {
+    defaultJob(job.spec, gates)
     defaultLabels(job)
   },
   validate: (job, _at, report) => { validateJob(job, report) },
