@@ -9,8 +9,8 @@ import { API_VERSIONS, OFF_BY_DEFAULT, representations } from '../schemas/resour
 import { FlagError } from './flag.js'
 import { apiProblem } from './resource-names.js'
 
-/** A key as the declarations write it: `v1` for `api/v1`. */
-export const keyOf = (key: string): string => key.replace(/^api\/v1(?=$|\/)/, 'v1')
+/** A key as the declarations write it: `v1` for `api/v1` and `/v1`. */
+export const keyOf = (key: string): string => key.replace(/^(?:api)?\/v1(?=$|\/)/, 'v1')
 
 export const isOn = (value: string): boolean => value.toLowerCase() === 'true'
 

@@ -1,6 +1,6 @@
 /**
- * The feature gates of release 1.36 of the public project: stages and defaults, what each needs, and with which release
- * one came or went.
+ * The feature gates of release 1.36 of the public project, those of client libraries too: stages and defaults, what
+ * each needs, and with which release one came or went.
  */
 
 export interface Gate {
@@ -16,34 +16,36 @@ export const words = (text: string): readonly string[] => text.trim().split(/\s+
 
 const STAGES: ReadonlyArray<readonly [Gate, string]> = [
   [{ stage: 'Alpha', default: false }, `
-    APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage CPUManagerPolicyAlphaOptions
-    CRIListStreaming CSIVolumeHealth CloudControllerManagerWatchBasedRoutesReconciliation
-    CloudControllerManagerWebhook ContainerStopSignals ControllerManagerReleaseLeaderElectionLockOnExit
-    CrossNamespaceVolumeDataSource DRAListTypeAttributes DRANodeAllocatableResources DRAResourcePoolStatus
-    DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest
-    InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory KubeletInUserNamespace
-    LoggingAlphaOptions ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity NativeHistograms
+    APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage
+    CPUManagerPolicyAlphaOptions CRIListStreaming CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
+    CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook ContainerStopSignals
+    ControllerManagerReleaseLeaderElectionLockOnExit CrossNamespaceVolumeDataSource DRAListTypeAttributes
+    DRANodeAllocatableResources DRAResourcePoolStatus DRAWorkloadResourceClaims EventedPLEG GangScheduling
+    GenericWorkload HPAScaleToZero ImageVolumeWithDigest InPlacePodVerticalScalingExclusiveCPUs
+    InPlacePodVerticalScalingExclusiveMemory KubeletInUserNamespace LoggingAlphaOptions
+    ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity NativeHistograms
     PersistentVolumeClaimUnusedSinceTime PodAndContainerStatsFromCRI PodLevelResourceManagers
     PodLogsQuerySplitStreams PodsAPI QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriApi
     ShardedListAndWatch StorageCapacityScoring StorageVersionAPI TaintTolerationComparisonOperators
     TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions UserNamespacesHostNetworkSupport
     VolumeLimitScaling WindowsCPUAndMemoryAffinity WorkloadAwarePreemption WorkloadWithJob`],
   [{ stage: 'Beta', default: true }, `
-    APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth
+    APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AtomicFIFO
     AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
-    ClearingNominatedNodeNameAfterBinding ComponentFlagz ComponentStatusz ConstrainedImpersonation
-    ContainerCheckpoint ContainerRestartRules ContextualLogging DRAConsumableCapacity DRADeviceBindingConditions
-    DRADeviceTaints DRAExtendedResource DRAPartitionableDevices DRAResourceClaimDeviceStatus
-    DRAResourceClaimGranularStatusAuthorization DRASchedulerFilterTimeout DeclarativeValidationBeta
-    DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles ExtendWebSocketsToKubelet
-    GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride
-    InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
-    KubeletEnsureSecretPulledImages KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders
-    ListFromCacheSnapshot LoggingBetaOptions MatchLabelKeysInPodTopologySpread
-    MatchLabelKeysInPodTopologySpreadSelectorMerge MutablePodResourcesForSuspendedJobs
-    MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures NominatedNodeNameForExpectation
-    OpenAPIEnums OpportunisticBatching PLEGOnDemandRelist PodDeletionCost PodLevelResources
-    PodReadyToStartContainersCondition PodTopologyLabelsAdmission PortForwardWebsockets
+    ClearingNominatedNodeNameAfterBinding ClientsAllowCARotation ClientsAllowTLSCacheGC ComponentFlagz
+    ComponentStatusz ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules ContextualLogging
+    DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource
+    DRAPartitionableDevices DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization
+    DRASchedulerFilterTimeout DeclarativeValidationBeta DeploymentReplicaSetTerminatingReplicas
+    DetectCacheInconsistency EnvFiles ExtendWebSocketsToKubelet GracefulNodeShutdown
+    GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance HostnameOverride
+    InOrderInformersBatchProcess InPlacePodLevelResourcesVerticalScaling
+    InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages
+    KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot
+    LoggingBetaOptions MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge
+    MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures
+    NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PLEGOnDemandRelist PodDeletionCost
+    PodLevelResources PodReadyToStartContainersCondition PodTopologyLabelsAdmission PortForwardWebsockets
     PreventStaticPodAPIReferences RelaxedServiceNameValidation ReloadKubeletClientCAFile
     ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus ResourceHealthStatusMessage
     RestartAllContainersOnContainerExits RotateKubeletServerCertificate SchedulerAsyncPreemption
@@ -53,8 +55,8 @@ const STAGES: ReadonlyArray<readonly [Gate, string]> = [
     StrictIPCIDRValidation StructuredAuthenticationConfigurationEgressSelector
     StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
     TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
-    UnknownVersionInteroperabilityProxy WatchCacheInitializationPostStartHook WatchList
-    WindowsGracefulNodeShutdown`],
+    UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO WatchCacheInitializationPostStartHook
+    WatchList WatchListClient WindowsGracefulNodeShutdown`],
   [{ stage: 'Beta', default: false }, `
     ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode CoordinatedLeaderElection
     DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet
@@ -64,22 +66,23 @@ const STAGES: ReadonlyArray<readonly [Gate, string]> = [
     AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting
     CSIServiceAccountTokenSecrets ConsistentListFromCache CustomResourceFieldSelectors DRAAdminAccess
     DeclarativeValidation DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout
-    ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling
+    ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume InPlacePodVerticalScaling InOrderInformers
     JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
-    KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletTracing
-    LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator MutableCSINodeAllocatableCount
-    NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion
-    PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodObservedGenerationTracking
-    PodSchedulingReadiness PreferSameTrafficDistribution ProcMountType RecoverVolumeExpansionFailure
-    RecursiveReadOnlyMounts RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
-    ResilientWatchCacheInitialization RetryGenerateName SELinuxChangePolicy SELinuxMountReadWriteOncePod
-    SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
-    ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo SidecarContainers
-    StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
-    StructuredAuthenticationConfiguration SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions
-    UserNamespacesSupport VolumeAttributesClass WinDSR WinOverlay`],
+    KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet
+    KubeletTracing LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator
+    MutableCSINodeAllocatableCount NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeLogQuery
+    NodeSwap OrderedNamespaceDeletion PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+    PodObservedGenerationTracking PodSchedulingReadiness PreferSameTrafficDistribution ProcMountType
+    RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
+    RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization RetryGenerateName
+    SELinuxChangePolicy SELinuxMountReadWriteOncePod SchedulerQueueingHints SeparateTaintEvictionController
+    ServiceAccountTokenJTI ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation
+    ServiceAccountTokenPodNodeInfo SidecarContainers StreamingCollectionEncodingToJSON
+    StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration SupplementalGroupsPolicy
+    SystemdWatchdog TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass WinDSR WinOverlay`],
   [{ stage: 'GA', default: true }, `
-    AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList MutatingAdmissionPolicy`],
+    AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion
+    MutatingAdmissionPolicy`],
   [{ stage: 'Deprecated', default: true }, `
     DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping
     StorageNamespaceIndex`],
@@ -129,6 +132,10 @@ const NEEDS: Readonly<Record<string, string>> = {
   ResourceHealthStatusMessage: 'ResourceHealthStatus',
   RestartAllContainersOnContainerExits: 'ContainerRestartRules NodeDeclaredFeatures',
   ServiceAccountTokenNodeBinding: 'ServiceAccountTokenNodeBindingValidation',
+  StaleControllerConsistencyDaemonSet: 'AtomicFIFO',
+  StaleControllerConsistencyJob: 'AtomicFIFO',
+  StaleControllerConsistencyReplicaSet: 'AtomicFIFO',
+  StaleControllerConsistencyStatefulSet: 'AtomicFIFO',
   StorageVersionAPI: 'APIServerIdentity',
   StructuredAuthenticationConfigurationEgressSelector: 'StructuredAuthenticationConfiguration',
   StructuredAuthenticationConfigurationJWKSMetrics: 'StructuredAuthenticationConfiguration',
@@ -178,10 +185,11 @@ const CAME: ReadonlyArray<readonly [string, string]> = [
     TranslateStreamCloseWebsocketRequests UserNamespacesPodSecurityStandards VolumeAttributesClass
     ZeroLimitedNominalConcurrencyShares`],
   ['1.30', `
-    APIServingWithRoutine AppArmorFields CustomResourceFieldSelectors JobManagedBy JobSuccessPolicy
-    OrderedNamespaceDeletion PortForwardWebsockets RecursiveReadOnlyMounts RelaxedEnvironmentVariableValidation
-    RetryGenerateName SELinuxMount ServiceTrafficDistribution StorageNamespaceIndex StorageVersionMigrator
-    StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks`],
+    APIServingWithRoutine AppArmorFields CustomResourceFieldSelectors InformerResourceVersion JobManagedBy
+    JobSuccessPolicy OrderedNamespaceDeletion PortForwardWebsockets RecursiveReadOnlyMounts
+    RelaxedEnvironmentVariableValidation RetryGenerateName SELinuxMount ServiceTrafficDistribution
+    StorageNamespaceIndex StorageVersionMigrator StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
+    WatchListClient`],
   ['1.31', `
     AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AnonymousAuthConfigurableEndpoints
     AuthorizeNodeWithSelectors AuthorizeWithSelectors ConcurrentWatchObjectDecode CoordinatedLeaderElection
@@ -190,18 +198,18 @@ const CAME: ReadonlyArray<readonly [string, string]> = [
     WatchCacheInitializationPostStartHook`],
   ['1.32', `
     AllowOverwriteTerminationGracePeriodSeconds AllowUnsafeMalformedObjectDeletion BtreeWatchCache
-    CBORServingAndStorage ComponentFlagz ComponentStatusz DRAAdminAccess DRAResourceClaimDeviceStatus
-    ExternalServiceAccountTokenSigner InPlacePodVerticalScalingAllocatedStatus
+    CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR ComponentFlagz ComponentStatusz DRAAdminAccess
+    DRAResourceClaimDeviceStatus ExternalServiceAccountTokenSigner InPlacePodVerticalScalingAllocatedStatus
     InPlacePodVerticalScalingExclusiveCPUs KubeletCrashLoopBackOffMax KubeletFineGrainedAuthz
     KubeletRegistrationGetOnExistsOnly MutatingAdmissionPolicy PodLevelResources
-    PodLifecycleSleepActionAllowZero PodLogsQuerySplitStreams RelaxedDNSSearchValidation RemoteRequestHeaderUID
-    SELinuxChangePolicy SchedulerAsyncPreemption ServiceAccountNodeAudienceRestriction SystemdWatchdog
-    WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown`],
+    PodLifecycleSleepActionAllowZero PodLogsQuerySplitStreams RelaxedDNSSearchValidation
+    RemoteRequestHeaderUID SELinuxChangePolicy SchedulerAsyncPreemption ServiceAccountNodeAudienceRestriction
+    SystemdWatchdog WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown`],
   ['1.33', `
     AggregatedDiscoveryRemoveBetaType AllowParsingUserUIDFromCertAuth ContainerStopSignals DRADeviceTaints
     DRAPartitionableDevices DRAPrioritizedList DeclarativeValidation DeclarativeValidationTakeover
     DeploymentReplicaSetTerminatingReplicas DisableCPUQuotaWithExclusiveCPUs GitRepoVolumeDriver
-    HPAConfigurableTolerance KubeletEnsureSecretPulledImages KubeletPSI
+    HPAConfigurableTolerance InOrderInformers KubeletEnsureSecretPulledImages KubeletPSI
     KubeletServiceAccountTokenForCredentialProviders LegacySidecarContainers ListFromCacheSnapshot
     MutableCSINodeAllocatableCount PodObservedGenerationTracking PodTopologyLabelsAdmission
     PreferSameTrafficDistribution ReduceDefaultCrashLoopBackOffDecay SchedulerPopFromBackoffQ
@@ -219,12 +227,14 @@ const CAME: ReadonlyArray<readonly [string, string]> = [
     AuthorizePodWebsocketUpgradeCreatePermission CRDObservedGenerationTracking CSIServiceAccountTokenSecrets
     ChangeContainerStatusOnKubeletRestart CloudControllerManagerWatchBasedRoutesReconciliation
     ConstrainedImpersonation DRADeviceTaintRules GangScheduling GenericWorkload ImageVolumeWithDigest
+    InOrderInformersBatchProcess
     InPlacePodLevelResourcesVerticalScaling MutablePVNodeAffinity MutablePodResourcesForSuspendedJobs
     MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures OpportunisticBatching
     RestartAllContainersOnContainerExits StructuredAuthenticationConfigurationJWKSMetrics
     TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport VolumeLimitScaling`],
   ['1.36', `
-    AllowServiceExternalIPs CRIListStreaming ControllerManagerReleaseLeaderElectionLockOnExit
+    AllowServiceExternalIPs AtomicFIFO CRIListStreaming ClientsAllowCARotation ClientsAllowTLSCacheGC
+    ControllerManagerReleaseLeaderElectionLockOnExit
     DRAListTypeAttributes DRANodeAllocatableResources DRAResourceClaimGranularStatusAuthorization
     DRAResourcePoolStatus DRAWorkloadResourceClaims DeclarativeValidationBeta ExtendWebSocketsToKubelet
     InPlacePodVerticalScalingInitContainers ManifestBasedAdmissionControlConfig NativeHistograms
@@ -232,7 +242,7 @@ const CAME: ReadonlyArray<readonly [string, string]> = [
     ReloadKubeletClientCAFile ResourceHealthStatusMessage ServiceCIDRStatusFieldWiping ShardedListAndWatch
     StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
     StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison TopologyAwareWorkloadScheduling
-    WorkloadAwarePreemption WorkloadWithJob`]
+    UnlockWhileProcessingFIFO WorkloadAwarePreemption WorkloadWithJob`]
 ]
 
 /** The first release without a gate, for those that 1.36 does not have. */

@@ -66,7 +66,7 @@ t.test('flags and the files they name become options', async t => {
     `--token-auth-file=${folder}/tokens`, `--client-ca-file=${folder}/ca`, '--anonymous-auth=false', '--authorization-mode=AlwaysDeny,AlwaysAllow',
     `--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=5', '--audit-log-maxbackup=2', '--audit-log-maxage=3', '--audit-log-compress',
     '--advertise-address=fd00::1', '--secure-port=7443', '--external-hostname=api.example.com', '--storage-media-type=application/json',
-    '--runtime-config=rbac.authorization.orch.io/v1=false', '--disabled-metrics=a,b', '--allow-metric-labels=a_total,verb=GET,LIST,b,code="200"', '--request-timeout=30s', '--shutdown-send-retry-after',
+    '--runtime-config=rbac.authorization.orch.io/v1=false,/v1=true', '--disabled-metrics=a,b', '--allow-metric-labels=a_total,verb=GET,LIST,b,code="200"', '--request-timeout=30s', '--shutdown-send-retry-after',
     '--cors-allowed-origins=^https://x$', '--strict-transport-security-directives=max-age=1,preload')
   t.match(options, {
     storage: {
@@ -110,6 +110,7 @@ t.test('unusable files and folders are named with their flag', async t => {
     [['--watch-cache-sizes=pods.apps#1'], /^--watch-cache-sizes=.*: pods.apps is no resource of this version/],
     [['--etcd-servers=http://a:1', '--etcd-servers-overrides=/secrets#http://b:1,apps/podsets#http://c:1'], /^--etcd-servers-overrides=.*: apps\/podsets is no resource of this version/],
     [['--cors-allowed-origins=('], /^--cors-allowed-origins=\(: "\(" is not a regular expression/],
+    [['--runtime-config=/v2'], /^--runtime-config=\/v2: \/v2 is no API version/],
     [['--runtime-config=nope/v1'], /^--runtime-config=nope\/v1: nope\/v1 is no API version/]
   ] as const) await t.rejects(load(...(args[0].startsWith('--etcd') ? [] : [`--data-dir=${folder}`]), ...args), { message }, args.join(' '))
 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { GATES, gatesOf } from '../../schemas/gates.js'
-import { GATES_WENT } from '../../schemas/gates-1.36.js'
+import { GATES_CAME, GATES_WENT } from '../../schemas/gates-1.36.js'
 import { build, type Client, type Json } from '../build.js'
 import { definition, DEFINITIONS, version } from '../controllers/custom/definitions.js'
 
@@ -314,20 +314,21 @@ t.test('with 1.36 emulated, rules of definitions apply without a gate', async t 
   t.match(String(warned.headers.warning), /x-kubernetes-validations are not kept, as the feature gate/)
 })
 
+interface Fact { default: boolean, stage: string, locked?: boolean, dependsOn?: string[], history: Array<[string, ...unknown[]]> }
 const OF_1_36 = JSON.parse(readFileSync(new URL('../../../test/facts/1.36/gates.json', import.meta.url), 'utf8')) as {
-  gates: Record<string, { default: boolean, stage: string, locked?: boolean, dependsOn?: string[] }>
+  gates: Record<string, Fact>
+  client: Record<string, Fact>
   removed: Record<string, { lastSeen: string }>
 }
 
 t.test('each gate of 1.36 has its stage, default, lock and needs', t => {
   const gates = gatesOf('1.36')
-  t.same([...gates.keys()].toSorted(), Object.keys(OF_1_36.gates).toSorted())
-  for (const [name, { stage, default: initial, locked, dependsOn = [] }] of Object.entries(OF_1_36.gates)) {
+  const facts = { ...OF_1_36.gates, ...OF_1_36.client }
+  t.same([...gates.keys()].toSorted(), Object.keys(facts).toSorted())
+  for (const [name, { history: [first] }] of Object.entries(OF_1_36.client)) t.equal(GATES_CAME.get(name), first?.[0], name)
+  for (const [name, { stage, default: initial, locked, dependsOn = [] }] of Object.entries(facts)) {
     const { needs = [], ...gate } = gates.get(name) ?? {}
-    // A gate of client libraries is not set here.
-    t.same([gate, needs], [
-      { stage, default: initial, ...locked === true ? { locked } : {} }, dependsOn.filter(need => need !== 'AtomicFIFO')
-    ], name)
+    t.same([gate, needs], [{ stage, default: initial, ...locked === true ? { locked } : {} }, dependsOn], name)
   }
   for (const [name, { lastSeen }] of Object.entries(OF_1_36.removed)) {
     t.equal(GATES_WENT.get(name), lastSeen.replace(/\d+$/, minor => String(Number(minor) + 1)), name)
