@@ -8,7 +8,8 @@ import { CLAIMS, USER } from './claim-expressions.js'
 import { certificatesProblem } from '../../rules/pem-certificates.js'
 
 const MOST_ISSUERS = 64
-const OWN_DOMAINS = /(?:^|\.)orch\.io$/
+/** Under either name: with public names, keys of users become ours. */
+const OWN_DOMAINS = /(?:^|\.)(?:orch|kubernetes|k8s)\.io$/
 const EGRESS = ['controlplane', 'cluster']
 
 export function validateAuthentication (

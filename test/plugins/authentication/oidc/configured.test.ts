@@ -168,7 +168,7 @@ t.test('what a file may not have', async t => {
     [mapped({ username: { expression: 'claims.email' } }), /email_verified/],
     [mapped({ groups: { expression: 'nobody' } }), /groups\.expression: .*compilation failed/],
     [mapped({ extra: [{ key: 'alone', valueExpression: "''" }] }), /extra\[0\]\.key: .*domain/],
-    [mapped({ extra: [{ key: 'a.orch.io/b', valueExpression: "''" }] }), /extra\[0\]\.key: .*domain of the system/],
+    ...['a.orch.io', 'authentication.kubernetes.io', 'k8s.io'].map((domain): [Json, RegExp] => [mapped({ extra: [{ key: `${domain}/b`, valueExpression: "''" }] }), /extra\[0\]\.key: .*domain of the system/]),
     [mapped({ extra: [{ key: 'a.example/B', valueExpression: "''" }] }), /lower case/],
     [of({ claimValidationRules: [{ claim: 'a', expression: 'true' }] }), /claimValidationRules\[0\]: .*not both/],
     [of({ claimValidationRules: [{ expression: "'text'" }] }), /must evaluate to bool/],
