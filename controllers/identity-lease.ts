@@ -6,16 +6,14 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
 import { parseLabelSelector } from '../schemas/selectors/labels.js'
 import { isStatusError } from '../schemas/status.js'
-import { type Clock, systemClock } from '../event-loop/clock.js'
-import { isStorageError } from '../storage/errors.js'
-import { serverContext, type WriteContext } from '../registry/write-context.js'
 import { create } from '../registry/verbs/create.js'
 import { remove } from '../registry/verbs/delete.js'
 import { EVERYTHING } from '../registry/verbs/list-request.js'
 import { list } from '../registry/verbs/list.js'
 import { change } from '../registry/verbs/change.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { Controller, ControllerOptions } from './controller.js'
+import type { ControllerOptions } from './controller.js'
+import { Periodic } from './periodic.js'
 
 export interface IdentitySettings {
   /** How long the lease is valid after a renewal. Default 3600. */
@@ -49,66 +47,34 @@ export const identityOn = (hostname: string): string => `apiserver-${hashed(host
 /** With microseconds, as on the wire. */
 const microTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '000Z')
 
-export class IdentityLease implements Controller {
+export class IdentityLease extends Periodic<ControllerOptions & IdentitySettings> {
   /** Name of the lease. */
   readonly identity: string
   readonly #holder: string
   readonly #labels: Readonly<Record<string, string>>
-  readonly #options: ControllerOptions & IdentitySettings
-  readonly #clock: Clock
-  readonly #closing = new AbortController()
-  readonly #context: WriteContext
-  #cancel: (() => void) | undefined
   #sweptAt = -Infinity
-  #renewal: Promise<void> | undefined
 
   constructor (options: ControllerOptions & IdentitySettings, host?: OfHost) {
-    this.#options = options
+    super(options)
     const unique = randomUUID()
     this.identity = host === undefined ? `${SERVER}-${unique}` : identityOn(host.hostname)
     this.#holder = host === undefined ? this.identity : `${this.identity}_${unique}`
     this.#labels = host === undefined ? { [COMPONENT]: SERVER } : { [IDENTITY]: SERVER, [HOSTNAME]: host.hostname }
-    this.#clock = options.clock ?? systemClock
-    this.#context = serverContext(this.#closing.signal)
   }
 
-  /** Resolves when the lease exists. */
-  async start (): Promise<void> {
-    await this.#run()
-    this.#schedule()
-  }
+  protected get interval (): number { return (this.options.renewIntervalSeconds ?? 10) * 1000 }
+  protected get failure (): string { return `the identity lease ${this.identity} could not be renewed` }
 
-  async close (): Promise<void> {
-    this.#closing.abort()
-    this.#cancel?.()
-    await this.#renewal?.catch(() => {}) // reported to the caller of #run
-  }
+  get #duration (): number { return this.options.durationSeconds ?? 3600 }
 
-  get #duration (): number { return this.#options.durationSeconds ?? 3600 }
-
-  #run (): Promise<void> {
-    this.#renewal = this.#renew()
-    return this.#renewal
-  }
-
-  #schedule (): void {
-    if (this.#closing.signal.aborted) return
-    this.#cancel = this.#clock.after((this.#options.renewIntervalSeconds ?? 10) * 1000, () => {
-      this.#run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) {
-          this.#options.log(`the identity lease ${this.identity} could not be renewed`, error)
-        }
-      }).finally(() => { this.#schedule() })
-    })
-  }
-
-  async #renew (): Promise<void> {
-    const store = this.#options.resources.find('coordination.orch.io', 'leases')
+  /** Renews the lease, or creates it. */
+  protected async reconcile (): Promise<void> {
+    const store = this.options.resources.find('coordination.orch.io', 'leases')
     if (store === undefined) return
-    const renewTime = microTime(this.#clock.wall())
+    const renewTime = microTime(this.clock.wall())
     const held = { holderIdentity: this.#holder, leaseDurationSeconds: this.#duration, renewTime }
     try {
-      await change(store, { namespace: NAMESPACE, name: this.identity }, this.#context, base => {
+      await change(store, { namespace: NAMESPACE, name: this.identity }, this.context, base => {
         const lease = base.copy() as Lease // stores of leases contain leases
         return { ...lease, spec: { ...lease.spec, ...held } }
       })
@@ -118,9 +84,9 @@ export class IdentityLease implements Controller {
       const lease: Lease = {
         kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata, spec: { ...held, acquireTime: renewTime }
       }
-      await create(store, lease, { namespace: NAMESPACE, name: '' }, this.#context)
+      await create(store, lease, { namespace: NAMESPACE, name: '' }, this.context)
     }
-    const now = this.#clock.elapsed()
+    const now = this.clock.elapsed()
     if (now - this.#sweptAt < this.#duration * 1000) return
     this.#sweptAt = now
     await this.#sweep(store)
@@ -135,10 +101,10 @@ export class IdentityLease implements Controller {
       const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store
         .readStored(entry) as Lease
       const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
-      if (name === this.identity || until >= this.#clock.wall()) continue
+      if (name === this.identity || until >= this.clock.wall()) continue
       await remove(
         store, { namespace: NAMESPACE, name }, { preconditions: { uid, resourceVersion: String(entry.revision) } },
-        this.#context
+        this.context
       )
         .catch((error: unknown) => {
         // renewed or deleted meanwhile

@@ -48,7 +48,7 @@ export interface WriteContext {
   /** True if the object may be far larger than the body, through YAML aliases or JSON patch copies. */
   readonly mayGrow?: boolean
   /**
-   * Told the paths of fields that were dropped because the emulated release does not have them. Default ignored.
+   * Receives the paths of fields that were dropped because the emulated release does not have them. Default ignored.
    * @throws StatusError 400
    */
   readonly unknown?: (paths: readonly string[]) => void

@@ -5,7 +5,6 @@
  */
 import type { Service } from '../../schemas/api/core/services.js'
 import type { IPAddress } from '../../schemas/api/networking/v1.js'
-import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { current } from '../../registry/current.js'
 import { EVERYTHING } from '../../registry/verbs/list-request.js'
@@ -13,8 +12,8 @@ import { list } from '../../registry/verbs/list.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { isAllocated, makeAddress, removeAddress } from '../../registry/services/address-keys.js'
 import { addressesOf } from '../../registry/services/service-values.js'
-import { isStorageError } from '../../storage/errors.js'
-import type { Controller, ControllerOptions } from '../controller.js'
+import type { ControllerOptions } from '../controller.js'
+import { Periodic } from '../periodic.js'
 
 export interface AddressObjectsOptions extends ControllerOptions {
   /** Receives notes for the operator. */
@@ -27,46 +26,12 @@ const GRACE_MS = 60_000
 
 interface Stores { readonly services: ResourceStore, readonly addresses: ResourceStore }
 
-export class AddressObjects implements Controller {
-  readonly #options: AddressObjectsOptions
-  readonly #clock: Clock
-  #cancel: (() => void) | undefined
-  #closed = false
-  #running: Promise<void> = Promise.resolve()
+export class AddressObjects extends Periodic<AddressObjectsOptions> {
+  protected get interval (): number { return INTERVAL_MS }
+  protected get failure (): string { return 'the IPAddresses of services could not be checked' }
 
-  constructor (options: AddressObjectsOptions) {
-    this.#options = options
-    this.#clock = options.clock ?? systemClock
-  }
-
-  /** Resolves after the first run. */
-  async start (): Promise<void> {
-    await this.run()
-    this.#schedule()
-  }
-
-  async close (): Promise<void> {
-    this.#closed = true
-    this.#cancel?.()
-    await this.#running.catch(() => {}) // reported to the caller of `run`
-  }
-
-  /** Checks all addresses once. @throws StorageError, StatusError */
-  async run (): Promise<void> { await (this.#running = this.#reconcile()) }
-
-  #schedule (): void {
-    if (this.#closed) return
-    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
-      this.run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) {
-          this.#options.log('the IPAddresses of services could not be checked', error)
-        }
-      }).finally(() => { this.#schedule() })
-    })
-  }
-
-  async #reconcile (): Promise<void> {
-    const { resources } = this.#options
+  protected async reconcile (): Promise<void> {
+    const { resources } = this.options
     const services = resources.find('', 'services')
     const addresses = resources.find('networking.orch.io', 'ipaddresses')
     if (services === undefined || addresses === undefined) return
@@ -76,14 +41,14 @@ export class AddressObjects implements Controller {
 
   async #makeMissing ({ services, addresses }: Stores): Promise<void> {
     for (const entry of (await list(services, EVERYTHING)).entries) {
-      if (this.#closed) return
+      if (this.isClosed) return
       if (turnIsOver()) await nextTurn()
       // stores of services contain services
       const { spec, metadata: { namespace = '', name = '' } } = services.readStored(entry) as Service
       for (const { name: address } of addressesOf(spec)) {
         if (addresses.cache?.get(addresses.keys.of('', address)) !== undefined) continue
         if (!await makeAddress(addresses, address, { namespace, name })) {
-          this.#options.note(`another object has ${address}, the address of service ${namespace}/${name}`)
+          this.options.note(`another object has ${address}, the address of service ${namespace}/${name}`)
         }
       }
     }
@@ -91,11 +56,11 @@ export class AddressObjects implements Controller {
 
   async #removeStale ({ services, addresses }: Stores): Promise<void> {
     for (const entry of (await list(addresses, EVERYTHING)).entries) {
-      if (this.#closed) return
+      if (this.isClosed) return
       if (turnIsOver()) await nextTurn()
       const object = addresses.readStored(entry) as IPAddress // stores of addresses contain those
       const { creationTimestamp = '' } = object.metadata
-      if (!isAllocated(object) || Date.parse(creationTimestamp) + GRACE_MS > this.#clock.wall()) continue
+      if (!isAllocated(object) || Date.parse(creationTimestamp) + GRACE_MS > this.clock.wall()) continue
       if (!await this.#isHeld(services, object)) await removeAddress(addresses, object)
     }
   }

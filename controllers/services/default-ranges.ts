@@ -11,10 +11,9 @@ import { create } from '../../registry/verbs/create.js'
 import { change, changeUnowned } from '../../registry/verbs/change.js'
 import { current } from '../../registry/current.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { now, serverContext, type WriteContext } from '../../registry/write-context.js'
-import { type Clock, systemClock } from '../../event-loop/clock.js'
-import { isStorageError } from '../../storage/errors.js'
-import type { Controller, ControllerOptions } from '../controller.js'
+import { now } from '../../registry/write-context.js'
+import type { ControllerOptions } from '../controller.js'
+import { Periodic } from '../periodic.js'
 import { ignoring } from '../races.js'
 import { warningEvent } from '../warning-event.js'
 
@@ -41,51 +40,21 @@ export function withReady (
   return { ...object, status: { conditions: [...conditions, condition] } }
 }
 
-export class DefaultRanges implements Controller {
-  readonly #options: DefaultRangesOptions
+export class DefaultRanges extends Periodic<DefaultRangesOptions> {
   readonly #ranges: readonly string[]
-  readonly #clock: Clock
-  readonly #closing = new AbortController()
-  readonly #context: WriteContext
-  #cancel: (() => void) | undefined
-  #running: Promise<void> = Promise.resolve()
   #noted = ''
   #reported = ''
 
   constructor (options: DefaultRangesOptions) {
-    this.#options = options
+    super(options)
     this.#ranges = options.ranges.map(range => canonicalForm(range, 'cidr') ?? range)
-    this.#clock = options.clock ?? systemClock
-    this.#context = serverContext(this.#closing.signal)
   }
 
-  /** Resolves when the object exists. */
-  async start (): Promise<void> {
-    await this.#run()
-    this.#schedule()
-  }
+  protected get interval (): number { return INTERVAL_MS }
+  protected get failure (): string { return 'the default ranges of services are not as they should be' }
 
-  async close (): Promise<void> {
-    this.#closing.abort()
-    this.#cancel?.()
-    await this.#running.catch(() => {}) // reported to the caller of #run
-  }
-
-  #run (): Promise<void> { return this.#running = this.#reconcile() }
-
-  #schedule (): void {
-    if (this.#closing.signal.aborted) return
-    this.#cancel = this.#clock.after(INTERVAL_MS, () => {
-      this.#run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) {
-          this.#options.log('the default ranges of services are not as they should be', error)
-        }
-      }).finally(() => { this.#schedule() })
-    })
-  }
-
-  async #reconcile (): Promise<void> {
-    const store = this.#options.resources.find('networking.orch.io', 'servicecidrs')
+  protected async reconcile (): Promise<void> {
+    const store = this.options.resources.find('networking.orch.io', 'servicecidrs')
     if (store === undefined) return
     const found = await this.#current(store) ?? await this.#make(store)
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return
@@ -99,7 +68,7 @@ export class DefaultRanges implements Controller {
       )
     }
     if (isReady(found)) return
-    await change(store, { ...TARGET, subresource: 'status' }, this.#context, base => withReady(
+    await change(store, { ...TARGET, subresource: 'status' }, this.context, base => withReady(
       base.copy() as ServiceCIDR, // stores of ranges contain those
       { status: 'True', reason: '', message: 'The default ranges of service addresses are ready' }, store
     )).catch(ignoring('NotFound', 'Conflict'))
@@ -116,12 +85,12 @@ export class DefaultRanges implements Controller {
       kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', metadata: { name: DEFAULT_NAME },
       spec: { cidrs: [...this.#ranges] }, status: {}
     } as ApiObject
-    await create(store, object, { namespace: '', name: '' }, this.#context).catch(ignoring('AlreadyExists'))
+    await create(store, object, { namespace: '', name: '' }, this.context).catch(ignoring('AlreadyExists'))
     return await this.#current(store)
   }
 
   async #widen (store: ResourceStore): Promise<void> {
-    await changeUnowned(store, TARGET, this.#context, base => {
+    await changeUnowned(store, TARGET, this.context, base => {
       const object = base.copy() as ServiceCIDR // stores of ranges contain those
       return { ...object, spec: { cidrs: [...this.#ranges] } }
     }).catch(ignoring('NotFound', 'Conflict', 'Invalid'))
@@ -129,9 +98,9 @@ export class DefaultRanges implements Controller {
 
   /** Tells the operator in the log, and by an event, which the next run makes if this one cannot. */
   async #tell ({ metadata: { uid = '' } }: ServiceCIDR, text: string): Promise<void> {
-    if (text !== this.#noted) this.#options.note(text)
+    if (text !== this.#noted) this.options.note(text)
     this.#noted = text
-    const store = this.#options.resources.find('', 'events')
+    const store = this.options.resources.find('', 'events')
     if (store === undefined || text === this.#reported) return
     const event = warningEvent({
       about: { kind: 'ServiceCIDR', apiVersion: 'networking.orch.io/v1', namespace: '', name: DEFAULT_NAME, uid },
@@ -140,7 +109,7 @@ export class DefaultRanges implements Controller {
     })
     try {
       const { namespace } = event.metadata
-      await create(store, event as ApiObject, { namespace, name: '' }, this.#context)
+      await create(store, event as ApiObject, { namespace, name: '' }, this.context)
       this.#reported = text
     } catch (error) {
       if (!isStatusError(error)) throw error

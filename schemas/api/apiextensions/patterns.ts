@@ -66,7 +66,7 @@ export interface Expression {
   readonly why?: string
   /** Whether it is too large to be compiled: nothing matches. */
   readonly isTooLarge?: boolean
-  /** Also true past the budget of a definition. @param visited is told what it takes */
+  /** Also true past the budget of a definition. @param visited receives what it takes */
   readonly matches: (text: string, visited: Visited) => Steps<boolean>
 }
 
@@ -126,7 +126,7 @@ export class ObjectPatterns {
   /** @param most the weight of one expression; a heavier one matches nothing */
   constructor (most = MAX_COMPILED) { this.#most = most }
 
-  /** @param spent is told what compiling takes if the expression is not known */
+  /** @param spent receives what compiling takes if the expression is not known */
   of (source: string, spent: (count: number) => void): ObjectExpression {
     let known = this.#known.get(source)
     if (known !== undefined) return known
