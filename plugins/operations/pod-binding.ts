@@ -1,6 +1,7 @@
 /** Binding, posted to a pod or on its own: a scheduler assigns the pod to a node, permanently. */
 import { Binding } from '../../schemas/api/core/bindings.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
+import type { Gates } from '../../schemas/gates.js'
 import { now } from '../../registry/write-context.js'
 import { sameValue } from '../../schemas/language/values.js'
 import { Status } from '../../schemas/meta/v1.js'
@@ -32,7 +33,7 @@ export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
     await changeUnowned(store, target, context, (base, old) => {
       requireUid(binding, old, target, store.resource)
       const pod = base.copy() as Pod // from the store of pods
-      bind(pod, binding, now(store), store.gates.enabled('PodTopologyLabelsAdmission'))
+      bind(pod, binding, now(store), store.gates)
       return pod
     })
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -57,9 +58,8 @@ function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] 
   return problems
 }
 
-/** @param labelled whether the labels of the binding become those of the pod */
 function bind (
-  pod: Pod, { metadata: { resourceVersion, annotations, labels }, target }: Binding, time: string, labelled: boolean
+  pod: Pod, { metadata: { resourceVersion, annotations, labels }, target }: Binding, time: string, gates: Gates
 ): void {
   const name = pod.metadata.name ?? ''
   if (pod.metadata.deletionTimestamp !== undefined) {
@@ -76,7 +76,10 @@ function bind (
   else pod.metadata.resourceVersion = resourceVersion
   pod.spec.nodeName = target.name
   if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
-  if (labelled && labels !== undefined) pod.metadata.labels = { ...pod.metadata.labels, ...labels }
+  if (labels !== undefined && gates.enabled('PodTopologyLabelsAdmission')) {
+    pod.metadata.labels = { ...pod.metadata.labels, ...labels }
+  }
+  if (gates.enabled('ClearingNominatedNodeNameAfterBinding')) delete pod.status.nominatedNodeName
   setScheduled(pod, time)
 }
 

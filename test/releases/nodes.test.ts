@@ -110,6 +110,16 @@ t.test('a pod has the zone and the region of its node', async t => {
   }
 })
 
+t.test('a binding ends the nomination of a node', async t => {
+  for (const emulatedVersion of ['1.24', '1.36'] as const) {
+    const server = await build(t, { emulatedVersion })
+    await server.post(PODS, { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    t.equal((await server.patch(`${PODS}/a/status`, { status: { nominatedNodeName: 'n2' } })).code, 200)
+    t.equal((await server.post(`${PODS}/a/binding`, { metadata: { name: 'a' }, target: { kind: 'Node', name: 'n1' } })).code, 201)
+    t.equal((await server.get(`${PODS}/a`)).json['status'].nominatedNodeName, emulatedVersion === '1.36' ? undefined : 'n2')
+  }
+})
+
 t.test('nodes declare sorted features, have swap or none, and ranges that are told once', async t => {
   const [later, earlier] = [await build(t, { emulatedVersion: '1.36' }), await build(t)]
   const causes = (answer: { json: Json }): string[] => ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? [])

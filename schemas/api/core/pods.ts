@@ -120,7 +120,10 @@ export const pods = resource(Pod, {
   namespaced: true,
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
-    { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
+    {
+      name: 'binding', verbs: ['create'], kind: 'Binding',
+      changes: ['spec.nodeName', 'status.conditions', 'status.nominatedNodeName']
+    },
     {
       name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], gate:
         'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => {
