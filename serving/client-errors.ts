@@ -47,9 +47,12 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
     pending.shouldKeepAlive = false
     return
   }
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) ||
-    isMidResponse(socket)) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket)) {
     socket.destroy()
+    return
+  }
+  if (isMidResponse(socket)) {
+    endAfterResponse(socket)
     return
   }
   const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '')
@@ -58,15 +61,31 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
     [400, 'Bad Request', 'the request is not valid HTTP']
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
-  let end = destroyAfter(REFUSAL_TIMEOUT, socket) // whatever it sends: it may never read the response
-  socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
-    `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => {
-    clearTimeout(end)
-    end = destroyAfter(LINGER, socket)
+  end(socket, `HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
+    `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`)
+}
+
+/** A response that is written whole still arrives, such as the refusal of a request whose body is the invalid HTTP. */
+function endAfterResponse (socket: Counted & Socket): void {
+  const { [ACTIVE]: answers = 0, [LATEST]: latest } = socket
+  if (answers > 1 || latest?.writableEnded !== true) {
+    socket.destroy()
+    return
+  }
+  refused.add(socket)
+  latest.once('finish', () => { end(socket) })
+}
+
+/** Ends the connection, with a last text. */
+function end (socket: Socket, text = ''): void {
+  let timer = destroyAfter(REFUSAL_TIMEOUT, socket) // whatever it sends: it may never read the response
+  socket.end(text, () => {
+    clearTimeout(timer)
+    timer = destroyAfter(LINGER, socket)
   })
   refused.add(socket)
   socket.once('end', () => { socket.destroy() })
-  socket.once('close', () => { clearTimeout(end) })
+  socket.once('close', () => { clearTimeout(timer) })
 }
 
 const destroyAfter = (milliseconds: number, socket: Socket): NodeJS.Timeout =>
