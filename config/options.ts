@@ -2,25 +2,19 @@
  * Converts flags and the files they name to server options. Validates everything before the server opens or listens on
  * anything.
  */
+import { authenticationOptions, authorizationOptions } from './access-options.js'
 import { hostPort, publicAddress } from './addresses.js'
 import { auditOptions } from './audit-options.js'
 import { parseCertificates, readBundle, readPair } from './certificates.js'
-import type { AuthenticationOptions } from '../plugins/authentication/index.js'
 import type { AuthorizationOptions } from '../plugins/authorization/index.js'
-import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
-import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
-import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
-import type { AuthorizationWebhookOptions } from '../plugins/authorization/webhook.js'
 import type { OutboundOptions } from '../plugins/admission/outbound.js'
 import { Authorities } from '../auth/authorities.js'
-import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import type { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags } from './combinations.js'
-import { ownLines, sourceOf } from './documents.js'
+import { sourceOf } from './documents.js'
 import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
-import { readText } from './files.js'
 import { withReleaseDefaults } from './flags-of-release.js'
 import { FlagError } from './flag.js'
 import { gatesOf, isOn } from './gates-of.js'
@@ -34,7 +28,7 @@ import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
 import { withOwnFlags } from './public-settings.js'
 import { disabledApis } from './runtime-config.js'
 import type { ServerOptions } from './server-options.js'
-import { serviceAccountOptions, serviceAccountWarnings } from './service-accounts.js'
+import { serviceAccountWarnings } from './service-accounts.js'
 import { orchService, serviceOptions } from './service-options.js'
 import { backendOptions } from './store.js'
 import { tracingOptions } from './tracing.js'
@@ -180,33 +174,6 @@ async function watchCacheOptions (parsed: Parsed): Promise<NonNullable<ServerOpt
     : { size: 0 }
 }
 
-async function authenticationOptions (
-  parsed: Parsed, { clients, proxies }: Readonly<Record<'clients' | 'proxies', AuthoritiesFile | undefined>>
-): Promise<AuthenticationOptions> {
-  const { values, given } = parsed
-  return {
-    anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
-    ...(values['authentication-config'] === '' ? {} : await configuredAuthentication(parsed)),
-    ...serviceAccountOptions(values),
-    ...(values['token-auth-file'] === '' ? {} : { tokens: await tokens(values['token-auth-file']) }),
-    ...(values['oidc-issuer-url'] === '' ? {} : { oidc: oidc(values) }),
-    ...(values['authentication-token-webhook-config-file'] === '' ? {} : { webhook: await webhook(values) }),
-    ...(clients === undefined ? {} : { clientCertificates: true, clientAuthorities: clients.authorities }),
-    ...(proxies === undefined ? {} : { requestHeader: requestHeader(values, proxies.authorities) })
-  }
-}
-
-async function authorizationOptions (parsed: Parsed): Promise<AuthorizationOptions> {
-  const { values } = parsed
-  return {
-    ...(values['authorization-config'] === ''
-      ? { modes: values['authorization-mode'] as AuthorizationMode[] } // the flag accepts no others
-      : await (await import('./authorization-config.js')).authorizationConfig(parsed)),
-    ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values) }),
-    ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
-  }
-}
-
 /** Undefined if the flag is blank. */
 function authoritiesIn (
   values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'
@@ -256,56 +223,6 @@ function outboundOptions (values: Values): OutboundOptions {
   }
 }
 
-async function configuredAuthentication (parsed: Parsed): Promise<AuthenticationOptions> {
-  return (await import('./authentication-config.js')).authenticationConfig(parsed)
-}
-
-function oidc (values: Values): OidcOptions {
-  const file = values['oidc-ca-file']
-  if (file !== '') readBundle('oidc-ca-file', file)
-  return {
-    issuer: values['oidc-issuer-url'],
-    clientId: values['oidc-client-id'],
-    algorithms: values['oidc-signing-algs'],
-    usernameClaim: values['oidc-username-claim'],
-    usernamePrefix: values['oidc-username-prefix'],
-    groupsClaim: values['oidc-groups-claim'],
-    groupsPrefix: values['oidc-groups-prefix'],
-    requiredClaims: values['oidc-required-claim'],
-    ...(file === '' ? {} : { authority: { path: file } })
-  }
-}
-
-async function webhook (values: Values): Promise<TokenWebhookOptions> {
-  const { endpointIn } = await import('./kubeconfigs.js')
-  return {
-    endpoint: await endpointIn(
-      'authentication-token-webhook-config-file', values['authentication-token-webhook-config-file']
-    ),
-    version: values['authentication-token-webhook-version'],
-    cacheTtl: values['authentication-token-webhook-cache-ttl']
-  }
-}
-
-async function authorizationWebhook (values: Values): Promise<AuthorizationWebhookOptions> {
-  const { endpointIn } = await import('./kubeconfigs.js')
-  return {
-    endpoint: await endpointIn('authorization-webhook-config-file', values['authorization-webhook-config-file']),
-    version: values['authorization-webhook-version'],
-    authorizedTtl: values['authorization-webhook-cache-authorized-ttl'],
-    unauthorizedTtl: values['authorization-webhook-cache-unauthorized-ttl']
-  }
-}
-
-const requestHeader = (values: Values, authorities: Authorities): RequestHeaderOptions => ({
-  authorities,
-  allowedNames: values['requestheader-allowed-names'],
-  usernameHeaders: values['requestheader-username-headers'],
-  groupHeaders: values['requestheader-group-headers'],
-  extraHeaderPrefixes: values['requestheader-extra-headers-prefix'],
-  uidHeaders: values['requestheader-uid-headers']
-})
-
 interface Encryption {
   readonly options: EncryptionConfiguration
   readonly warnings: readonly string[]
@@ -343,39 +260,10 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
   }))
 }
 
-/** Reads and validates the static token file. Errors never quote its lines. */
-async function tokens (path: string): Promise<string> {
-  const content = readText('token-auth-file', path)
-  const { parseTokenFile } = await import('../plugins/authentication/token-file.js')
-  try {
-    parseTokenFile(content)
-  } catch (error) {
-    throw new FlagError(
-      'token-auth-file', path, error instanceof Error ? error.message : String(error), { cause: error }
-    )
-  }
-  return content
-}
-
 /** One machine has no controller manager, unless it says so. */
 function collectsGarbage (values: Values): boolean {
   const wanted = values['garbage-collection']
   return wanted === 'on' || (wanted === 'auto' && values.local && values['enable-garbage-collector'])
-}
-
-async function policies (values: Values): Promise<string> {
-  const source = sourceOf(values, 'authorization-policy-file')
-  const { flag, path } = source
-  const content = ownLines(source, readText(flag, path))
-  const { parsePolicies } = await import('../auth/abac.js')
-  try {
-    parsePolicies(content)
-  } catch (error) {
-    throw new FlagError(
-      flag, path, error instanceof Error ? error.message : String(error), { cause: error }
-    )
-  }
-  return content
 }
 
 /** Validates the expressions. RE2 is loaded only if CORS is configured. */

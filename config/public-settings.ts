@@ -1,4 +1,4 @@
-/** Flags and options that name groups: with `--compat-names` they may have the public project's names. */
+/** With `--compat-names` flags and options may name API groups as Kubernetes does. Here they get our names. */
 import { isObject } from '../schemas/language/values.js'
 import { ownPath, ownResource } from '../schemas/compat/settings.js'
 import type { Parsed } from './command-line.js'
