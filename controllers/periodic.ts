@@ -27,7 +27,7 @@ export abstract class Periodic<Options extends ControllerOptions = ControllerOpt
 
   protected get isClosed (): boolean { return this.#closing.signal.aborted }
 
-  /** Resolves after the first run. */
+  /** Runs once, and then at intervals. Resolves when the first run has ended. @throws StorageError, StatusError */
   async start (): Promise<void> {
     await this.run()
     this.#schedule()

@@ -27,22 +27,18 @@ export class Entries {
   readonly #type: ResourceType
   readonly #codec: StoredCodec
   readonly #options: StoredCodecOptions
-  readonly #omits: boolean
-  readonly #hasNoStatus: boolean
   #mayShare: boolean | undefined
 
   constructor (options: StoredCodecOptions) {
     this.#type = options.type
     this.#codec = new StoredCodec(options)
-    this.#omits = options.omitsUnsetTimes
-    this.#hasNoStatus = options.omitsStatus === true
     this.#options = options
   }
 
   /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
   get #isShared (): boolean {
-    const { defaults, omitsUnsetTimes, type } = this.#options
-    this.#mayShare ??= !defaults.correctsDefaults && !this.#hasNoStatus && !(omitsUnsetTimes && hasTemplate(type))
+    const { defaults, omitsUnsetTimes, omitsStatus = false, type } = this.#options
+    this.#mayShare ??= !defaults.correctsDefaults && !omitsStatus && !(omitsUnsetTimes && hasTemplate(type))
     return this.#mayShare
   }
 
@@ -78,16 +74,16 @@ export class Entries {
 
   /** JSON without a resourceVersion, which can be added later. */
   * unversioned (object: ApiObject): Steps<UnversionedJson> {
-    const { head, tail } = yield * splitJson(this.#type.stored.message, object, this.#omits)
+    const { head, tail } = yield * splitJson(this.#type.stored.message, object, this.#options.omitsUnsetTimes)
     return new UnversionedJson({ head, tail: this.#trimmed(tail) })
   }
 
   /** The JSON of an object in any version of the type. */
   json<T extends ApiObject> (message: Message<T>, object: T, resourceVersion?: string): string {
-    return this.#trimmed(toJson(message, object, resourceVersion, this.#omits))
+    return this.#trimmed(toJson(message, object, resourceVersion, this.#options.omitsUnsetTimes))
   }
 
-  #trimmed (json: string): string { return this.#hasNoStatus ? withoutEmptyStatus(json) : json }
+  #trimmed (json: string): string { return this.#options.omitsStatus === true ? withoutEmptyStatus(json) : json }
 
   /** Shares entries with servers of this process that continue from these values. */
   share (map: OrderedMap<Entry>, { start, end }: { start: string, end: string }, values: StoredValues): void {

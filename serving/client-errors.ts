@@ -61,6 +61,7 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
     [400, 'Bad Request', 'the request is not valid HTTP']
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
+  refused.add(socket)
   end(socket, `HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
     `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`)
 }
@@ -76,14 +77,13 @@ function endAfterResponse (socket: Counted & Socket): void {
   latest.once('finish', () => { end(socket) })
 }
 
-/** Ends the connection, with a last text. */
+/** Sends a last text and ends the connection, which the client has a moment to read. */
 function end (socket: Socket, text = ''): void {
   let timer = destroyAfter(REFUSAL_TIMEOUT, socket) // whatever it sends: it may never read the response
   socket.end(text, () => {
     clearTimeout(timer)
     timer = destroyAfter(LINGER, socket)
   })
-  refused.add(socket)
   socket.once('end', () => { socket.destroy() })
   socket.once('close', () => { clearTimeout(timer) })
 }

@@ -150,8 +150,9 @@ class TransformedWatch implements BackendWatch {
   #nextEvents (): { events: BackendEvent[], revision: Revision } {
     const events: BackendEvent[] = []
     let revision = 0
-    for (let [first] = this.#queue; first !== undefined && 'events' in first && events.length < TOGETHER;
-      [first] = this.#queue) {
+    while (events.length < TOGETHER) {
+      const first = this.#queue[0]
+      if (first === undefined || !('events' in first)) break
       events.push(...first.events)
       revision = first.revision
       this.#queue.shift()

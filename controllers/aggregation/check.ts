@@ -65,8 +65,8 @@ export async function check (
     }
     if (ready === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
     if (ready.length === 0) {
-      const port = JSON.stringify(servicePort.name ?? '')
-      return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${port}`)
+      const portName = JSON.stringify(servicePort.name ?? '')
+      return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${portName}`)
     }
   }
   try {

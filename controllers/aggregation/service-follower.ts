@@ -16,13 +16,13 @@ export class ServiceFollower {
   /** APIServices by service, and their service by APIService. */
   readonly #names = new Map<string, Set<string>>()
   readonly #services = new Map<string, string>()
-  /** Of objects that have the name of their service. */
+  /** For services and their Endpoints, which have the same name. */
   readonly #named: Handler = {
     changed: ({ namespace, name }) => { this.#notify({ namespace, name }) },
     removed: name => { this.#notify(name) }
   }
 
-  /** Slices name their service in a label. Which one a deleted slice had is not kept. */
+  /** For EndpointSlices, which name their service in a label: of a deleted one the label is not known any more. */
   readonly #ofSlices: Handler = {
     changed: ({ namespace, labels }) => { this.#notify({ namespace, name: labels?.[SERVICE_NAME] ?? '' }) },
     removed: ({ namespace }) => {

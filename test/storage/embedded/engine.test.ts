@@ -153,7 +153,7 @@ t.test('a lease lets go of keys that are deleted or get another, and of no other
   const [deleted = 0, moved = 0, kept = 0] = revisions
   done(await backend.delete('/deleted', deleted))
   done(await backend.update('/moved', bytes('y'), moved, { lease: second }))
-  // Both are written before the first is published: the second has the lease again.
+  // Two writes of one commit: when the first is published, the second already has the lease again.
   const without = backend.update('/kept', bytes('y'), kept)
   const again = backend.update('/kept', bytes('z'), kept + 3, { lease: first })
   done(await without)
