@@ -19,7 +19,7 @@ export type ReadyEndpoints = (
 /** Label of an EndpointSlice: its service. */
 export const SERVICE_NAME = 'orch.io/service-name'
 
-/** @param slices the behaviour SlicesLocateServices */
+/** @param slices whether EndpointSlices are read, which is the behaviour `SlicesLocateServices` */
 export const readyEndpoints = (reader: AdmissionReader, slices: boolean): ReadyEndpoints =>
   slices ? ofSlices(reader) : ofEndpoints(reader)
 

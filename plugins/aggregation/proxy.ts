@@ -109,7 +109,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
   }
 }
 
-/** Where the document of a group version is now, relative to its path. Undefined if the answer does not say that. */
+/** The query with the new hash, if the answer redirects from an old hash of the same OpenAPI document. */
 function newHashOf (uri: string, answer: IncomingMessage): string | undefined {
   const { location = '' } = answer.headers
   const isMove = uri.startsWith('/openapi/v3/') && isRedirect(answer) && location.startsWith(`${uri}?`)

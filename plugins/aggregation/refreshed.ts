@@ -1,7 +1,8 @@
 /**
- * What extension servers say of themselves. They are asked when a client wants to know, at most once a minute each, or
- * sooner after a failure. A client waits only for servers that were not asked lately. What a server said last stays
- * until it says something else, or its APIService changes.
+ * What extension servers say of themselves: their resources and their OpenAPI documents. A server is asked when a
+ * client needs this, but at most once a minute, or every five seconds after a failure. The client waits if the server was not
+ * asked for two minutes; otherwise it gets the last answer, which is kept until a newer one or until the APIService
+ * changes.
  */
 import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
 
