@@ -1,8 +1,8 @@
 /**
  * What extension servers say of themselves: their resources and their OpenAPI documents. A server is asked when a
- * client needs this, but at most once a minute, or every five seconds after a failure. The client waits if the server was not
- * asked for two minutes; otherwise it gets the last answer, which is kept until a newer one or until the APIService
- * changes.
+ * client needs this, but at most once a minute, or every five seconds after a failure. The client waits if the server
+ * was not asked for two minutes; otherwise it gets the last answer, which is kept until a newer one or until the
+ * APIService changes.
  */
 import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
 

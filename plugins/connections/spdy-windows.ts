@@ -1,8 +1,8 @@
 /**
  * Flow control of a SPDY connection: how many bytes an agent may send on a stream, and on all of them, before it needs
- * a WINDOW_UPDATE. Agents of the public project ignore flow control. One that closes its connection while such a frame is
- * unread loses what it has not sent yet, above all the outcome of the command. So a window is opened only for an agent
- * that seems to wait for it, and no longer at all for one that has sent more than it was allowed.
+ * a WINDOW_UPDATE. Agents of the public project ignore flow control. One that closes its connection while such a frame
+ * is unread loses what it has not sent yet, above all the outcome of the command. So a window is opened only for an
+ * agent that seems to wait for it, and no longer at all for one that has sent more than it was allowed.
  */
 
 /** Bytes of a window before it is opened further. */
