@@ -1,4 +1,7 @@
-/** The cost of an addition: a resource, an admission plugin, an authenticator and a back end are added to a copy of the product, and used. */
+/**
+ * The cost of an addition: a resource, an admission plugin, an authenticator and a back end are added to a copy of the
+ * product, and used.
+ */
 import t from 'tap'
 import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -37,7 +40,9 @@ export const errands = resource(Errand, { plural: 'errands', namespaced: true })
 `
     },
     edits: [
-      ['schemas/resources.ts', 'import { jobs }', "import { errands } from './api/errands/errands.js'\nimport { jobs }"],
+      [
+        'schemas/resources.ts', 'import { jobs }', "import { errands } from './api/errands/errands.js'\nimport { jobs }"
+      ],
       ['schemas/resources.ts', '  cronJobs, jobs,', '  cronJobs, jobs, errands,']
     ],
     lines: 2
@@ -54,7 +59,12 @@ export const noFriday: AdmissionPlugin = {
 }
 `
     },
-    edits: [['admission/catalogue.ts', "  off('AlwaysDeny'", "  on('NoFriday', async () => (await import('./plugins/no-friday.js')).noFriday),\n  off('AlwaysDeny'"]],
+    edits: [
+      [
+        'admission/catalogue.ts', "  off('AlwaysDeny'",
+        "  on('NoFriday', async () => (await import('./plugins/no-friday.js')).noFriday),\n  off('AlwaysDeny'"
+      ]
+    ],
     lines: 1
   },
   'an authenticator': {
@@ -68,8 +78,14 @@ export const badgeAuthenticator: Authenticator = {
 `
     },
     edits: [
-      ['plugins/authentication/methods.ts', 'import { bootstrapTokenAuthenticator }', "import { badgeAuthenticator } from './badge.js'\nimport { bootstrapTokenAuthenticator }"],
-      ['plugins/authentication/methods.ts', "  { name: 'token-file'", "  { name: 'badge', make: () => badgeAuthenticator },\n  { name: 'token-file'"]
+      [
+        'plugins/authentication/methods.ts', 'import { bootstrapTokenAuthenticator }',
+        "import { badgeAuthenticator } from './badge.js'\nimport { bootstrapTokenAuthenticator }"
+      ],
+      [
+        'plugins/authentication/methods.ts', "  { name: 'token-file'",
+        "  { name: 'badge', make: () => badgeAuthenticator },\n  { name: 'token-file'"
+      ]
     ],
     lines: 2
   },
@@ -92,8 +108,14 @@ export async function openNoted (notes: string[]): Promise<Backend> {
 `
     },
     edits: [
-      ['storage/open.ts', "  | { readonly kind?: 'memory' }", "  | { readonly kind?: 'memory' }\n  | { readonly kind: 'noted', readonly notes: string[] }"],
-      ['storage/open.ts', '  memory: async', "  noted: async options => (await import('./noted/backend.js')).openNoted(options.notes),\n  memory: async"]
+      [
+        'storage/open.ts', "  | { readonly kind?: 'memory' }",
+        "  | { readonly kind?: 'memory' }\n  | { readonly kind: 'noted', readonly notes: string[] }"
+      ],
+      [
+        'storage/open.ts', '  memory: async',
+        "  noted: async options => (await import('./noted/backend.js')).openNoted(options.notes),\n  memory: async"
+      ]
     ],
     lines: 2
   }
@@ -110,12 +132,23 @@ export const GATES_OF_1_37: ReadonlyMap<string, Gate> =
   },
   edits: [
     ['schemas/meta/release.ts', "[RELEASE_NAME, '1.36'] as const", "[RELEASE_NAME, '1.36', '1.37'] as const"],
-    ['schemas/meta/release.ts', "1.36: ['1.34', '1.35', '1.36'] }", "1.36: ['1.34', '1.35', '1.36'], 1.37: ['1.35', '1.36', '1.37'] }"],
+    [
+      'schemas/meta/release.ts', "1.36: ['1.34', '1.35', '1.36'] }",
+      "1.36: ['1.34', '1.35', '1.36'], 1.37: ['1.35', '1.36', '1.37'] }"
+    ],
     ['schemas/gates.ts', 'import { GATES_CAME', "import { GATES_OF_1_37 } from './gates-1.37.js'\nimport { GATES_CAME"],
     ['schemas/gates.ts', '1.36: GATES_OF_1_36 }', '1.36: GATES_OF_1_36, 1.37: GATES_OF_1_37 }'],
     ['schemas/api/core/configmaps.ts', 'map, type Static', 'map, string, type Static'],
-    ['schemas/api/core/configmaps.ts', '  immutable: immutableFlag(4),', "  immutable: immutableFlag(4),\n  colour: string(5, 'The colour.', { since: '1.37', gate: 'ColouredConfigMaps' }),"],
-    ['schemas/api/core/configmaps.ts', '    let size = 0', "    let size = 0\n    if (config.colour === 'none') invalid(report, 'colour', config.colour, 'must be a colour')"]
+    [
+      'schemas/api/core/configmaps.ts',
+      '  immutable: immutableFlag(4),',
+      "  immutable: immutableFlag(4),\n  colour: string(5, 'The colour.', { since: '1.37', gate: " +
+      "'ColouredConfigMaps' }),"
+    ],
+    [
+      'schemas/api/core/configmaps.ts', '    let size = 0',
+      "    let size = 0\n    if (config.colour === 'none') invalid(report, 'colour', config.colour, 'must be a colour')"
+    ]
   ],
   lines: 7
 }
@@ -187,13 +220,21 @@ process.exit(0)
 t.test('each is a file of its own and a line or two where the others are listed', async t => {
   const copy = mkdtempSync(join(tmpdir(), 'orch-additions-'))
   t.teardown(() => { rmSync(copy, { recursive: true, force: true }) })
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', 'package.json', 'tsconfig.json', '*.proto'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  const files = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', 'package.json', 'tsconfig.json', '*.proto'],
+    { cwd: root, encoding: 'utf8' }
+  )
+    .trim()
+    .split('\n')
   for (const file of files.filter(file => !/^(?:test|examples|build)\//.test(file))) {
     mkdirSync(dirname(join(copy, file)), { recursive: true })
     cpSync(join(root, file), join(copy, file))
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  for (const [what, { files, edits, lines }] of Object.entries({ ...ADDITIONS, 'a field of the next release': OF_THE_NEXT })) {
+  for (const [what, { files, edits, lines }] of Object.entries({
+    ...ADDITIONS, 'a field of the next release': OF_THE_NEXT
+  })) {
     for (const [file, text] of Object.entries(files)) {
       mkdirSync(dirname(join(copy, file)), { recursive: true })
       writeFileSync(join(copy, file), text)
@@ -211,14 +252,30 @@ t.test('each is a file of its own and a line or two where the others are listed'
     t.equal(changed, lines, `and changes ${lines} lines elsewhere`)
   }
   const config = JSON.parse(readFileSync(join(copy, 'tsconfig.json'), 'utf8')) as { include: string[] }
-  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify({ ...config, include: config.include.filter(name => !['examples', 'build'].includes(name)) }))
+  writeFileSync(
+    join(copy, 'tsconfig.json'),
+    JSON.stringify({ ...config, include: config.include.filter(name => !['examples', 'build'].includes(name)) })
+  )
   const tsc = join(root, 'node_modules/typescript-native/bin/tsc')
   // As build/compile.js runs it, without what nobody reads here.
-  const built = await run(process.execPath, [tsc, '-p', copy, '--checkers', '2', '--declaration', 'false', '--sourceMap', 'false', '--incremental', 'false'], { env: { ...process.env, GOGC: 'off' } }).catch((error: unknown) => error as { stdout: string })
+  const built = await run(
+    process.execPath,
+    [tsc, '-p', copy, '--checkers', '2', '--declaration', 'false', '--sourceMap', 'false', '--incremental', 'false'],
+    { env: { ...process.env, GOGC: 'off' } }
+  ).catch((error: unknown) => error as { stdout: string })
   t.equal(built.stdout, '', 'it is built')
   writeFileSync(join(copy, 'program.js'), PROGRAM)
   const { stdout } = await run(process.execPath, ['program.js'], { cwd: copy })
-  t.same(JSON.parse(stdout), { codes: [201, '403 not on a Friday', 401], tasks: ['milk'], discovered: ['errands'], noted: true, hidden: 404, disabled: false, deep: false, managed: 'onstart' })
+  t.same(JSON.parse(stdout), {
+    codes: [201, '403 not on a Friday', 401],
+    tasks: ['milk'],
+    discovered: ['errands'],
+    noted: true,
+    hidden: 404,
+    disabled: false,
+    deep: false,
+    managed: 'onstart'
+  })
   writeFileSync(join(copy, 'next.js'), WITH_THE_NEXT)
   const next = JSON.parse((await run(process.execPath, ['next.js'], { cwd: copy })).stdout) as unknown
   const red = { colour: 'red', warned: false }

@@ -46,7 +46,39 @@ const shown: string[] = []
 launching.here = true
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, informers, memoryUse, growth, crowd, cluster, cores, versions })) {
+for (const [name, part] of Object.entries({
+  start,
+  reads,
+  readsHttp2,
+  listing,
+  pods,
+  authentication,
+  authorization,
+  auditing,
+  fairness,
+  production,
+  forms,
+  compatNames,
+  securityHeaders,
+  tenants,
+  admission,
+  encryption,
+  hooks,
+  custom,
+  watching,
+  writes,
+  structured,
+  owners,
+  documents,
+  backup,
+  informers,
+  memoryUse,
+  growth,
+  crowd,
+  cluster,
+  cores,
+  versions
+})) {
   t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0
@@ -58,7 +90,11 @@ for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, p
 }
 
 /** Two watches of a server; `write` sends one text to each. */
-async function twoWatches (t: Test): Promise<{ watchers: Watchers, write: (first: string, second: string) => Promise<void>, end: () => Promise<void> }> {
+async function twoWatches (t: Test): Promise<{
+  watchers: Watchers
+  write: (first: string, second: string) => Promise<void>
+  end: () => Promise<void>
+}> {
   const { certificate, key } = selfSigned('localhost', ['localhost'], new Date())
   const open: ServerResponse[] = []
   const server = createServer({ cert: certificate, key }, (_request, response) => {
@@ -72,7 +108,11 @@ async function twoWatches (t: Test): Promise<{ watchers: Watchers, write: (first
     watchers.close()
     server.close()
   })
-  return { watchers, write: async (...texts) => { for (const [at, text] of texts.entries()) open[at]?.write(text) }, end: async () => { open[0]?.end() } }
+  return {
+    watchers,
+    write: async (...texts) => { for (const [at, text] of texts.entries()) open[at]?.write(text) },
+    end: async () => { open[0]?.end() }
+  }
 }
 
 t.test('a run fails when watches get wrong, additional or reordered events', async t => {
@@ -93,7 +133,10 @@ t.test('check names figures that are more than a tenth slower or no longer measu
   t.same(worse(kept, kept), [])
   t.same(smaller({ get: 1.6, list: 1 }, { get: 1.5 }), { get: 1.5, list: 1 })
   const line = { work: 'get', ours: '3 µs of CPU a request', limit: '2', ratio: '1.50', goal: '', kept: '' }
-  t.same(ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }, { ...line, work: 'time', ours: '3 ms' }]), { get: 1.5 })
+  t.same(
+    ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }, { ...line, work: 'time', ours: '3 ms' }]),
+    { get: 1.5 }
+  )
 })
 
 t.test('README gets a table of pods, and one beside a bare server', async t => {

@@ -1,4 +1,7 @@
-/** Debian's Chromium without a window, driven over a pipe by the DevTools protocol: what a page contains, asks for, complains about and looks like. */
+/**
+ * Debian's Chromium without a window, driven over a pipe by the DevTools protocol: what a page contains, asks for,
+ * complains about and looks like.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,12 +18,16 @@ export interface Browser {
   /** Loads a page; resolves when it has loaded and the browser is idle. */
   readonly open: (url: string, headers?: Record<string, string>) => Promise<Json>
   /** The value of an expression in the page. */
-  readonly evaluate: (expression: string) => Promise<any> // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are looked into freely
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked into freely
+  readonly evaluate: (expression: string) => Promise<any>
   /** The whole page as a PNG. */
   readonly screenshot: (look?: Look) => Promise<Buffer>
   /** Changes how the page is shown. */
   readonly look: (look: Look) => Promise<void>
-  /** URLs of requests since the last page was opened, and errors and warnings of the console, of the network and of policies. */
+  /**
+   * URLs of requests since the last page was opened, and errors and warnings of the console, of the network and of
+   * policies.
+   */
   readonly requests: readonly string[]
   readonly complaints: readonly string[]
   readonly call: (method: string, params?: object) => Promise<Json>
@@ -44,8 +51,17 @@ async function removed (folder: string): Promise<void> {
 export async function browser (t: Test): Promise<Browser> {
   const { path, env } = chromiumProgram()
   const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--ignore-certificate-errors', '--disable-background-networking', '--disable-component-update', '--hide-scrollbars', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank']
-  const child = spawn(path, options, { env: { ...process.env, ...env, HOME: profile }, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true }) // a group of its own, which ends as one; all of it ends with the pipe, too
+  const options = [
+    '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run',
+    '--ignore-certificate-errors', '--disable-background-networking', '--disable-component-update', '--hide-scrollbars',
+    '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'
+  ]
+  // a group of its own, which ends as one; all of it ends with the pipe, too
+  const child = spawn(path, options, {
+    env: { ...process.env, ...env, HOME: profile },
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: true
+  })
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
       const ended = once(child, 'exit')
@@ -63,10 +79,16 @@ export async function browser (t: Test): Promise<Browser> {
   const complaints: string[] = []
   let documents: Json[] = []
   const seen: Record<string, (params: Json) => void> = {
-    'Network.requestWillBeSent': ({ request }) => { if (!String(request.url).startsWith('data:')) requests.push(request.url) },
+    'Network.requestWillBeSent': ({ request }) => {
+      if (!String(request.url).startsWith('data:')) requests.push(request.url)
+    },
     'Network.responseReceived': ({ response, type }) => { if (type === 'Document') documents.push(response) },
-    'Log.entryAdded': ({ entry }) => { if (entry.level !== 'info' && entry.level !== 'verbose') complaints.push(entry.text) },
-    'Runtime.consoleAPICalled': ({ type, args }) => { complaints.push(`console.${String(type)} ${JSON.stringify(args)}`) },
+    'Log.entryAdded': ({ entry }) => {
+      if (entry.level !== 'info' && entry.level !== 'verbose') complaints.push(entry.text)
+    },
+    'Runtime.consoleAPICalled': ({ type, args }) => {
+      complaints.push(`console.${String(type)} ${JSON.stringify(args)}`)
+    },
     'Runtime.exceptionThrown': ({ exceptionDetails }) => { complaints.push(exceptionDetails.text) },
     'Audits.issueAdded': ({ issue }) => { complaints.push(JSON.stringify(issue)) },
     'Page.javascriptDialogOpening': ({ message }) => { complaints.push(`dialog ${String(message)}`) }
@@ -86,7 +108,9 @@ export async function browser (t: Test): Promise<Browser> {
       else waiting.get(id)?.reject(new Error(`${String(error.message)} ${String(error.data ?? '')}`))
     }
   })
-  child.once('exit', code => { for (const { reject } of waiting.values()) reject(new Error(`chromium has ended with ${code}`)) })
+  child.once('exit', code => {
+    for (const { reject } of waiting.values()) reject(new Error(`chromium has ended with ${code}`))
+  })
 
   let last = 0
   const session: { sessionId?: string } = {}
@@ -101,7 +125,9 @@ export async function browser (t: Test): Promise<Browser> {
   for (const domain of ['Page', 'Network', 'Log', 'Runtime', 'Audits']) await call(`${domain}.enable`)
 
   const look: Browser['look'] = async ({ dark = false, width = 1200, height = 900 }) => {
-    await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] })
+    await call('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]
+    })
     await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 })
   }
   return {
@@ -124,11 +150,15 @@ export async function browser (t: Test): Promise<Browser> {
       const { errorText } = await call('Page.navigate', { url })
       if (errorText !== undefined) throw new Error(`${url}: ${String(errorText)}`)
       await loaded
-      await call('Runtime.evaluate', { expression: 'new Promise(resolve => requestIdleCallback(resolve))', awaitPromise: true })
+      await call('Runtime.evaluate', {
+        expression: 'new Promise(resolve => requestIdleCallback(resolve))', awaitPromise: true
+      })
       return documents[0] ?? {}
     },
     evaluate: async expression => {
-      const { result, exceptionDetails } = await call('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })
+      const { result, exceptionDetails } = await call('Runtime.evaluate', {
+        expression, returnByValue: true, awaitPromise: true
+      })
       if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
       return result.value
     },

@@ -20,9 +20,16 @@ export const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings
 export const TABLE = 'application/json;as=Table;g=meta.orch.io;v=v1'
 export const PROTOBUF = 'application/vnd.orch.protobuf'
 
-export interface Json { [name: string]: any } // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are looked into freely
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked into freely
+export interface Json { [name: string]: any }
 
-export interface Answer { readonly code: number, readonly json: Json, readonly body: string, readonly raw: Buffer, readonly headers: LightMyRequestResponse['headers'] }
+export interface Answer {
+  readonly code: number
+  readonly json: Json
+  readonly body: string
+  readonly raw: Buffer
+  readonly headers: LightMyRequestResponse['headers']
+}
 
 export interface Client {
   readonly app: FastifyInstance
@@ -45,13 +52,16 @@ const parsed = (body: string): Json => {
 /** A string or Buffer is sent as it is, anything else as JSON. */
 export function client (app: FastifyInstance): Client {
   const call: Client['call'] = async (method, url, body, headers = {}) => {
-    const payload = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const payload =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     const answer = await app.inject({
-      method: method as 'GET', url, ...(payload === undefined ? {} : { payload }), headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...headers }
+      method: method as 'GET', url, ...(payload === undefined ? {} : { payload }),
+      headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...headers }
     })
     let json: Json | undefined // parsed when read: many answers are large, and only their code counts
     return {
-      code: answer.statusCode, get json () { return json ??= parsed(answer.body) }, body: answer.body, raw: answer.rawPayload, headers: answer.headers
+      code: answer.statusCode, get json () { return json ??= parsed(answer.body) }, body: answer.body,
+      raw: answer.rawPayload, headers: answer.headers
     }
   }
   return {
@@ -71,7 +81,9 @@ export async function build (t: Test, options: ServerOptions = {}): Promise<Clie
   t.teardown(() => app.close())
   await app.register(orch, {
     ...options,
-    ...(process.env['ORCH_TEST_ADMISSION'] === 'none' ? { admission: { disabled: DEFAULT_PLUGINS, ...options.admission } } : {})
+    ...(process.env['ORCH_TEST_ADMISSION'] === 'none'
+      ? { admission: { disabled: DEFAULT_PLUGINS, ...options.admission } }
+      : {})
   })
   await app.ready()
   const made = client(app)
@@ -133,7 +145,9 @@ export class Watch {
 
   async until (done: () => boolean): Promise<void> {
     while (!done()) {
-      if (this.ended) throw new Error(`the watch ended after ${this.events.length} events: ${JSON.stringify(this.events.at(-1))}`)
+      if (this.ended) {
+        throw new Error(`the watch ended after ${this.events.length} events: ${JSON.stringify(this.events.at(-1))}`)
+      }
       await new Promise<void>(resolve => { this.#wake = resolve })
     }
   }
@@ -145,7 +159,8 @@ export class Watch {
   close (): void { this.response.destroy() }
 }
 
-export const types = (events: readonly Event[]): string[] => events.map(({ type, object }) => `${type} ${String(object.metadata?.name ?? object.reason ?? '')}`)
+export const types = (events: readonly Event[]): string[] =>
+  events.map(({ type, object }) => `${type} ${String(object.metadata?.name ?? object.reason ?? '')}`)
 
 export function binding (name: string, more: Json = {}): Json {
   return {

@@ -29,7 +29,8 @@ function launch (test: { teardown: (end: () => unknown) => void }, ...args: stri
   let err = ''
   child.stdout.on('data', (piece: Buffer) => { out += piece.toString() })
   child.stderr.on('data', (piece: Buffer) => { err += piece.toString() })
-  const ended = new Promise<Ended>(resolve => child.once('close', (code, signal) => resolve({ code, signal, out, err })))
+  const ended = new Promise<Ended>(resolve =>
+    child.once('close', (code, signal) => resolve({ code, signal, out, err })))
   test.teardown(async () => {
     child.kill('SIGKILL')
     await ended
@@ -39,9 +40,22 @@ function launch (test: { teardown: (end: () => unknown) => void }, ...args: stri
 
 interface Answer { status: number, body: string, headers: IncomingMessage['headers'] }
 
-async function call (port: number, path: string, options: { method?: string, headers?: Record<string, string>, agent?: Agent, body?: string, cert?: string, key?: string } = {}): Promise<Answer> {
+async function call (
+  port: number,
+  path: string,
+  options: {
+    method?: string
+    headers?: Record<string, string>
+    agent?: Agent
+    body?: string
+    cert?: string
+    key?: string
+  } = {}
+): Promise<Answer> {
   const { body: sent, ...rest } = options
-  const request = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: false }), ...rest })
+  const request = httpsRequest({
+    port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: false }), ...rest
+  })
   request.end(sent)
   const [response] = await once(request, 'response') as [IncomingMessage]
   let body = ''
@@ -53,7 +67,10 @@ async function call (port: number, path: string, options: { method?: string, hea
 async function serve (test: { teardown: (end: () => unknown) => void, testdir: () => string }, ...args: string[]) {
   const port = await freePort()
   const folder = test.testdir()
-  const child = launch(test, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${join(folder, 'data')}`, `--cert-dir=${join(folder, 'certs')}`, ...args)
+  const child = launch(
+    test, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${join(folder, 'data')}`,
+    `--cert-dir=${join(folder, 'certs')}`, ...args
+  )
   for (;;) {
     const state = await Promise.race([
       call(port, '/readyz').then(({ status }) => status === 200 ? 'ready' : 'waiting', () => 'waiting'),
@@ -80,13 +97,25 @@ t.test('a start that fails ends with exit code 1 and one line that names the fla
     [['--nope'], /^orch-apiserver: unknown flag --nope/],
     [['--secure-port=0'], /^orch-apiserver: --secure-port=0: /],
     [['--authorization-mode=Nodes'], /^orch-apiserver: --authorization-mode=Nodes: /],
-    [[...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`], /^orch-apiserver: --tls-cert-file=.*there is no such file/],
+    [
+      [...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`],
+      /^orch-apiserver: --tls-cert-file=.*there is no such file/
+    ],
     [[...common, `--cert-dir=${folder}/file`], /^orch-apiserver: --cert-dir=/],
     // In /proc nothing can be created; the system reports ENOENT whatever is tried.
-    [[`--secure-port=${port}`, '--data-dir=/proc/no/such/dir', `--cert-dir=${folder}/certs`], /^orch-apiserver: --data-dir=/],
+    [
+      [`--secure-port=${port}`, '--data-dir=/proc/no/such/dir', `--cert-dir=${folder}/certs`],
+      /^orch-apiserver: --data-dir=/
+    ],
     [[...common, '--cert-dir=/proc/no/such/dir'], /^orch-apiserver: --cert-dir=/],
-    [[...common, `--cert-dir=${folder}/certs`, '--audit-log-path=/proc/no/such/dir/audit.log'], /^orch-apiserver: --audit-log-path=/],
-    [['--bind-address=192.0.2.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`], /^orch-apiserver: --bind-address=192.0.2.1: this host has no such address/]
+    [
+      [...common, `--cert-dir=${folder}/certs`, '--audit-log-path=/proc/no/such/dir/audit.log'],
+      /^orch-apiserver: --audit-log-path=/
+    ],
+    [
+      ['--bind-address=192.0.2.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`],
+      /^orch-apiserver: --bind-address=192.0.2.1: this host has no such address/
+    ]
   ] as const) {
     const { code, err, out } = await launch(t, ...args).ended
     t.equal(code, 1, args.join(' '))
@@ -100,9 +129,14 @@ t.test('SIGTERM ends a start, even one that hangs in a system call', async t => 
   const folder = t.testdir({ data: {} })
   // Its store is a pipe that nobody writes to, so the process only waits for that.
   execFileSync('mkfifo', [join(folder, 'data', 'data.mdb')])
-  const { process: child, ended } = launch(t, `--secure-port=${await freePort()}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}/certs`, `--data-dir=${folder}/data`)
+  const { process: child, ended } = launch(
+    t, `--secure-port=${await freePort()}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}/certs`,
+    `--data-dir=${folder}/data`
+  )
   const early = ended.then(({ err }) => { throw new Error(`it ended by itself: ${err}`) })
-  while (!existsSync(join(folder, 'data', 'data.mdb-lock'))) await Promise.race([new Promise(resolve => { setTimeout(resolve, 5) }), early])
+  while (!existsSync(join(folder, 'data', 'data.mdb-lock'))) {
+    await Promise.race([new Promise(resolve => { setTimeout(resolve, 5) }), early])
+  }
   child.kill('SIGTERM')
   t.match(await ended, { signal: 'SIGTERM', out: '' })
   await early.catch(() => {})
@@ -111,7 +145,9 @@ t.test('SIGTERM ends a start, even one that hangs in a system call', async t => 
 t.test('SIGTERM right after the first connection is accepted shuts down cleanly', async t => {
   const port = await freePort()
   const folder = t.testdir()
-  const { process: child, ended } = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`)
+  const { process: child, ended } = launch(
+    t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`
+  )
   const accepted = async (): Promise<boolean> => {
     const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
     const reached = await once(socket, 'secureConnect').then(() => true, () => false)
@@ -129,7 +165,9 @@ t.test('a port that is in use is named', async t => {
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
   const folder = t.testdir()
-  const ended = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
+  const ended = await launch(
+    t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`
+  ).ended
   t.equal(ended.code, 1)
   t.match(ended.err, new RegExp(`^orch-apiserver: --secure-port=${port}: the port is in use[^\n]*\n$`))
 })
@@ -147,9 +185,16 @@ t.test('without anonymous requests the start does not warn, and tokens and certi
   const alice = ca.issue({ commonName: 'alice', organizations: ['devs'], uses: ['client'] })
   const files = t.testdir({ tokens: 'sesame,bob,1\n', ca: ca.certificate })
   const port = await freePort()
-  const child = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${files}/data`, `--cert-dir=${files}/certs`,
-    '--anonymous-auth=false', `--token-auth-file=${files}/tokens`, `--client-ca-file=${files}/ca`)
-  while (!child.err().includes('serving on')) await Promise.race([once(child.process.stderr as NodeJS.ReadableStream, 'data'), child.ended.then(({ err }) => { throw new Error(err) })])
+  const child = launch(
+    t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${files}/data`, `--cert-dir=${files}/certs`,
+    '--anonymous-auth=false', `--token-auth-file=${files}/tokens`, `--client-ca-file=${files}/ca`
+  )
+  while (!child.err().includes('serving on')) {
+    await Promise.race([
+      once(child.process.stderr as NodeJS.ReadableStream, 'data'),
+      child.ended.then(({ err }) => { throw new Error(err) })
+    ])
+  }
   t.notMatch(child.err(), /everybody/)
   t.equal((await call(port, '/version')).status, 401)
   t.equal((await call(port, '/version', { headers: { authorization: 'Bearer sesame' } })).status, 200)
@@ -171,7 +216,10 @@ async function session (test: { teardown: (end: () => unknown) => void }, port: 
 }
 
 t.test('flags of the connection reach the listener', async t => {
-  const { port } = await serve(t, '--http2-max-streams-per-connection=7', '--tls-cipher-suites=TLS_AES_256_GCM_SHA384,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', '--goaway-chance=0.02')
+  const { port } = await serve(
+    t, '--http2-max-streams-per-connection=7',
+    '--tls-cipher-suites=TLS_AES_256_GCM_SHA384,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', '--goaway-chance=0.02'
+  )
   const h2 = await session(t, port)
   const modern = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(modern, 'secureConnect')
@@ -196,7 +244,9 @@ t.test('a server without further flags', async t => {
   const { err, process: child, ended, port, folder } = await serve(t)
 
   await t.test('the start logs the address and the store, and warns when everybody may do everything', async t => {
-    t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
+    t.match(
+      err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`
+    )
     t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
     t.ok(existsSync(join(folder, 'certs', 'apiserver.key')))
   })
@@ -212,13 +262,17 @@ t.test('a server without further flags', async t => {
 
   await t.test('a second server on the same data is refused, and the first one is named', async t => {
     const port = await freePort()
-    const { code, err } = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
+    const { code, err } = await launch(
+      t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`
+    ).ended
     t.equal(code, 1)
     t.match(err, new RegExp(`^orch-apiserver: --data-dir=[^\n]*data: [^\n]*in use[^\n]*${child.pid}[^\n]*\n$`))
   })
 
   await t.test('SIGUSR1 makes it report its activity, and SIGHUP does not end it', async t => {
-    const said = async (what: RegExp): Promise<void> => { while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) }) }
+    const said = async (what: RegExp): Promise<void> => {
+      while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) })
+    }
     child.kill('SIGUSR1')
     await said(/INFO {2}diagnostic report uptimeSeconds=\d+ rss=\d+ /)
     await said(/INFO {2}diagnostic report cache=namespaces loaded=true objects=\d+ revision=\d+ watches=\d+/)
@@ -230,7 +284,9 @@ t.test('a server without further flags', async t => {
 
   await t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
     const path = '/api/v1/namespaces?watch=1&resourceVersion=0'
-    const watching = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: true }) })
+    const watching = httpsRequest({
+      port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: true })
+    })
     watching.end()
     const [first] = await once(watching, 'response') as [IncomingMessage]
     const events = first[Symbol.asyncIterator]()
@@ -270,7 +326,14 @@ t.test('during the delay the server serves and is unready; a second signal ends 
 t.test('while draining with --shutdown-send-retry-after new requests get 429', async t => {
   const { process: child, ended, port } = await serve(t, '--shutdown-send-retry-after')
   // A request with an incomplete body holds up the drain.
-  const slow = httpsRequest({ port, host: '127.0.0.1', method: 'POST', path: '/api/v1/namespaces', rejectUnauthorized: false, headers: { 'content-type': 'application/json', 'content-length': '100' } })
+  const slow = httpsRequest({
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    rejectUnauthorized: false,
+    headers: { 'content-type': 'application/json', 'content-length': '100' }
+  })
   slow.on('error', () => {})
   slow.write('{')
   const [socket] = await once(slow, 'socket') as [Socket]
@@ -306,8 +369,16 @@ t.test('the certificate of --tls-cert-file is served', async t => {
   const pair = ca.issue({ commonName: 'server', names: ['localhost', '127.0.0.1'], uses: ['server'] })
   const folder = t.testdir({ crt: pair.certificate, key: pair.key })
   const port = await freePort()
-  const child = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`)
-  while (!child.err().includes('serving on')) await Promise.race([once(child.process.stderr as NodeJS.ReadableStream, 'data'), child.ended.then(({ err }) => { throw new Error(err) })])
+  const child = launch(
+    t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`,
+    `--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`
+  )
+  while (!child.err().includes('serving on')) {
+    await Promise.race([
+      once(child.process.stderr as NodeJS.ReadableStream, 'data'),
+      child.ended.then(({ err }) => { throw new Error(err) })
+    ])
+  }
   const request = httpsRequest({ port, host: '127.0.0.1', path: '/version', ca: ca.certificate })
   request.end()
   const [response] = await once(request, 'response') as [IncomingMessage]
@@ -316,14 +387,24 @@ t.test('the certificate of --tls-cert-file is served', async t => {
 })
 
 t.test('an older Node ends with one line, the build too; the oldest supported version is that of package.json', t => {
-  const { engines } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { engines: { node: string } }
+  const { engines } = JSON.parse(readFileSync(
+    fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'
+  )) as { engines: { node: string } }
   t.equal(engines.node, '>=20.19')
   const versionAs = (node: string, program = CLI): { status: number | null, stdout: string, stderr: string } => {
-    const preload = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`
+    const preload =
+      "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: " +
+      `'${node}' } })`
     return spawnSync(process.execPath, ['--import', preload, program, '--version'], { encoding: 'utf8' })
   }
-  for (const old of ['18.20.8', '20.18.3']) t.match(versionAs(old), { status: 1, stdout: '', stderr: `orch-apiserver: needs Node 20.19 or newer, this is ${old}\n` })
-  t.match(versionAs('18.20.8', fileURLToPath(new URL('../../build/protobuf.js', import.meta.url))), { status: 1, stderr: 'orch-apiserver: needs Node 20.19 or newer, this is 18.20.8\n' })
+  for (const old of ['18.20.8', '20.18.3']) {
+    t.match(versionAs(old), {
+      status: 1, stdout: '', stderr: `orch-apiserver: needs Node 20.19 or newer, this is ${old}\n`
+    })
+  }
+  t.match(versionAs(
+    '18.20.8', fileURLToPath(new URL('../../build/protobuf.js', import.meta.url))
+  ), { status: 1, stderr: 'orch-apiserver: needs Node 20.19 or newer, this is 18.20.8\n' })
   for (const fine of ['20.19.0', '24.0.0']) t.match(versionAs(fine), { status: 0, stdout: /^orch-apiserver / })
   t.end()
 })

@@ -1,11 +1,14 @@
 /**
- * The package as its users get it: packed by `npm pack` and installed as a global command, which serves; installed in a project, compiled with the
- * strictest options, and run by node:test, whose process ends only when nothing of the servers is left.
+ * The package as its users get it: packed by `npm pack` and installed as a global command, which serves; installed in a
+ * project, compiled with the strictest options, and run by node:test, whose process ends only when nothing of the
+ * servers is left.
  */
 import t from 'tap'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -224,8 +227,12 @@ t.test('the packed package compiles and runs in another strict project', async t
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
 
-  // npm test has built all but the declarations, which the tests that run beside must not find in their dist/; test/readme.test.ts builds a clone.
-  const { version, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string, scripts: Record<'build' | 'prepack' | 'prepare', string> }
+  // npm test has built all but the declarations, which the tests that run beside must not find in their dist/;
+  // test/readme.test.ts builds a clone.
+  const { version, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string
+    scripts: Record<'build' | 'prepack' | 'prepare', string>
+  }
   const steps = scripts.prepack.split(' && ')
   const [, ...declarations] = steps.pop()?.split(' ') ?? []
   const [generate, compile, bundle] = scripts.build.split(' && ')
@@ -234,16 +241,27 @@ t.test('the packed package compiles and runs in another strict project', async t
     'npm pack builds before its last step, and the bundle after it'
   )
   const copy = join(folder, 'product')
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
-  for (const file of files.filter(file => !/^test\/.*\.(?:ts|yaml)$/.test(file))) cpSync(join(root, file), join(copy, file), { recursive: true })
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  for (const file of files.filter(file => !/^test\/.*\.(?:ts|yaml)$/.test(file))) {
+    cpSync(join(root, file), join(copy, file), { recursive: true })
+  }
   for (const packages of ['node_modules', 'test/node_modules']) symlinkSync(join(root, packages), join(copy, packages))
-  for (const built of readdirSync(join(root, 'dist')).filter(name => !['test', 'types'].includes(name))) cpSync(join(root, 'dist', built), join(copy, 'dist', built), { recursive: true })
+  for (const built of readdirSync(join(root, 'dist')).filter(name => !['test', 'types'].includes(name))) {
+    cpSync(join(root, 'dist', built), join(copy, 'dist', built), { recursive: true })
+  }
   await run(process.execPath, declarations, { cwd: copy })
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: copy, env })
+  const { stdout } = await run(
+    'npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: copy, env }
+  )
   const [{ filename, files: packed }] = JSON.parse(stdout) as [{ filename: string, files: Array<{ path: string }> }]
 
   await t.test('each entry has one file of declarations, which says what it exports and nothing else', async t => {
-    t.strictSame(packed.map(({ path }) => path).filter(path => /^dist.*\.[cm]?ts$/.test(path)).sort(), ['app', 'schemas', 'testing'].flatMap(name => [`dist/types/${name}.d.cts`, `dist/types/${name}.d.ts`]))
+    t.strictSame(
+      packed.map(({ path }) => path).filter(path => /^dist.*\.[cm]?ts$/.test(path)).sort(),
+      ['app', 'schemas', 'testing'].flatMap(name => [`dist/types/${name}.d.cts`, `dist/types/${name}.d.ts`])
+    )
     for (const file of ['app.d.ts', 'schemas.d.ts', 'testing.d.ts']) {
       const text = readFileSync(join(copy, 'dist/types', file), 'utf8')
       t.notOk(/from ['"]\.|import\(['"]\./.test(text), `${file} needs no other file of ours`)
@@ -252,7 +270,10 @@ t.test('the packed package compiles and runs in another strict project', async t
       t.ok(/^\/\/\/ <reference types="node" \/>\n\n\/\*\*\n \* \S/.test(text), `${file} begins with what it is for`)
     }
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
-    t.notOk(/OrchDecorators|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
+    t.notOk(
+      /OrchDecorators|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin),
+      'neither decorators nor the language of declarations'
+    )
     t.ok(plugin.length < 90_000, `${plugin.length} characters, however they are wrapped`)
   })
 
@@ -300,17 +321,23 @@ t.test('the packed package compiles and runs in another strict project', async t
       ['install', '--global', '--ignore-scripts', '--prefix', prefix, join(project, 'node_modules/orch-apiserver')],
       { env }
     )
-    const installed = { cwd: mkdtempSync(join(folder, 'working-')), env: { ...process.env, NODE_OPTIONS: '', PATH: `${join(prefix, 'bin')}:${process.env.PATH ?? ''}` } }
+    const installed = {
+      cwd: mkdtempSync(join(folder, 'working-')),
+      env: { ...process.env, NODE_OPTIONS: '', PATH: `${join(prefix, 'bin')}:${process.env.PATH ?? ''}` }
+    }
     t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
     t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)
-    await t.rejects(run('orch-apiserver', ['--secure-port=0'], installed), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
+    await t.rejects(run(
+      'orch-apiserver', ['--secure-port=0'], installed
+    ), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
 
     const port = await freePort()
     const server = spawn('orch-apiserver', ['--local', `--secure-port=${port}`], { ...installed, stdio: 'ignore' })
     const ended = once(server, 'exit') as Promise<[number | null]>
     t.teardown(() => { server.kill('SIGKILL') })
     const caFile = join(installed.cwd, 'orch-data/certs/apiserver.crt')
-    await until('the server to be ready', async () => existsSync(caFile) && (await ask(`https://127.0.0.1:${port}/readyz`, { ca: readFileSync(caFile, 'utf8') })).code === 200)
+    await until('the server to be ready', async () => existsSync(caFile) &&
+      (await ask(`https://127.0.0.1:${port}/readyz`, { ca: readFileSync(caFile, 'utf8') })).code === 200)
     const config = new KubeConfig()
     config.loadFromFile(join(installed.cwd, 'orch-data/kubeconfig'))
     const { items } = await config.makeApiClient(CoreV1Api).listNamespace()
@@ -330,7 +357,9 @@ t.test('the packed package compiles and runs in another strict project', async t
   // Where the older compiler runs, which takes five times the CPU.
   await ways(t, project, HOST)
 
-  const child = spawn(process.execPath, ['host.test.js'], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'], timeout: 400_000 })
+  const child = spawn(
+    process.execPath, ['host.test.js'], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'], timeout: 400_000 }
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => { output += text.toString() })
   const [code] = await once(child, 'close') as [number | null]

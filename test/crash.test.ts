@@ -17,12 +17,17 @@ const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application
 interface Acknowledged { readonly name: string, readonly version: number }
 interface Seen { readonly type: string, readonly name: string, readonly version: number }
 
-const metadataOf = (text: string): { name: string, resourceVersion: string } => (JSON.parse(text) as { metadata: { name: string, resourceVersion: string } }).metadata
+const metadataOf = (text: string): { name: string, resourceVersion: string } =>
+  (JSON.parse(text) as { metadata: { name: string, resourceVersion: string } }).metadata
 
 /** The body of a response, undefined if the connection broke before it was complete. */
-function ask (port: number, agent: Agent, method: string, path: string, body?: string): Promise<{ code: number, text: string } | undefined> {
+function ask (
+  port: number, agent: Agent, method: string, path: string, body?: string
+): Promise<{ code: number, text: string } | undefined> {
   return new Promise(resolve => {
-    const asked = request({ port, host: '127.0.0.1', method, path, agent, headers, rejectUnauthorized: false }, response => {
+    const asked = request({
+      port, host: '127.0.0.1', method, path, agent, headers, rejectUnauthorized: false
+    }, response => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (part: string) => { text += part })
@@ -37,7 +42,14 @@ function ask (port: number, agent: Agent, method: string, path: string, body?: s
 
 /** Watches the collection from a version, and records events until the connection breaks. */
 async function follow (port: number, from: number, seen: Seen[]): Promise<{ ended: Promise<void>, stop: () => void }> {
-  const asked = request({ port, host: '127.0.0.1', path: `${CONFIGS}?watch=1&resourceVersion=${from}`, headers, rejectUnauthorized: false, agent: false })
+  const asked = request({
+    port,
+    host: '127.0.0.1',
+    path: `${CONFIGS}?watch=1&resourceVersion=${from}`,
+    headers,
+    rejectUnauthorized: false,
+    agent: false
+  })
   asked.on('error', () => {})
   asked.end()
   const [response] = await once(asked, 'response') as [IncomingMessage]
@@ -48,8 +60,13 @@ async function follow (port: number, from: number, seen: Seen[]): Promise<{ ende
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      const event = JSON.parse(line) as { type: string, object: { metadata: { name: string, resourceVersion: string } } }
-      seen.push({ type: event.type, name: event.object.metadata.name, version: Number(event.object.metadata.resourceVersion) })
+      const event = JSON.parse(line) as {
+        type: string
+        object: { metadata: { name: string, resourceVersion: string } }
+      }
+      seen.push({
+        type: event.type, name: event.object.metadata.name, version: Number(event.object.metadata.resourceVersion)
+      })
     }
   })
   response.on('error', () => {})
@@ -73,7 +90,9 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
     const agent = new Agent({ keepAlive: true, maxSockets: WRITERS })
     if (round === 0) {
       const list = await ask(server.port, agent, 'GET', CONFIGS)
-      from = newest = Number((JSON.parse(list?.text ?? '') as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
+      from = newest = Number(
+        (JSON.parse(list?.text ?? '') as { metadata: { resourceVersion: string } }).metadata.resourceVersion
+      )
     }
     const watching = await follow(server.port, seen.at(-1)?.version ?? from, seen)
     const killAt = 100 + int(500)
@@ -82,7 +101,10 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
     let next = 0
     await Promise.all(Array.from({ length: WRITERS }, async () => {
       while (next < WRITES && !server.process.killed) {
-        const answer = await ask(server.port, agent, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `r${round}-${next++}` }, data: { text: 'x'.repeat(500) } }))
+        const answer = await ask(
+          server.port, agent, 'POST', CONFIGS,
+          JSON.stringify({ metadata: { name: `r${round}-${next++}` }, data: { text: 'x'.repeat(500) } })
+        )
         if (answer?.code !== 201) continue
         const { name, resourceVersion } = metadataOf(answer.text)
         if (Number(resourceVersion) <= before) t.fail(`resource version ${resourceVersion} is not above ${before}`)
@@ -99,7 +121,9 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
   const server = await launchApart([], folder)
   t.teardown(() => server.stop())
   const agent = new Agent()
-  const list = JSON.parse((await ask(server.port, agent, 'GET', CONFIGS))?.text ?? '') as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }
+  const list = JSON.parse(
+    (await ask(server.port, agent, 'GET', CONFIGS))?.text ?? ''
+  ) as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }
   const there = new Map(list.items.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)]))
   const lost = acknowledged.filter(({ name, version }) => there.get(name) !== version)
   t.same(lost, [], `${acknowledged.length} acknowledged writes are there with their versions`)
@@ -110,7 +134,11 @@ t.test(`a server killed amid 5,000 concurrent writes, ${ROUNDS} times, loses not
   while ((seen.at(-1)?.version ?? 0) < last) await new Promise(resolve => { setTimeout(resolve, 10) })
   watching.stop()
   const versions = seen.map(({ version }) => version)
-  t.ok(versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0)), 'the resumed watches saw each version once, in order')
-  const ours = (names: Iterable<string>): Set<string> => new Set([...names].filter(name => name.startsWith('r'))) // without objects of the server itself
+  t.ok(
+    versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0)),
+    'the resumed watches saw each version once, in order'
+  )
+  // without objects of the server itself
+  const ours = (names: Iterable<string>): Set<string> => new Set([...names].filter(name => name.startsWith('r')))
   t.same(ours(seen.map(({ name }) => name)), ours(there.keys()), 'and every object there is')
 })

@@ -1,4 +1,7 @@
-/** Ways in which hosts load the installed package, each played: `docs/embedding.md`, 'CommonJS, Jest, bundlers and fastify start'. */
+/**
+ * Ways in which hosts load the installed package, each played: `docs/embedding.md`, 'CommonJS, Jest, bundlers and
+ * fastify start'.
+ */
 import type { Test } from 'tap'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,8 +36,12 @@ async function main () {
 const PRINTS = '201 kind: ConfigMap true'
 const PRINT = 'main().then(text => { console.log(text) }, error => { console.error(error); process.exit(1) })\n'
 const TEST_SERVER = 'const server = await testServer()\n  await server.dispose()'
-const MODULES = "import Fastify from 'fastify'\nimport orch, { StatusError } from 'orch-apiserver'\nimport { coreV1 } from 'orch-apiserver/schemas'\n"
-const SCRIPTS = "const Fastify = require('fastify')\nconst orch = require('orch-apiserver')\nconst { StatusError } = orch\nconst { coreV1 } = require('orch-apiserver/schemas')\n"
+const MODULES =
+  "import Fastify from 'fastify'\nimport orch, { StatusError } from 'orch-apiserver'\nimport { coreV1 } from " +
+  "'orch-apiserver/schemas'\n"
+const SCRIPTS =
+  "const Fastify = require('fastify')\nconst orch = require('orch-apiserver')\nconst { StatusError } = orch\nconst { " +
+  "coreV1 } = require('orch-apiserver/schemas')\n"
 const WITH_TESTS = "const { testServer } = require('orch-apiserver/testing')\n"
 const TYPED = `import Fastify from 'fastify'
 import orch, { OptionError, StatusError, type OwnClient, type ServerOptions } from 'orch-apiserver'
@@ -72,14 +79,19 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
   }
   const env = { ...process.env, NODE_OPTIONS: '' }
   const node = async (...args: string[]): Promise<string> => {
-    const { stdout, stderr } = await run(process.execPath, args, { cwd: project, env }).catch((error: unknown) => error as { stdout: string, stderr: string })
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: project, env }).catch(
+      (error: unknown) => error as { stdout: string, stderr: string }
+    )
     return stdout.trim() === '' ? stderr : stdout.trim()
   }
 
   await t.test('CommonJS', async t => {
     t.equal(await node(write('script.cjs', host(SCRIPTS + WITH_TESTS, TEST_SERVER) + PRINT)), PRINTS)
-    const both = "import { createRequire } from 'node:module'\nimport { StatusError } from 'orch-apiserver'\nimport { testServer } from 'orch-apiserver/testing'\nconst required = createRequire(import.meta.url)\n" +
-      "console.log(required('orch-apiserver').StatusError === StatusError, required('orch-apiserver/testing').testServer === testServer)\n"
+    const both =
+      "import { createRequire } from 'node:module'\nimport { StatusError } from 'orch-apiserver'\nimport { " +
+      "testServer } from 'orch-apiserver/testing'\nconst required = createRequire(import.meta.url)\n" +
+      "console.log(required('orch-apiserver').StatusError === StatusError, " +
+      "required('orch-apiserver/testing').testServer === testServer)\n"
     t.equal(await node(write('both.mjs', both)), 'true true', 'one copy for modules and scripts')
   })
 
@@ -94,7 +106,10 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
       ['banner.mjs', '--format=esm', '--external:lmdb', `--banner:js=${banner}`]
     ] as const) {
       const out = join(folder, 'out', name)
-      await run(esbuild, [source, '--bundle', '--platform=node', '--log-level=error', `--outfile=${out}`, ...args], { cwd: project, env })
+      await run(
+        esbuild, [source, '--bundle', '--platform=node', '--log-level=error', `--outfile=${out}`, ...args],
+        { cwd: project, env }
+      )
       t.equal(await node(out), PRINTS, `${name} ${args.join(' ')}`)
     }
   })
@@ -103,9 +118,15 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
     const jest = join(packageFolder('jest'), 'bin/jest.js')
     const asked = `test('a host', async () => { expect(await main()).toBe('${PRINTS}') }, 60_000)\n`
     write('jest/script.test.cjs', host(SCRIPTS + WITH_TESTS, TEST_SERVER) + asked)
-    write('jest/module.test.mjs', host(`${MODULES}import { testServer } from 'orch-apiserver/testing'\n`, TEST_SERVER) + asked)
+    write(
+      'jest/module.test.mjs',
+      host(`${MODULES}import { testServer } from 'orch-apiserver/testing'\n`, TEST_SERVER) + asked
+    )
     for (const [flags, pattern] of [[[], '**/*.test.cjs'], [['--experimental-vm-modules'], '**/*.test.mjs']] as const) {
-      const { stderr } = await run(process.execPath, [...flags, jest, '--rootDir', join(folder, 'jest'), '--testMatch', pattern], { cwd: project, env }).catch((error: unknown) => error as { stderr: string })
+      const { stderr } = await run(
+        process.execPath, [...flags, jest, '--rootDir', join(folder, 'jest'), '--testMatch', pattern],
+        { cwd: project, env }
+      ).catch((error: unknown) => error as { stderr: string })
       t.match(stderr, /^Tests: +1 passed, 1 total$/m, pattern)
     }
   })
@@ -113,7 +134,8 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
   await t.test('TypeScript', async t => {
     // Only the older compiler has node10; it takes four times the CPU.
     for (const [compiler, kind, ...args] of [
-      ['typescript', 'node10', '--module', 'commonjs', '--moduleResolution', 'node10'], ['typescript-native', 'node16', '--module', 'node16', '--ignoreConfig']
+      ['typescript', 'node10', '--module', 'commonjs', '--moduleResolution', 'node10'],
+      ['typescript-native', 'node16', '--module', 'node16', '--ignoreConfig']
     ] as const) {
       write(`${kind}/package.json`, JSON.stringify({ type: 'commonjs' }))
       const source = write(`${kind}/host.ts`, TYPED)
@@ -128,14 +150,26 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
 
   await t.test('fastify start', async t => {
     const cli = join(packageFolder('fastify-cli'), 'cli.js')
-    write('plugin.mjs', "import orch from 'orch-apiserver'\nexport default async function (fastify, options) { await fastify.register(orch, { prefix: '/cluster', authentication: { anonymous: 'health' } }) }\n")
-    for (const args of [[join(folder, 'plugin.mjs')], ['--prefix', '/cluster', join(project, 'node_modules/orch-apiserver/dist/bundle/app.js')]]) {
+    write(
+      'plugin.mjs',
+      "import orch from 'orch-apiserver'\nexport default async function (fastify, options) { await " +
+      "fastify.register(orch, { prefix: '/cluster', authentication: { anonymous: 'health' } }) }\n"
+    )
+    for (const args of [
+      [join(folder, 'plugin.mjs')],
+      ['--prefix', '/cluster', join(project, 'node_modules/orch-apiserver/dist/bundle/app.js')]
+    ]) {
       const port = await freePort()
-      const child = spawn(process.execPath, [cli, 'start', '--port', String(port), '--address', '127.0.0.1', ...args], { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      const child = spawn(
+        process.execPath, [cli, 'start', '--port', String(port), '--address', '127.0.0.1', ...args],
+        { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] }
+      )
       const ended = once(child, 'exit')
       let failed = ''
       child.stderr.on('data', (chunk: Buffer) => { failed += chunk.toString() })
-      const ready = async (): Promise<boolean> => await fetch(`http://127.0.0.1:${port}/cluster/readyz`, { headers: { connection: 'close' } }).then(({ ok }) => ok, () => false)
+      const ready = async (): Promise<boolean> => await fetch(
+        `http://127.0.0.1:${port}/cluster/readyz`, { headers: { connection: 'close' } }
+      ).then(({ ok }) => ok, () => false)
       while (child.exitCode === null && !await ready()) await new Promise(resolve => { setTimeout(resolve, 50) })
       t.equal(child.exitCode, null, failed)
       child.kill('SIGTERM')

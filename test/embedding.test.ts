@@ -13,7 +13,9 @@ const blocks = new Map([...guide.matchAll(/```js (\w+)\n([^]*?)```/g)].map(([, n
 const folder = mkdtempSync(join(import.meta.dirname, 'embedding-'))
 t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
 
-const ENV = { JWT_SECRET: 'of the host', SESSION_SECRET: 'a secret of at least thirty-two characters', ANN_TOKEN: 'of-ann' }
+const ENV = {
+  JWT_SECRET: 'of the host', SESSION_SECRET: 'a secret of at least thirty-two characters', ANN_TOKEN: 'of-ann'
+}
 
 /** Begins what is asked of a host that listens. */
 const ASK = `
@@ -71,7 +73,11 @@ console.log(denied.status, (await denied.json()).message.slice(0, 44))`,
   },
   following: { prints: 'added colours 1\nADDED colours\nDELETED colours\n' },
   garbage: { prints: 'colours went with its team\n' },
-  types: { prints: '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n' },
+  types: {
+    prints:
+      '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than ' +
+      'or equal to 1\n'
+  },
   cors: {
     then: `
 const headers = { origin: 'https://app.example.com' }
@@ -79,7 +85,8 @@ const preflight = await ask('/cluster/api', { method: 'OPTIONS', headers: { ...h
 console.log(preflight.status, preflight.headers.get('access-control-allow-origin'))
 const answer = await ask('/cluster/api', { headers })
 console.log(answer.status, answer.headers.get('access-control-allow-origin'), answer.headers.get('x-frame-options'), answer.headers.get('content-security-policy'))`,
-    prints: "204 https://app.example.com\n401 https://app.example.com SAMEORIGIN default-src 'none';frame-ancestors 'none'\n"
+    prints:
+      "204 https://app.example.com\n401 https://app.example.com SAMEORIGIN default-src 'none';frame-ancestors 'none'\n"
   },
   several: { prints: 'false\n' },
   lifecycle: { prints: 'kept\n' }
@@ -99,7 +106,8 @@ t.test('each block does what it says, admits nobody unasked, and leaves nothing 
     const { then } = ASKED[name] ?? {}
     writeFileSync(
       join(folder, `${name}.mjs`),
-      `${text.replace('port: 8080', 'port: 0')}${then === undefined ? '' : ASK + then}\n${text.includes('close()') ? '' : 'await fastify.close()\n'}`
+      `${text.replace('port: 8080', 'port: 0')}${then === undefined ? '' : ASK + then}\n` +
+      `${text.includes('close()') ? '' : 'await fastify.close()\n'}`
     )
   }
   const child = spawn(

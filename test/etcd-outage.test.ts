@@ -1,4 +1,7 @@
-/** A whole server over an etcd that is down, dies, comes back, and compacts: what its clients see. The store's own history, read directly, tells the truth. */
+/**
+ * A whole server over an etcd that is down, dies, comes back, and compacts: what its clients see. The store's own
+ * history, read directly, tells the truth.
+ */
 import t, { type Test } from 'tap'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
@@ -17,7 +20,8 @@ const MINUTE = 60_000
 
 interface Seen { readonly type: string, readonly name: string, readonly revision: Revision }
 
-const versionOf = (object: { metadata: { resourceVersion: string } }): Revision => Number(object.metadata.resourceVersion)
+const versionOf = (object: { metadata: { resourceVersion: string } }): Revision =>
+  Number(object.metadata.resourceVersion)
 
 /** Lists, then watches, and starts again when a watch ends, as informers do. */
 class Informer {
@@ -45,7 +49,10 @@ class Informer {
       if (answer.code !== 200) answer = await this.#server.ask(SECRETS)
       return answer.code === 200
     })
-    const list = JSON.parse(answer.body) as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }
+    const list = JSON.parse(answer.body) as {
+      metadata: { resourceVersion: string }
+      items: Array<{ metadata: { name: string, resourceVersion: string } }>
+    }
     this.state.clear()
     for (const item of list.items) this.state.set(item.metadata.name, versionOf(item))
     this.lists++
@@ -85,7 +92,10 @@ class Informer {
   }
 
   #take (line: string): Revision | 'expired' | undefined {
-    const { type, object } = JSON.parse(line) as { type: string, object: { code?: number, metadata: { name: string, resourceVersion: string } } }
+    const { type, object } = JSON.parse(line) as {
+      type: string
+      object: { code?: number, metadata: { name: string, resourceVersion: string } }
+    }
     if (type === 'ERROR') return object.code === 410 ? 'expired' : undefined
     const { name } = object.metadata
     const revision = versionOf(object)
@@ -96,64 +106,94 @@ class Informer {
   }
 }
 
-t.test('a server that starts without etcd reports it, refuses requests at once, and serves when etcd is there', async t => {
-  const etcd = await startEtcd(t)
-  await etcd.kill()
-  const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`, '--livez-grace-period=1h'], '/livez/ping')
-  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'lost' } })).code, 503, 'after a short absence was waited out')
-  t.equal((await server.ask(`${SECRETS}?resourceVersion=0`)).code, 503)
+t.test(
+  'a server that starts without etcd reports it, refuses requests at once, and serves when etcd is there', async t => {
+    const etcd = await startEtcd(t)
+    await etcd.kill()
+    const server = await RunningServer.start(
+      t, [`--etcd-servers=${etcd.url}`, '--livez-grace-period=1h'], '/livez/ping'
+    )
+    t.equal(
+      (await server.ask(SECRETS, 'POST', { metadata: { name: 'lost' } })).code, 503,
+      'after a short absence was waited out'
+    )
+    t.equal((await server.ask(`${SECRETS}?resourceVersion=0`)).code, 503)
 
-  const alive = await server.ask('/livez')
-  t.equal(alive.code, 500)
-  t.match(alive.body, /\[-\]etcd failed: reason withheld\n(?:\[\+\]poststarthook\/\S+ ok\n)+livez check failed/)
-  t.equal((await server.ask('/livez?exclude=etcd')).code, 200, 'within the grace period an unfinished hook counts as healthy')
-  t.match(await server.ask('/readyz'), { code: 500, body: /\[-\]etcd failed[^]*\[-\]informer-sync failed[^]*\[-\]poststarthook\/start-watch-caches failed/ })
+    const alive = await server.ask('/livez')
+    t.equal(alive.code, 500)
+    t.match(alive.body, /\[-\]etcd failed: reason withheld\n(?:\[\+\]poststarthook\/\S+ ok\n)+livez check failed/)
+    t.equal(
+      (await server.ask('/livez?exclude=etcd')).code, 200,
+      'within the grace period an unfinished hook counts as healthy'
+    )
+    t.match(await server.ask('/readyz'), {
+      code: 500, body: /\[-\]etcd failed[^]*\[-\]informer-sync failed[^]*\[-\]poststarthook\/start-watch-caches failed/
+    })
 
-  for (const [path, method] of [[SECRETS, 'GET'], [`${SECRETS}/one`, 'GET'], [`${SECRETS}?resourceVersion=0`, 'GET'], [`${SECRETS}?watch=1`, 'GET'], [`${SECRETS}?watch=1&resourceVersion=7`, 'GET'], [SECRETS, 'POST'], [`${SECRETS}/one`, 'DELETE']] as const) {
-    const began = ownTime(server.pid)
-    const { code, body } = await server.ask(path, method, method === 'POST' ? { metadata: { name: 'one' } } : undefined)
-    const took = ownTime(server.pid) - began
-    t.equal(code, 503, `${method} ${path}`)
-    t.match(JSON.parse(body), { kind: 'Status', reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 } })
-    t.ok(took < AT_ONCE, `${method} ${path} took ${took.toFixed(0)} ms`)
-  }
-  t.equal((await server.ask('/version')).code, 200)
-  t.match(server.log.split('\n').find(line => line.includes('ECONNREFUSED')), /ERROR etcd at http:\/\/[^ ]+ does not answer: the server is not ready until it does/, 'the cause comes before what follows from it')
-  t.match(server.log, /WARN {2}a health check fails check=etcd reason="[^\n]*ECONNREFUSED/)
-  t.notMatch(server.log, /node:internal/, 'an expected failure has no stack trace')
-  t.ok(server.log.split('\n').length < 40, 'and no flood of lines')
-
-  await etcd.start()
-  await until('the server to be ready', async () => (await server.ask('/readyz')).code === 200)
-  t.equal((await server.ask('/livez')).code, 200)
-  t.match(server.log, /INFO {2}a health check passes again check=etcd/)
-  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
-  t.equal((await server.ask(`${SECRETS}/one`)).code, 200)
-})
-
-t.test('while etcd hangs a write ends within the timeout of one call, says since when, and asks for no retry', async t => {
-  const etcd = await startEtcd(t)
-  const server = await ServerHere.start(t, [`--etcd-servers=${etcd.url}`])
-  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
-  const began = Date.now()
-  etcd.pause()
-  t.teardown(() => { etcd.resume() })
-  const answers = await Promise.all([server.ask(SECRETS, 'POST', { metadata: { name: 'two' } }), server.ask(`${SECRETS}/one`, 'DELETE')])
-  t.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`)
-  for (const { code, body } of answers) {
-    const { message, details } = JSON.parse(body) as { message: string, details?: { retryAfterSeconds?: number } }
-    t.equal(details?.retryAfterSeconds, undefined, 'kubectl would repeat it for a minute')
-    if (code === 504) t.match(message, /may or may not have been made/)
-    else {
-      t.equal(code, 503)
-      const since = Date.parse(/has not answered since (\S+);/.exec(message)?.[1] ?? '')
-      t.ok(since >= began - 1000 && since <= Date.now(), message)
+    for (const [path, method] of [
+      [SECRETS, 'GET'],
+      [`${SECRETS}/one`, 'GET'],
+      [`${SECRETS}?resourceVersion=0`, 'GET'],
+      [`${SECRETS}?watch=1`, 'GET'],
+      [`${SECRETS}?watch=1&resourceVersion=7`, 'GET'],
+      [SECRETS, 'POST'],
+      [`${SECRETS}/one`, 'DELETE']
+    ] as const) {
+      const began = ownTime(server.pid)
+      const { code, body } = await server.ask(
+        path, method, method === 'POST' ? { metadata: { name: 'one' } } : undefined
+      )
+      const took = ownTime(server.pid) - began
+      t.equal(code, 503, `${method} ${path}`)
+      t.match(JSON.parse(body), { kind: 'Status', reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 } })
+      t.ok(took < AT_ONCE, `${method} ${path} took ${took.toFixed(0)} ms`)
     }
+    t.equal((await server.ask('/version')).code, 200)
+    t.match(
+      server.log.split('\n').find(line => line.includes('ECONNREFUSED')),
+      /ERROR etcd at http:\/\/[^ ]+ does not answer: the server is not ready until it does/,
+      'the cause comes before what follows from it'
+    )
+    t.match(server.log, /WARN {2}a health check fails check=etcd reason="[^\n]*ECONNREFUSED/)
+    t.notMatch(server.log, /node:internal/, 'an expected failure has no stack trace')
+    t.ok(server.log.split('\n').length < 40, 'and no flood of lines')
+
+    await etcd.start()
+    await until('the server to be ready', async () => (await server.ask('/readyz')).code === 200)
+    t.equal((await server.ask('/livez')).code, 200)
+    t.match(server.log, /INFO {2}a health check passes again check=etcd/)
+    t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
+    t.equal((await server.ask(`${SECRETS}/one`)).code, 200)
   }
-  etcd.resume()
-  await until('the server to be ready', async () => (await server.ask('/readyz')).code === 200)
-  t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'three' } })).code, 201)
-})
+)
+
+t.test(
+  'while etcd hangs a write ends within the timeout of one call, says since when, and asks for no retry', async t => {
+    const etcd = await startEtcd(t)
+    const server = await ServerHere.start(t, [`--etcd-servers=${etcd.url}`])
+    t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
+    const began = Date.now()
+    etcd.pause()
+    t.teardown(() => { etcd.resume() })
+    const answers = await Promise.all([
+      server.ask(SECRETS, 'POST', { metadata: { name: 'two' } }), server.ask(`${SECRETS}/one`, 'DELETE')
+    ])
+    t.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`)
+    for (const { code, body } of answers) {
+      const { message, details } = JSON.parse(body) as { message: string, details?: { retryAfterSeconds?: number } }
+      t.equal(details?.retryAfterSeconds, undefined, 'kubectl would repeat it for a minute')
+      if (code === 504) t.match(message, /may or may not have been made/)
+      else {
+        t.equal(code, 503)
+        const since = Date.parse(/has not answered since (\S+);/.exec(message)?.[1] ?? '')
+        t.ok(since >= began - 1000 && since <= Date.now(), message)
+      }
+    }
+    etcd.resume()
+    await until('the server to be ready', async () => (await server.ask('/readyz')).code === 200)
+    t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'three' } })).code, 201)
+  }
+)
 
 t.test('while etcd is killed and restarted under load, a watch continues and sees every change once', async t => {
   const etcd = await startEtcd(t)
@@ -174,8 +214,12 @@ t.test('while etcd is killed and restarted under load, a watch continues and see
       const step = at % 3
       const { code, body } = step === 0
         ? await server.ask(SECRETS, 'POST', { metadata: { name }, stringData: { at: String(at) } })
-        : step === 1 ? await server.ask(path, 'PUT', { metadata: { name }, stringData: { at: String(at) } }) : await server.ask(path, 'DELETE')
-      claims.push({ name, code, revision: step < 2 && (code === 200 || code === 201) ? versionOf(JSON.parse(body)) : 0 })
+        : step === 1
+          ? await server.ask(path, 'PUT', { metadata: { name }, stringData: { at: String(at) } })
+          : await server.ask(path, 'DELETE')
+      claims.push({
+        name, code, revision: step < 2 && (code === 200 || code === 201) ? versionOf(JSON.parse(body)) : 0
+      })
     }
   }
   const writers = Array.from({ length: 8 }, (_, writer) => write(writer))
@@ -199,7 +243,10 @@ t.test('while etcd is killed and restarted under load, a watch continues and see
   const history = new Observed(truth, ...RANGE, begin)
   await history.upTo(newest)
   const written = history.events.map(event => event.kv.modRevision)
-  await until(() => `${written.length} events, of which ${informer.events.length} came`, () => (informer.events.at(-1)?.revision ?? 0) >= (written.at(-1) ?? 0))
+  await until(
+    () => `${written.length} events, of which ${informer.events.length} came`,
+    () => (informer.events.at(-1)?.revision ?? 0) >= (written.at(-1) ?? 0)
+  )
   t.strictSame(informer.events.map(({ revision }) => revision), written, 'every change once and in order')
   t.strictSame([informer.lists, informer.watches], [1, 1], 'on one list and one stream')
   const acknowledged = claims.filter(({ revision }) => revision > 0).map(({ revision }) => revision)
@@ -231,13 +278,18 @@ t.test('after a minute without the store no stale read is served as the newest, 
     const { kv } = await truth.get(key)
     if (kv === undefined) throw new Error('the object is gone')
     revision = (await truth.update(key, kv.value, revision)).revision
-    for (const [kind, path] of [['newest', `${SECRETS}/one`], ['newest', SECRETS], ['any', `${SECRETS}/one?resourceVersion=0`]] as const) {
+    for (const [kind, path] of [
+      ['newest', `${SECRETS}/one`], ['newest', SECRETS], ['any', `${SECRETS}/one?resourceVersion=0`]
+    ] as const) {
       const { code } = await server.ask(path)
       answers.set(`${kind} ${code}`, (answers.get(`${kind} ${code}`) ?? 0) + 1)
     }
     await new Promise(resolve => { setTimeout(resolve, 500) })
   }
-  t.strictSame([...answers.keys()].filter(answer => !/^newest 50[34]$|^any 200$/.test(answer)), [], 'the newest is refused, any version is served')
+  t.strictSame(
+    [...answers.keys()].filter(answer => !/^newest 50[34]$|^any 200$/.test(answer)), [],
+    'the newest is refused, any version is served'
+  )
   line.refuse(false)
   await until('reads of the newest', async () => (await server.ask(`${SECRETS}/one`)).code === 200)
   t.equal(versionOf(JSON.parse((await server.ask(`${SECRETS}/one`)).body)), revision)
@@ -245,7 +297,10 @@ t.test('after a minute without the store no stale read is served as the newest, 
   const history = new Observed(truth, ...RANGE, versionOf(JSON.parse(made)) - 1)
   await history.upTo(revision)
   await until('what had happened meanwhile', () => informer.events.at(-1)?.revision === revision)
-  t.strictSame(informer.events.map(event => event.revision), history.events.map(event => event.kv.modRevision), 'every change once and in order')
+  t.strictSame(
+    informer.events.map(event => event.revision), history.events.map(event => event.kv.modRevision),
+    'every change once and in order'
+  )
   t.strictSame([informer.lists, informer.watches], [1, 1], 'on one list and one stream')
 })
 
@@ -263,7 +318,9 @@ t.test('a compaction interrupts no watch that has kept up; one that has not must
 
   let version = ''
   for (let at = 0; at < 30; at++) {
-    const { body } = await server.ask(at === 0 ? SECRETS : `${SECRETS}/one`, at === 0 ? 'POST' : 'PUT', { metadata: { name: 'one' }, stringData: { at: String(at) } })
+    const { body } = await server.ask(at === 0
+      ? SECRETS
+      : `${SECRETS}/one`, at === 0 ? 'POST' : 'PUT', { metadata: { name: 'one' }, stringData: { at: String(at) } })
     version = JSON.parse(body).metadata.resourceVersion
     if (at % 10 === 9) await truth.compact(Number(version))
   }

@@ -1,4 +1,7 @@
-/** A real etcd for tests: on free ports, in a directory of its own, killed and restarted on the same data, and behind a connection that can be cut. */
+/**
+ * A real etcd for tests: on free ports, in a directory of its own, killed and restarted on the same data, and behind a
+ * connection that can be cut.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -100,7 +103,10 @@ export async function startEtcd (t: Teardown, tls?: EtcdTls, flags: readonly str
   const peer = `http://127.0.0.1:${peerPort}`
   const secure = tls === undefined
     ? []
-    : ['--cert-file', tls.certificate, '--key-file', tls.key, ...(tls.clientAuth === true ? ['--client-cert-auth', '--trusted-ca-file', tls.ca] : [])]
+    : [
+        '--cert-file', tls.certificate, '--key-file', tls.key,
+        ...(tls.clientAuth === true ? ['--client-cert-auth', '--trusted-ca-file', tls.ca] : [])
+      ]
   const etcd = new EtcdProcess(program, [
     '--name', 'test', '--data-dir', directory,
     '--listen-client-urls', url, '--advertise-client-urls', url,

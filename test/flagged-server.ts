@@ -1,4 +1,7 @@
-/** A server behind its own listener, created from flags as by the launcher, in memory; the users it has seen, and clients with certificates. */
+/**
+ * A server behind its own listener, created from flags as by the launcher, in memory; the users it has seen, and
+ * clients with certificates.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
@@ -38,24 +41,45 @@ export interface Flagged extends Client {
 }
 
 /** @param folder has SERVER_FILES; `scope` sees the scope of the server before it is ready */
-export async function flagged (t: Test, folder: string, flags: readonly string[], more: ServerOptions = {}, scoped?: (scope: FastifyInstance) => void): Promise<Flagged> {
-  const parsed = checkedFlags([`--data-dir=${folder}/data`, `--tls-cert-file=${folder}/server.crt`, `--tls-private-key-file=${folder}/server.key`, ...flags])
+export async function flagged (
+  t: Test, folder: string, flags: readonly string[], more: ServerOptions = {}, scoped?: (scope: FastifyInstance) => void
+): Promise<Flagged> {
+  const parsed = checkedFlags([
+    `--data-dir=${folder}/data`, `--tls-cert-file=${folder}/server.crt`, `--tls-private-key-file=${folder}/server.key`,
+    ...flags
+  ])
   const { options, warnings, authorities } = await configuration(parsed)
   const { options: tls, pairs, context } = tlsSetup(parsed)
   const seen: UserInfo[] = []
   const log: string[] = []
-  const spy: Authorizer = { name: 'spy', authorize: ({ user, info }) => { if (info.isResourceRequest && info.verb !== 'impersonate') seen.push(user); return { decision: 'Allow' } } }
+  const spy: Authorizer = {
+    name: 'spy',
+    authorize: ({ user, info }) => {
+      if (info.isResourceRequest && info.verb !== 'impersonate') seen.push(user)
+      return { decision: 'Allow' }
+    }
+  }
   let listener: Listener | undefined
   const app = Fastify({
     // Hooks that are unfinished at the first /readyz are irrelevant here.
-    logger: { level: 'warn', stream: { write: (line: string) => { if (!line.includes('"poststarthook/')) log.push(line) } } },
+    logger: {
+      level: 'warn', stream: { write: (line: string) => { if (!line.includes('"poststarthook/')) log.push(line) } }
+    },
     serverFactory: handler => {
-      listener = createListener(handler as Parameters<typeof createListener>[0], { tls, maxStreams: 0, requestTimeout: 60_000 })
+      listener = createListener(handler as Parameters<typeof createListener>[0], {
+        tls, maxStreams: 0, requestTimeout: 60_000
+      })
       return listener.server as never // as the launcher does
     }
   })
   await app.register(async scope => {
-    await orch(scope, { ...options, storage: { kind: 'memory' }, authorization: { authorizers: [spy] }, ...more, connections: { ...options.connections, ...more.connections } })
+    await orch(scope, {
+      ...options,
+      storage: { kind: 'memory' },
+      authorization: { authorizers: [spy] },
+      ...more,
+      connections: { ...options.connections, ...more.connections }
+    })
     scoped?.(scope)
   })
   t.teardown(async () => {
@@ -67,7 +91,14 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
   const server = listener?.server
   if (server === undefined) throw new Error('there is no listener')
   const reloads: string[] = []
-  const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.push(`${flag} ${valid ? 'success' : 'failure'}`) }, log: (_level, message) => { log.push(message) } })
+  const followed = await followCertificates({
+    pairs,
+    bundles: authorities,
+    server,
+    context,
+    reloaded: (flag, valid) => { reloads.push(`${flag} ${valid ? 'success' : 'failure'}`) },
+    log: (_level, message) => { log.push(message) }
+  })
   t.teardown(() => { followed.close() })
   const made = client(app)
   await polled(async () => (await made.get('/readyz')).code === 200)
@@ -79,7 +110,17 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
     warnings,
     code: async (certificate, headers = {}, agent = false) => {
       seen.length = 0
-      const call = httpsRequest({ port, host: '127.0.0.1', path: BINDINGS, agent, rejectUnauthorized: false, servername: 'localhost', headers, ciphers: 'DEFAULT@SECLEVEL=0', ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }) })
+      const call = httpsRequest({
+        port,
+        host: '127.0.0.1',
+        path: BINDINGS,
+        agent,
+        rejectUnauthorized: false,
+        servername: 'localhost',
+        headers,
+        ciphers: 'DEFAULT@SECLEVEL=0',
+        ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key })
+      })
       call.end()
       const [response] = await once(call, 'response') as [IncomingMessage]
       response.resume()
@@ -87,7 +128,9 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
       return response.statusCode ?? 0
     },
     session: certificate => {
-      const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, cert: certificate.certificate, key: certificate.key })
+      const session = connectHttp2(`https://127.0.0.1:${port}`, {
+        rejectUnauthorized: false, cert: certificate.certificate, key: certificate.key
+      })
       t.teardown(() => { session.destroy() })
       return session
     },

@@ -1,4 +1,7 @@
-/** Two servers on one etcd: each one returns at once what the other has acknowledged, even if it learns of the change late. */
+/**
+ * Two servers on one etcd: each one returns at once what the other has acknowledged, even if it learns of the change
+ * late.
+ */
 import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
 import { startEtcd } from './etcd-process.js'
@@ -11,7 +14,10 @@ const TIMES = 480
 const AT_ONCE = 32
 
 async function server (t: Test, url: string): Promise<Client> {
-  const { app } = await build(t, { storage: { kind: 'etcd', servers: [url], compactionInterval: 0 }, limits: { maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 } })
+  const { app } = await build(t, {
+    storage: { kind: 'etcd', servers: [url], compactionInterval: 0 },
+    limits: { maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }
+  })
   return client(app)
 }
 
@@ -29,14 +35,21 @@ async function stale (writer: Client, reader: Client, times: number): Promise<st
       const body = { metadata: { name, labels }, data: { step: String(step) } }
       // Sometimes the object is deleted, so that its absence is checked too.
       const gone = step % 10 === 9
-      const written = gone ? await writer.delete(url) : step % 10 === 0 ? await writer.post(CONFIGS, body) : await writer.put(url, body)
-      if (written.code > 201) found.push(`step ${step} of ${name}: the write was answered ${written.code} ${written.body}`)
-      const [got, listed] = await Promise.all([reader.get(url), reader.get(`${CONFIGS}?labelSelector=worker%3D${labels.worker}`)])
+      const written = gone
+        ? await writer.delete(url)
+        : step % 10 === 0 ? await writer.post(CONFIGS, body) : await writer.put(url, body)
+      if (written.code > 201) {
+        found.push(`step ${step} of ${name}: the write was answered ${written.code} ${written.body}`)
+      }
+      const [got, listed] = await Promise.all([
+        reader.get(url), reader.get(`${CONFIGS}?labelSelector=worker%3D${labels.worker}`)
+      ])
       const items: unknown[] = listed.json['items'] ?? ['no list']
       const version = written.json['metadata']?.resourceVersion
       const fresh = gone
         ? got.code === 404 && items.length === 0
-        : got.json['metadata']?.resourceVersion === version && items.length === 1 && listed.json['items'][0].metadata.resourceVersion === version
+        : got.json['metadata']?.resourceVersion === version && items.length === 1 &&
+          listed.json['items'][0].metadata.resourceVersion === version
       if (!fresh) found.push(`step ${step} of ${name}: ${got.code} ${got.body} ${listed.body}`)
     }
   }))

@@ -15,10 +15,15 @@ export interface Service {
 }
 
 /** An error with a numeric `code` is gRPC's, another one UNKNOWN. */
-export function addService<R> (server: Server, { service, types, called = () => {}, named = method => [`${method}Request`, `${method}Response`] }: Service, answers: Answers<R>): void {
+export function addService<R> (
+  server: Server,
+  { service, types, called = () => {}, named = method => [`${method}Request`, `${method}Response`] }: Service,
+  answers: Answers<R>
+): void {
   const [pack = ''] = service.split('.')
   const definition = Object.fromEntries(Object.keys(answers).map(name => {
-    const [request, response] = named(name).map(type => types.lookupType(`${pack}.${type}`)) as [protobuf.Type, protobuf.Type]
+    const [request, response] = named(name).map(type =>
+      types.lookupType(`${pack}.${type}`)) as [protobuf.Type, protobuf.Type]
     return [name, {
       path: `/${service}/${name}`,
       requestStream: false,
@@ -29,12 +34,25 @@ export function addService<R> (server: Server, { service, types, called = () => 
       responseDeserialize: (bytes: Buffer) => response.decode(bytes)
     }]
   }))
-  server.addService(definition as never, Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, (call: { request: R }, done: (error: object | null, value?: object) => void) => {
+  server.addService(definition as never, Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, (
+    call: { request: R }, done: (error: object | null, value?: object) => void
+  ) => {
     called(name)
-    answer(call.request).then(value => { done(null, value) }, (error: unknown) => { done(error instanceof Error && 'code' in error && typeof error.code === 'number' ? error : { code: status.UNKNOWN, details: 'no such key' }) })
+    answer(call.request).then(
+      value => { done(null, value) },
+      (error: unknown) => {
+        done(
+          error instanceof Error && 'code' in error && typeof error.code === 'number'
+            ? error
+            : { code: status.UNKNOWN, details: 'no such key' }
+        )
+      }
+    )
   }])))
 }
 
 export const serveAt = (server: Server, path: string): Promise<void> => new Promise((resolve, reject) => {
-  server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), error => { if (error === null) resolve(); else reject(error) })
+  server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), error => {
+    if (error === null) resolve(); else reject(error)
+  })
 })

@@ -1,4 +1,7 @@
-/** A key service for tests, of both versions: gRPC at a socket of its own. It encrypts keys with AES-GCM, counts its calls and fails on request. */
+/**
+ * A key service for tests, of both versions: gRPC at a socket of its own. It encrypts keys with AES-GCM, counts its
+ * calls and fails on request.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,7 +27,13 @@ message DecryptResponse { bytes plaintext = 1; }
 message EncryptRequest { bytes plaintext = 1; string uid = 2; }
 message EncryptResponse { bytes ciphertext = 1; string key_id = 2; map<string, bytes> annotations = 3; }`).root
 
-interface NewRequest { readonly ciphertext: Buffer, readonly plaintext: Buffer, readonly uid: string, readonly keyId: string, readonly annotations: Record<string, Buffer> }
+interface NewRequest {
+  readonly ciphertext: Buffer
+  readonly plaintext: Buffer
+  readonly uid: string
+  readonly keyId: string
+  readonly annotations: Record<string, Buffer>
+}
 
 interface Request { readonly version: string, readonly cipher: Buffer, readonly plain: Buffer }
 
@@ -34,7 +43,10 @@ export class TestKeyService {
   /** Of version 2: what it says of itself. */
   status = { version: 'v2', healthz: 'ok', keyId: 'key-1' }
   /** Of version 2: what it says with an encrypted key, beside its own. */
-  encrypted: { keyId?: string, annotations?: Record<string, Buffer> } = { annotations: { 'local.example.com': Buffer.from('note') } }
+  encrypted: { keyId?: string, annotations?: Record<string, Buffer> } = {
+    annotations: { 'local.example.com': Buffer.from('note') }
+  }
+
   /** Requests of version 2. */
   readonly asked: NewRequest[] = []
   /** Replaces responses. A promise that never resolves simulates a service that hangs. */
@@ -45,7 +57,9 @@ export class TestKeyService {
   }
 
   decrypt = (encrypted: Buffer): Buffer | Promise<Buffer> => {
-    const decipher = createDecipheriv('aes-256-gcm', this.secret, encrypted.subarray(0, 12)).setAuthTag(encrypted.subarray(-16))
+    const decipher = createDecipheriv(
+      'aes-256-gcm', this.secret, encrypted.subarray(0, 12)
+    ).setAuthTag(encrypted.subarray(-16))
     return Buffer.concat([decipher.update(encrypted.subarray(12, -16)), decipher.final()])
   }
 

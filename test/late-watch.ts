@@ -1,6 +1,6 @@
 /**
- * A connection to etcd that delays the responses of watches and nothing else. Only a proxy that distinguishes calls can do that, because the server
- * uses one connection.
+ * A connection to etcd that delays the responses of watches and nothing else. Only a proxy that distinguishes calls can
+ * do that, because the server uses one connection.
  */
 import { once } from 'node:events'
 import http2 from 'node:http2'

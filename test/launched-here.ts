@@ -1,6 +1,7 @@
 /**
  * A server of the launcher in this process: it parses flags, listens, logs and shuts down as one of its own process,
- * for a tenth of the CPU of its start. For what depends on neither signals nor exit codes, memory or time of the process.
+ * for a tenth of the CPU of its start. For what depends on neither signals nor exit codes, memory or time of the
+ * process.
  */
 import { server as orch } from '../app.js'
 import { checkedFlags } from '../config/options.js'

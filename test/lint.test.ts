@@ -5,9 +5,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const { violation } = await import(`${root}build/layers.js`) as { violation: (from: string, specifier: string) => string | undefined }
+const { violation } = await import(`${root}build/layers.js`) as {
+  violation: (from: string, specifier: string) => string | undefined
+}
 type Graph = ReadonlyMap<string, readonly string[]>
-const { cycle, imports } = await import(`${root}build/cycles.js`) as { cycle: (graph: Graph) => string[], imports: () => Graph }
+const { cycle, imports } = await import(`${root}build/cycles.js`) as {
+  cycle: (graph: Graph) => string[]
+  imports: () => Graph
+}
 
 /** Why the file may not import the specifier, as a list of at most one. */
 const complaints = (file: string, specifier: string): string[] => [
@@ -31,7 +36,11 @@ async function lint (t: Test, files: Readonly<Record<string, string>>): Promise<
     process.execPath, command, { cwd: folder, env: { ...process.env, TEST: '1' } }, (_, stdout) => { resolve(stdout) }
   ))
   const broken: Record<string, string[]> = Object.fromEntries(Object.keys(files).map(file => [file, []]))
-  for (const { filename, code } of (JSON.parse(printed) as { diagnostics: Array<{ filename: string, code: string }> }).diagnostics) broken[filename]?.push(code)
+  for (const { filename, code } of (JSON.parse(printed) as {
+    diagnostics: Array<{ filename: string, code: string }>
+  }).diagnostics) {
+    broken[filename]?.push(code)
+  }
   return broken
 }
 
@@ -144,7 +153,9 @@ t.test('each layer is kept from those above and beside it', async t => {
 })
 
 /** Below plugins and routes, from the lowest on. */
-const FOLDERS = ['schemas', 'event-loop', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers', 'answers'] as const
+const FOLDERS = [
+  'schemas', 'event-loop', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers', 'answers'
+] as const
 
 t.test('no folder imports one above it', async t => {
   for (const [at, folder] of FOLDERS.entries()) {
@@ -212,7 +223,12 @@ t.test('an import in another form is one as well', async t => {
 t.test('there are no import cycles', async t => {
   const graph = imports()
   t.ok(graph.size > 100)
-  for (const [file, loaded] of graph) for (const next of loaded) t.ok(existsSync(`${root}${next}`), `${file} loads ${next}`)
+  for (const [file, loaded] of graph) {
+    for (const next of loaded) t.ok(existsSync(`${root}${next}`), `${file} loads ${next}`)
+  }
   t.strictSame(cycle(graph), [])
-  t.strictSame(cycle(new Map([['a', ['b', 'c']], ['b', []], ['c', ['d']], ['d', ['a']]])), ['a', 'c', 'd', 'a'], 'a cycle would be found')
+  t.strictSame(
+    cycle(new Map([['a', ['b', 'c']], ['b', []], ['c', ['d']], ['d', ['a']]])), ['a', 'c', 'd', 'a'],
+    'a cycle would be found'
+  )
 })

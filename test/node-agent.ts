@@ -1,4 +1,7 @@
-/** A node agent for tests: HTTPS with certificates of its own, requests client certificates, and behaves as the test says. */
+/**
+ * A node agent for tests: HTTPS with certificates of its own, requests client certificates, and behaves as the test
+ * says.
+ */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,20 +41,27 @@ export interface Behaviour {
 
 /** Accepts any protocol, and echoes what it receives until that ends. */
 export function echo (request: IncomingMessage, socket: Socket, head: Buffer): void {
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\nX-Stream-Protocol-Version: v4.channel.orch.io\r\n\r\n`)
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ' +
+    `${request.headers.upgrade}\r\nX-Stream-Protocol-Version: v4.channel.orch.io\r\n\r\n`
+  )
   socket.on('error', () => {})
   if (head.length > 0) socket.unshift(head)
   socket.pipe(socket)
 }
 
 /** @param host where it listens; also the name in its certificate */
-export async function nodeAgent (t: Test, { request = (_request, response) => { response.end('') }, upgrade = echo }: Behaviour, host = '127.0.0.1'): Promise<NodeAgent> {
+export async function nodeAgent (
+  t: Test, { request = (_request, response) => { response.end('') }, upgrade = echo }: Behaviour, host = '127.0.0.1'
+): Promise<NodeAgent> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-node-agent-'))
   const own = authority(`node agents ${randomUUID()}`)
   const clients = authority('clients of node agents')
   const serving = own.issue({ commonName: 'system:node:n', names: [host], uses: ['server'] })
   const shown = clients.issue({ commonName: 'orch-apiserver', uses: ['client'] })
-  const files = { authority: join(folder, 'ca.crt'), certificate: join(folder, 'client.crt'), key: join(folder, 'client.key') }
+  const files = {
+    authority: join(folder, 'ca.crt'), certificate: join(folder, 'client.crt'), key: join(folder, 'client.key')
+  }
   writeFileSync(files.authority, own.certificate)
   writeFileSync(files.certificate, shown.certificate)
   writeFileSync(files.key, shown.key, { mode: 0o600 })
@@ -60,10 +70,18 @@ export async function nodeAgent (t: Test, { request = (_request, response) => { 
   let wake = (): void => {}
   const seen = (incoming: IncomingMessage): void => {
     const { subject } = (incoming.socket as TLSSocket).getPeerCertificate()
-    asked.push({ method: incoming.method ?? '', url: incoming.url ?? '', headers: incoming.headers, client: subject?.CN as string | undefined, socket: incoming.socket })
+    asked.push({
+      method: incoming.method ?? '',
+      url: incoming.url ?? '',
+      headers: incoming.headers,
+      client: subject?.CN as string | undefined,
+      socket: incoming.socket
+    })
     wake()
   }
-  const server = createServer({ cert: serving.certificate, key: serving.key, ca: clients.certificate, requestCert: true, rejectUnauthorized: true })
+  const server = createServer({
+    cert: serving.certificate, key: serving.key, ca: clients.certificate, requestCert: true, rejectUnauthorized: true
+  })
   const sockets = new Set<Socket>()
   server.on('secureConnection', socket => { sockets.add(socket) })
   server.on('request', (incoming, response) => {
@@ -86,7 +104,10 @@ export async function nodeAgent (t: Test, { request = (_request, response) => { 
   return {
     port: (server.address() as AddressInfo).port,
     files,
-    flags: [`--node-agent-certificate-authority=${files.authority}`, `--node-agent-client-certificate=${files.certificate}`, `--node-agent-client-key=${files.key}`, '--node-agent-preferred-address-types=InternalIP'],
+    flags: [
+      `--node-agent-certificate-authority=${files.authority}`, `--node-agent-client-certificate=${files.certificate}`,
+      `--node-agent-client-key=${files.key}`, '--node-agent-preferred-address-types=InternalIP'
+    ],
     asked,
     next: async () => {
       while (asked.length === taken) await new Promise<void>(resolve => { wake = resolve })
@@ -98,16 +119,34 @@ export async function nodeAgent (t: Test, { request = (_request, response) => { 
 export const PODS = '/api/v1/namespaces/default/pods'
 
 /** The node of an agent, and pods on it with one container or more. */
-export async function withPod (server: Client, port: number, { name = 'web', containers = ['main'], node = 'n', address = '127.0.0.1', ...spec }: Json = {}): Promise<Json> {
+export async function withPod (
+  server: Client, port: number,
+  { name = 'web', containers = ['main'], node = 'n', address = '127.0.0.1', ...spec }: Json = {}
+): Promise<Json> {
   if (node !== '' && (await server.get(`/api/v1/nodes/${node}`)).code === 404) {
     await server.post('/api/v1/nodes', { metadata: { name: node } })
-    const status = await server.patch(`/api/v1/nodes/${node}/status`, { status: { addresses: [{ type: 'Hostname', address: 'nowhere.invalid' }, { type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port: port } } } })
+    const status = await server.patch(`/api/v1/nodes/${node}/status`, {
+      status: {
+        addresses: [{ type: 'Hostname', address: 'nowhere.invalid' }, { type: 'InternalIP', address }],
+        daemonEndpoints: { kubeletEndpoint: { Port: port } }
+      }
+    })
     if (status.code !== 200) throw new Error(status.body)
   }
-  const { json, code, body } = await server.post(PODS, { metadata: { name }, spec: { ...(node === '' ? {} : { nodeName: node }), containers: containers.map((one: string) => ({ name: one, image: 'i' })), ...spec } })
+  const { json, code, body } = await server.post(PODS, {
+    metadata: { name },
+    spec: {
+      ...(node === '' ? {} : { nodeName: node }),
+      containers: containers.map((one: string) => ({ name: one, image: 'i' })),
+      ...spec
+    }
+  })
   if (code !== 201) throw new Error(body)
   return json
 }
 
 /** Options for an agent that a host's server calls on its own machine. */
-export const callingAgent = ({ files }: { files: Partial<NodeAgent['files']> }): { nodeAgents: { files: Partial<NodeAgent['files']>, preferredAddressTypes: string[] }, nearby: boolean } => ({ nodeAgents: { files, preferredAddressTypes: ['InternalIP'] }, nearby: true })
+export const callingAgent = ({ files }: { files: Partial<NodeAgent['files']> }): {
+  nodeAgents: { files: Partial<NodeAgent['files']>, preferredAddressTypes: string[] }
+  nearby: boolean
+} => ({ nodeAgents: { files, preferredAddressTypes: ['InternalIP'] }, nearby: true })

@@ -18,14 +18,19 @@ const names = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, 
 t.test('resources of 1.36', async t => {
   const all = JSON.parse(readFileSync(`${root}test/resources-1.36.json`, 'utf8')) as Record<string, string[]>
   const served = new Set(representations.map(({ group, version, plural }) => `${group}/${version}/${plural}`))
-  const absent = Object.entries(all).flatMap(([group, plurals]) => plurals.map(plural => `${group}/${plural}`)).filter(name => !served.has(name))
-  const listed = rows('Resources').flatMap(([group, plurals]) => names(plurals?.split(';')[0]).map(plural => `${names(group)[0] ?? ''}/${plural}`))
+  const absent = Object.entries(all)
+    .flatMap(([group, plurals]) => plurals.map(plural => `${group}/${plural}`))
+    .filter(name => !served.has(name))
+  const listed = rows('Resources').flatMap(([group, plurals]) =>
+    names(plurals?.split(';')[0]).map(plural => `${names(group)[0] ?? ''}/${plural}`))
   t.ok(listed.length > 5)
   t.strictSame(listed.sort(), absent.sort())
 })
 
 t.test('flags', async t => {
-  t.strictSame(rows('Flags').flatMap(([flags]) => names(flags)).sort(), Object.keys(FLAGS).map(flag => `--${flag}`).sort())
+  t.strictSame(
+    rows('Flags').flatMap(([flags]) => names(flags)).sort(), Object.keys(FLAGS).map(flag => `--${flag}`).sort()
+  )
   const reasons = new Set(Object.values(FLAGS))
   for (const [, because = ''] of rows('Flags')) t.ok(reasons.has(because), because)
 })

@@ -26,7 +26,13 @@ const Request = root.lookupType('Request')
 
 interface KeyValue { key: string, value: Record<string, unknown> }
 interface Sent {
-  resourceSpans?: Array<{ resource: { attributes: KeyValue[] }, scopeSpans: Array<{ scope: { name: string }, spans: Array<Omit<ReceivedSpan, 'attributes' | 'resource'> & { attributes?: KeyValue[] }> }> }>
+  resourceSpans?: Array<{
+    resource: { attributes: KeyValue[] }
+    scopeSpans: Array<{
+      scope: { name: string }
+      spans: Array<Omit<ReceivedSpan, 'attributes' | 'resource'> & { attributes?: KeyValue[] }>
+    }>
+  }>
 }
 
 /** Ids are in base64. */
@@ -45,7 +51,8 @@ export interface ReceivedSpan {
   readonly status?: { code?: number, message?: string }
 }
 
-const record = (attributes: KeyValue[] = []): Record<string, unknown> => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+const record = (attributes: KeyValue[] = []): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
 export interface Receiver {
   readonly endpoint: string
@@ -84,7 +91,11 @@ export async function receiver (t: Test, answer: (stream: ServerHttp2Stream) => 
       if (sent.length < 5 || sent.length < 5 + sent.readUInt32BE(1)) return // the sender has given up
       const message = Request.toObject(Request.decode(sent.subarray(5)), { longs: String, bytes: String }) as Sent
       for (const { resource, scopeSpans } of message.resourceSpans ?? []) {
-        for (const { spans: some } of scopeSpans) for (const span of some) spans.push({ ...span, attributes: record(span.attributes), resource: record(resource.attributes) })
+        for (const { spans: some } of scopeSpans) {
+          for (const span of some) {
+            spans.push({ ...span, attributes: record(span.attributes), resource: record(resource.attributes) })
+          }
+        }
       }
       answer(stream)
     })
@@ -95,5 +106,10 @@ export async function receiver (t: Test, answer: (stream: ServerHttp2Stream) => 
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { endpoint: `127.0.0.1:${(server.address() as AddressInfo).port}`, spans, calls, of: name => spans.filter(span => span.name === name) }
+  return {
+    endpoint: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    calls,
+    of: name => spans.filter(span => span.name === name)
+  }
 }

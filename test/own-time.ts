@@ -10,5 +10,9 @@ function waited (thread: string): number {
   }
 }
 
-/** Milliseconds of a clock that stops while this thread, or the other process, waits for a core; it runs while they are blocked. */
-export const ownTime = (other?: number): number => performance.now() - waited('thread-self') - (other === undefined ? 0 : waited(`${other}/task/${other}`))
+/**
+ * Milliseconds of a clock that stops while this thread, or the other process, waits for a core; it runs while they are
+ * blocked.
+ */
+export const ownTime = (other?: number): number =>
+  performance.now() - waited('thread-self') - (other === undefined ? 0 : waited(`${other}/task/${other}`))

@@ -1,6 +1,7 @@
 /**
- * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each other's ports before they start.
- * The ports are below those that the kernel gives to others, and each belongs to one test process of this user until it ends, in whatever run.
+ * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each
+ * other's ports before they start. The ports are below those that the kernel gives to others, and each belongs to one
+ * test process of this user until it ends, in whatever run.
  */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -3,7 +3,9 @@ import type { ListMeta } from '../schemas/meta/object.js'
 import type { Representation } from '../schemas/resource.js'
 
 /** A list of encoded items in one buffer. */
-export function protobufList (resource: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
+export function protobufList (
+  resource: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, items: readonly Uint8Array[]
+): Buffer {
   const size = items.reduce((sum, item) => sum + sizeOfItem(item), 0)
   const { head, tail } = protobufListEnds(resource, metadata, size)
   const joined = Buffer.alloc(size)

@@ -3,17 +3,25 @@ import { planOf, type Plan, type PlannedField } from '../schemas/language/plan.j
 import type { Message, Plain } from '../schemas/language/types.js'
 
 const TEXTS = [
-  '', 'a', 'web-1', 'kubernetes', 'kube-system', 'orch-system', 'orch.io/os', 'kubernetes.io/os', 'apps/v1', 'storage.orch.io/v1', 'node-agent', 'x <b> & "q" \\ \n',
-  'é€😀', `${'long '.repeat(30)}`, 'system:node:n', 'rbac.authorization.orch.io', 'node.orch.io/not-ready', 'orch-api-access-x', 'orch-root-ca.crt', '__proto__'
+  '', 'a', 'web-1', 'kubernetes', 'kube-system', 'orch-system', 'orch.io/os', 'kubernetes.io/os', 'apps/v1',
+  'storage.orch.io/v1', 'node-agent', 'x <b> & "q" \\ \n',
+  'é€😀', `${'long '.repeat(30)}`, 'system:node:n', 'rbac.authorization.orch.io', 'node.orch.io/not-ready',
+  'orch-api-access-x', 'orch-root-ca.crt', '__proto__'
 ]
-const KEYS = ['a', 'b.example.com/c', 'orch.io/os', 'kubernetes.io/metadata.name', 'orch.io/metadata.name', 'app.orch.io/name', 'é', '10', '9', 'f"q\\']
+const KEYS = [
+  'a', 'b.example.com/c', 'orch.io/os', 'kubernetes.io/metadata.name', 'orch.io/metadata.name', 'app.orch.io/name', 'é',
+  '10', '9', 'f"q\\'
+]
 const SPECIAL: Readonly<Record<string, readonly unknown[]>> = {
   Time: ['2021-03-04T05:06:07Z', '1999-12-31T23:59:59Z', '0099-01-01T00:00:00Z'],
   MicroTime: ['2021-03-04T05:06:07.000001Z', '1960-02-29T05:06:07.123456Z'],
   Quantity: ['0', '100m', '1Gi', '5e3'],
   Duration: ['1h0m0s', '-5s'],
   IntOrString: [80, 'http', -1, 2147483647],
-  FieldsV1: [{ 'f:metadata': { 'f:labels': { '.': {}, 'f:orch.io/os': {}, 'f:a': {} } }, 'f:spec': { 'f:tolerations': {} } }, { 'f:a': {} }]
+  FieldsV1: [
+    { 'f:metadata': { 'f:labels': { '.': {}, 'f:orch.io/os': {}, 'f:a': {} } }, 'f:spec': { 'f:tolerations': {} } },
+    { 'f:a': {} }
+  ]
 }
 const LISTS: readonly unknown[] = [['get'], ['a', 'b"'], []]
 const ANYTHING: readonly unknown[] = [{ a: [1, 'x', null, { 'orch.io/b': true }] }, 'orch.io', 7, true, [], {}]
@@ -32,7 +40,10 @@ export class RandomObjects {
 
   of (message: Message): Plain {
     const { type } = planOf(message).message
-    return { ...(type === undefined ? {} : { kind: type.kind, apiVersion: type.apiVersion }), ...this.#object(planOf(message), 0) }
+    return {
+      ...(type === undefined ? {} : { kind: type.kind, apiVersion: type.apiVersion }),
+      ...this.#object(planOf(message), 0)
+    }
   }
 
   #object (plan: Plan, depth: number): Plain {
@@ -41,7 +52,9 @@ export class RandomObjects {
       if (field.name === 'kind' || field.name === 'apiVersion' ? depth === 0 : false) continue
       if (!field.embedded && this.#below(depth > 3 ? 5 : 3) === 0) continue
       const value = this.#value(field, depth)
-      if (value !== undefined) Object.defineProperty(made, field.name, { value, enumerable: true, writable: true, configurable: true })
+      if (value !== undefined) {
+        Object.defineProperty(made, field.name, { value, enumerable: true, writable: true, configurable: true })
+      }
     }
     return made
   }
@@ -51,7 +64,9 @@ export class RandomObjects {
     if (depth > 7 && inner.message !== undefined && !field.embedded) return undefined
     const one = (): unknown => field.element === undefined ? this.#one(field, depth) : this.#value(field.element, depth)
     if (field.shape === 'list') return Array.from({ length: this.#below(3) }, one)
-    if (field.shape === 'map') return Object.fromEntries(Array.from({ length: this.#below(4) }, () => [this.#of(KEYS), one()]))
+    if (field.shape === 'map') {
+      return Object.fromEntries(Array.from({ length: this.#below(4) }, () => [this.#of(KEYS), one()]))
+    }
     return one()
   }
 
@@ -64,7 +79,12 @@ export class RandomObjects {
       case 'double': return this.#of([0, 1.5, -2])
       case 'bytes': return this.#of(['', 'aGVsbG8=', 'AAEC'])
     }
-    if (field.special !== undefined) return this.#of(SPECIAL[field.message?.name.replace(/^.*\./, '') ?? ''] ?? (field.special.openapi['type'] === 'array' ? LISTS : ANYTHING))
+    if (field.special !== undefined) {
+      return this.#of(
+        SPECIAL[field.message?.name.replace(/^.*\./, '') ?? ''] ??
+          (field.special.openapi['type'] === 'array' ? LISTS : ANYTHING)
+      )
+    }
     if (!field.alternatives) return this.#object(field.plan, depth + 1)
     const chosen = this.#of(field.plan.fields)
     return this.#value(chosen, depth + 1)

@@ -11,19 +11,26 @@ import { kubectlPrograms } from './tools.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const blocks = [...readme.matchAll(/```(\w+)(?: (\w+))?\n([\s\S]*?)```/g)].map(([, language = '', label = '', text = '']) => ({ language, label, text: text.trim() }))
+const blocks = [...readme.matchAll(/```(\w+)(?: (\w+))?\n([\s\S]*?)```/g)].map(
+  ([, language = '', label = '', text = '']) => ({ language, label, text: text.trim() })
+)
 const [run, test, etcd] = blocks.filter(({ language, label }) => language === 'sh' && label === '')
 const labelled = (label: string): string => blocks.find(block => block.label === label)?.text ?? ''
 
 /** Runs a text as if pasted: stops at the first failure. */
 function paste (text: string, cwd: string, env: Record<string, string> = {}): string {
-  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', text], { cwd, env: { ...process.env, ...env }, encoding: 'utf8', timeout: 240_000 })
+  const { status, stdout, stderr } = spawnSync(
+    'bash', ['-euo', 'pipefail', '-c', text],
+    { cwd, env: { ...process.env, ...env }, encoding: 'utf8', timeout: 240_000 }
+  )
   if (status !== 0) throw new Error(`${text}\n→ exit ${status}\n${stdout}${stderr}`)
   return stdout
 }
 
 t.test('every block of the README is known here', async t => {
-  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh kubectl', 'sh merge', 'sh session', 'sh', 'ts', 'ts test'])
+  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), [
+    'sh', 'sh', 'sh kubectl', 'sh merge', 'sh session', 'sh', 'ts', 'ts test'
+  ])
 })
 
 t.test('the test command is what CI runs', async t => {
@@ -37,7 +44,9 @@ t.test('its figures are those of the reader\'s table in docs/performance.md', as
   const rowsOf = (text: string): string[][] =>
     (text.match(/^\| .*$/gm) ?? []).map(row => row.split('|').slice(1, -1).map(cell => cell.trim()))
   const [, rest = ''] = readFileSync(join(root, 'docs/performance.md'), 'utf8').split('## In one table')
-  const figures = new Map(rowsOf(rest.split('## Figures')[0] ?? '').map(([what = '', , theirs = '', ours = '']) => [what, { theirs, ours }]))
+  const figures = new Map(rowsOf(rest.split('## Figures')[0] ?? '').map(
+    ([what = '', , theirs = '', ours = '']) => [what, { theirs, ours }]
+  ))
   const rows = rowsOf(
     readme.split('## Two commands')[0] ?? ''
   ).filter(([what = '']) => what !== '' && !what.startsWith('---'))
@@ -61,11 +70,16 @@ t.test('a clone, its one command, and the session that follows', async t => {
   const files = execFileSync(
     'git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }
   ).trim().split('\n').filter(file => !/^test\/.*\.ts$/.test(file))
-  execFileSync('bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder], { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] })
+  execFileSync(
+    'bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder],
+    { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] }
+  )
 
   t.equal(run?.text, 'npm ci && npm start')
   await claimPort(6443)
-  const server = spawn('bash', ['-c', `exec 2>&1; ${run?.text}`], { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  const server = spawn(
+    'bash', ['-c', `exec 2>&1; ${run?.text}`], { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] }
+  )
   const ended = once(server, 'exit')
   t.teardown(async () => {
     if (server.exitCode === null && server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
@@ -81,7 +95,9 @@ t.test('a clone, its one command, and the session that follows', async t => {
   })
   t.match(output, /serving on https:\/\/127\.0\.0\.1:6443, store: embedded in orch-data, authorization: RBAC/)
 
-  const megabytes = Number(execFileSync('du', ['-sm', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t')[0])
+  const megabytes = Number(
+    execFileSync('du', ['-sm', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t')[0]
+  )
   t.ok(megabytes < 160, `what it needs to be built and to run is ${megabytes} MB`)
   t.notOk(existsSync(join(folder, 'test/node_modules')), 'and nothing that only tests need')
 
@@ -106,18 +122,34 @@ t.test('a clone, its one command, and the session that follows', async t => {
   const [newest = ''] = kubectlPrograms().slice(-1)
   const home = join(folder, 'home')
   mkdirSync(join(home, '.kube'), { recursive: true })
-  writeFileSync(join(home, '.kube/config'), 'apiVersion: v1\nkind: Config\nclusters: [{name: other, cluster: {server: "https://other.example"}}]\ncontexts: [{name: other, context: {cluster: other, user: me}}]\nusers: [{name: me, user: {token: x}}]\ncurrent-context: other\n')
+  writeFileSync(
+    join(home, '.kube/config'),
+    'apiVersion: v1\nkind: Config\nclusters: [{name: other, cluster: {server: "https://other.example"}}]\ncontexts: ' +
+    '[{name: other, context: {cluster: other, user: me}}]\nusers: [{name: me, user: {token: x}}]\ncurrent-context: ' +
+    'other\n'
+  )
   const path = `${join(newest, '..')}:${process.env.PATH}`
   paste(labelled('merge'), folder, { PATH: path, HOME: home })
-  t.equal(paste('kubectl config get-contexts -o name; kubectl config current-context; kubectl --context=orch get namespace default -o name', folder, { PATH: path, HOME: home }), 'orch\nother\nother\nnamespace/default\n')
+  t.equal(
+    paste(
+      'kubectl config get-contexts -o name; kubectl config current-context; kubectl --context=orch get namespace ' +
+      'default -o name',
+      folder,
+      { PATH: path, HOME: home }
+    ),
+    'orch\nother\nother\nnamespace/default\n'
+  )
 
-  writeFileSync(join(folder, 'embed.mjs'), `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
+  writeFileSync(
+    join(folder, 'embed.mjs'),
+    `${blocks.find(({ language }) => language === 'ts')?.text.replace('port: 8080', 'port: 0')}
 const answer = await fetch(\`http://localhost:\${fastify.addresses()[0].port}/cluster/version\`)
 console.log(answer.status)
 await fastify.orch.ready()
 console.log((await fastify.orch.client.of({ apiVersion: 'v1', kind: 'Namespace' }).get('default')).metadata.name)
 await fastify.close()
-`)
+`
+  )
   t.equal(paste('node embed.mjs', folder), '401\ndefault\n', 'it admits nobody unasked')
   writeFileSync(join(folder, 'tests.mjs'), labelled('test'))
   t.equal(paste('node tests.mjs', folder), "blue\n[ 'test-admin 200' ]\n")

@@ -14,7 +14,12 @@ const MAPS = '/api/v1/namespaces/default/configmaps'
 const HEADERS = { authorization: `Bearer ${TOKEN}`, accept: 'application/json', 'content-type': 'application/json' }
 
 /** How an exchange went. */
-interface Exchange { readonly status: number, readonly retryAfter: number, readonly isWhole: boolean, readonly endedAt: number }
+interface Exchange {
+  readonly status: number
+  readonly retryAfter: number
+  readonly isWhole: boolean
+  readonly endedAt: number
+}
 
 /** Sends a request; resolves when its answer has ended. */
 type Ask = (path: string, heard: (line: string) => void) => Promise<Exchange>
@@ -31,14 +36,23 @@ function lines (heard: (line: string) => void): (chunk: Buffer | string) => void
 /** Over a connection of its own. */
 const overHttp1 = (port: number, resets: string[]): Ask => (path, heard) => new Promise((resolve, reject) => {
   let isAnswered = false
-  const asked = httpsRequest({ port, host: '127.0.0.1', path, headers: HEADERS, rejectUnauthorized: false, agent: new Agent({ keepAlive: false }) }, response => {
+  const asked = httpsRequest({
+    port, host: '127.0.0.1', path, headers: HEADERS, rejectUnauthorized: false, agent: new Agent({ keepAlive: false })
+  }, response => {
     isAnswered = true
     response.on('data', lines(heard)).on('error', () => {})
     response.on('close', () => {
-      resolve({ status: response.statusCode ?? 0, retryAfter: Number(response.headers['retry-after'] ?? 0), isWhole: response.complete, endedAt: performance.now() })
+      resolve({
+        status: response.statusCode ?? 0,
+        retryAfter: Number(response.headers['retry-after'] ?? 0),
+        isWhole: response.complete,
+        endedAt: performance.now()
+      })
     })
   })
-  asked.on('socket', (socket: Socket) => { socket.on('close', hadError => { if (hadError && isAnswered) resets.push('a connection') }) })
+  asked.on('socket', (socket: Socket) => {
+    socket.on('close', hadError => { if (hadError && isAnswered) resets.push('a connection') })
+  })
   asked.on('error', reject)
   asked.end()
 })
@@ -58,13 +72,17 @@ function overHttp2 (t: Test, port: number, resets: string[]): Ask {
     streams++
     const stream = session.request({ ':path': path, ...HEADERS })
     let [status, retryAfter, isWhole] = [0, 0, false]
-    stream.on('response', headers => { [status, retryAfter] = [headers[':status'] ?? 0, Number(headers['retry-after'] ?? 0)] })
+    stream.on('response', headers => {
+      [status, retryAfter] = [headers[':status'] ?? 0, Number(headers['retry-after'] ?? 0)]
+    })
     stream.on('data', lines(heard)).on('end', () => { isWhole = true })
     stream.on('error', error => {
       if (status !== 0) resets.push(`a stream: ${String(error)}`)
       reject(error)
     })
-    stream.on('close', () => { resolve({ status, retryAfter, isWhole: isWhole && stream.rstCode === 0, endedAt: performance.now() }) })
+    stream.on('close', () => {
+      resolve({ status, retryAfter, isWhole: isWhole && stream.rstCode === 0, endedAt: performance.now() })
+    })
   })
 }
 
@@ -92,7 +110,9 @@ class Watcher {
     while (!this.#stopped) {
       try {
         const path = `${MAPS}?watch=1&timeoutSeconds=300&resourceVersion=${this.#version}`
-        const { status, retryAfter, isWhole, endedAt } = await asks()(path, line => { if (!line.includes('"Status"')) this.#heard(line) })
+        const { status, retryAfter, isWhole, endedAt } = await asks()(path, line => {
+          if (!line.includes('"Status"')) this.#heard(line)
+        })
         if (status === 429 && retryAfter > 0) {
           this.refusals++
           await new Promise(resolve => { setTimeout(resolve, retryAfter * 1000) })
@@ -101,9 +121,12 @@ class Watcher {
           this.ends.push(endedAt)
         } else if (status !== 0) this.faults.push(`status ${status}`)
       } catch (error) {
-        // Nobody listens while the server is away, streams wait for a connection then, and a handshake may come too late.
+        // Nobody listens while the server is away, streams wait for a connection then, and a handshake may come too
+        // late.
         const { code = '', cause } = error as NodeJS.ErrnoException
-        if (!AWAY.has(code) && !AWAY.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '')) this.faults.push(String(error))
+        if (!AWAY.has(code) && !AWAY.has((cause as NodeJS.ErrnoException | undefined)?.code ?? '')) {
+          this.faults.push(String(error))
+        }
         await new Promise(resolve => { setTimeout(resolve, 250) })
       }
     }
@@ -113,7 +136,9 @@ class Watcher {
 }
 
 async function ask (server: Apart, method: string, path: string, body?: object): Promise<Json> {
-  const asked = httpsRequest({ port: server.port, host: '127.0.0.1', method, path, headers: HEADERS, rejectUnauthorized: false })
+  const asked = httpsRequest({
+    port: server.port, host: '127.0.0.1', method, path, headers: HEADERS, rejectUnauthorized: false
+  })
   asked.end(body === undefined ? undefined : JSON.stringify(body))
   const [response] = await once(asked, 'response') as [import('node:http').IncomingMessage]
   let text = ''
@@ -121,7 +146,10 @@ async function ask (server: Apart, method: string, path: string, body?: object):
   return JSON.parse(text) as Json
 }
 
-t.test('watches end one after the other, whole, and their clients come back and have missed nothing', { timeout: 120_000 }, async t => {
+t.test('watches end one after the other, whole, and their clients come back and have missed nothing', {
+  timeout:
+    120_000
+}, async t => {
   const log = '--v=0'
   const retrying = ['--shutdown-send-retry-after', log]
   let server = await launchApart(retrying)
@@ -129,7 +157,9 @@ t.test('watches end one after the other, whole, and their clients come back and 
   const { metadata } = await ask(server, 'GET', MAPS)
   const [http1, http2] = [overHttp1, overHttp2.bind(undefined, t)]
   /** Each with the flags of the server after it. */
-  const cases = [['HTTP/1.1', http1, retrying], ['HTTP/2', http2, [log]], ['HTTP/2, nobody listens any more', http2, [log]]] as const
+  const cases = [
+    ['HTTP/1.1', http1, retrying], ['HTTP/2', http2, [log]], ['HTTP/2, nobody listens any more', http2, [log]]
+  ] as const
   for (const [at, [title, asksOf, flags]] of cases.entries()) {
     await t.test(title, async t => {
       const resets: string[] = []

@@ -1,4 +1,6 @@
-/** A service over TLS that reviews requests of our server, and the kubeconfig that names it, with `ca.crt` beside it. */
+/**
+ * A service over TLS that reviews requests of our server, and the kubeconfig that names it, with `ca.crt` beside it.
+ */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -25,7 +27,11 @@ export async function reviewer (t: Test, answer: Reviewer['answer']): Promise<Re
       const review = (text === '' ? {} : JSON.parse(text)) as Json
       self.asked.push(review)
       const status = self.answer(review, reply, request)
-      if (status !== undefined) reply.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, status }))
+      if (status !== undefined) {
+        reply.setHeader(
+          'content-type', 'application/json'
+        ).end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, status }))
+      }
     })
   })
   t.teardown(() => {

@@ -32,7 +32,9 @@ export async function serve (t: Test, options: ServerOptions = {}): Promise<Serv
   const app = Fastify({
     logger: { level: 'warn', stream: { write: (line: string) => { log.push(line) } } },
     serverFactory: handler => {
-      listener = createListener(handler as Parameters<typeof createListener>[0], { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
+      listener = createListener(handler as Parameters<typeof createListener>[0], {
+        tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000
+      })
       return listener.server as never // as the launcher does: Fastify's type knows no server of both protocols
     }
   })

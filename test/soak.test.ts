@@ -9,24 +9,38 @@ import { drift, table, type Level } from './soak/levels.js'
 import { soak } from './soak/soak.js'
 import { target } from './soak/targets.js'
 
-t.test('a heap that has not found its level by the tenth minute is a fault, and in a short run one that is far from it', async t => {
-  const after = (at: number, heap: number): Level => ({ at, heap, memory: heap, resident: heap, descriptors: 1, timers: 1 })
-  const looks = (...heaps: number[]): Level[] => [after(60, 40e6), after(540, 90e6), ...heaps.map((heap, index) => after(600 + 60 * index, heap * 1e6))]
-  t.equal(drift(looks(100, 104, 98, 101, 103, 100), 3600), undefined)
-  t.match(drift(looks(100, 104, 98, 101, 107, 100), 3600), /^the heap was 107.0 MB after 840 s, 5.9 % from the level of 101.0 MB: it may be 5.0 %$/)
-  t.match(drift(looks(100, 94, 100, 101, 101, 100), 3600), /^the heap was 94.0 MB after 660 s, -6.0 %/)
-  t.match(drift(looks(97, 98, 100, 101, 103, 104), 3600), /^the heap changed by 6.2 % from the first third of the looks to the last one/)
-  t.equal(drift([after(7, 40e6), after(9, 44e6)], 10), undefined)
-  t.equal(drift([after(210, 40e6), after(270, 45e6)], 300), undefined)
-  t.type(drift([after(210, 40e6), after(270, 52e6)], 300), 'string')
-  t.match(table(looks(100, 104, 102), 3600), /after +heap MB[^]*660 s +104.0 +0.0 +104.0 +1 +2.0 %\n/)
-})
+t.test(
+  'a heap that has not found its level by the tenth minute is a fault, and in a short run one that is far from it',
+  async t => {
+    const after = (at: number, heap: number): Level => ({
+      at, heap, memory: heap, resident: heap, descriptors: 1, timers: 1
+    })
+    const looks = (...heaps: number[]): Level[] => [
+      after(60, 40e6), after(540, 90e6), ...heaps.map((heap, index) => after(600 + 60 * index, heap * 1e6))
+    ]
+    t.equal(drift(looks(100, 104, 98, 101, 103, 100), 3600), undefined)
+    t.match(
+      drift(looks(100, 104, 98, 101, 107, 100), 3600),
+      /^the heap was 107.0 MB after 840 s, 5.9 % from the level of 101.0 MB: it may be 5.0 %$/
+    )
+    t.match(drift(looks(100, 94, 100, 101, 101, 100), 3600), /^the heap was 94.0 MB after 660 s, -6.0 %/)
+    t.match(
+      drift(looks(97, 98, 100, 101, 103, 104), 3600),
+      /^the heap changed by 6.2 % from the first third of the looks to the last one/
+    )
+    t.equal(drift([after(7, 40e6), after(9, 44e6)], 10), undefined)
+    t.equal(drift([after(210, 40e6), after(270, 45e6)], 300), undefined)
+    t.type(drift([after(210, 40e6), after(270, 52e6)], 300), 'string')
+    t.match(table(looks(100, 104, 102), 3600), /after +heap MB[^]*660 s +104.0 +0.0 +104.0 +1 +2.0 %\n/)
+  }
+)
 
 t.test('pods of a simulated cluster come and go, nothing is lost and no informer lists again', async t => {
   await using ends = new Ends()
   const cycles = await soakCluster(ends, 0.5, { nodes: 3, pods: 6, rate: 50, rest: 10 })
   t.ok(
-    cycles.length > 0 && cycles.every(({ patches, seen, memory, heap }) => patches > 0 && seen > 0 && memory > heap && heap > 0)
+    cycles.length > 0 &&
+      cycles.every(({ patches, seen, memory, heap }) => patches > 0 && seen > 0 && memory > heap && heap > 0)
   )
 })
 

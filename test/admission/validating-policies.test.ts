@@ -109,7 +109,9 @@ t.test('what expressions read', async t => {
     'request.dryRun == true',
     "request.userInfo.username == 'bob' && 'dev' in request.userInfo.groups", 'namespaceObject.metadata.name == ' +
       "'default' && namespaceObject.status.phase == 'Active'", "variables.both == 'y!'",
-    "authorizer.group('').resource('pods').namespace('default').check('get').allowed()", "authorizer.requestResource.check('create').allowed()", 'has(object.metadata.uid) || !has(object.metadata.uid)', "request.options.kind == 'CreateOptions'"
+    "authorizer.group('').resource('pods').namespace('default').check('get').allowed()",
+    "authorizer.requestResource.check('create').allowed()", 'has(object.metadata.uid) || !has(object.metadata.uid)',
+    "request.options.kind == 'CreateOptions'"
   ]) {
     t.equal(await denied(expression), false, expression)
     t.equal(await denied(`!(${expression})`), true, expression)
@@ -313,13 +315,16 @@ t.test('a warning, an audit annotation, and annotations of values', async t => {
   t.equal(code, 201)
   t.match(String(headers.warning), /Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': x/)
   let annotations: Json = {}
-  await until('the event', () => readFileSync(path, 'utf8').split('\n').slice(0, -1).map(line => JSON.parse(line) as Json).some(event => {
-    annotations = (event['annotations'] ?? {}) as Json
-    return annotations['p/seen'] !== undefined
-  }))
+  await until('the event', () =>
+    readFileSync(path, 'utf8').split('\n').slice(0, -1).map(line => JSON.parse(line) as Json).some(event => {
+      annotations = (event['annotations'] ?? {}) as Json
+      return annotations['p/seen'] !== undefined
+    }))
   t.equal(annotations['p/seen'], 'x=z')
   t.equal(annotations['p/none'], undefined)
-  t.same(JSON.parse(annotations['validation.policy.admission.orch.io/validation_failure'] as string), [{ message: 'x', policy: 'p', binding: 'b', expressionIndex: 0, validationActions: ['Warn', 'Audit'] }])
+  t.same(JSON.parse(
+    annotations['validation.policy.admission.orch.io/validation_failure'] as string
+  ), [{ message: 'x', policy: 'p', binding: 'b', expressionIndex: 0, validationActions: ['Warn', 'Audit'] }])
 })
 
 t.test('policies do not see policies, so that none is for ever', async t => {
@@ -390,12 +395,14 @@ t.test('public names: of the namespace, and of what expressions ask authorizers'
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
   await made(`${group}/validatingadmissionpolicybindings`, binding())
   for (const expression of [
-    "namespaceObject.metadata.name == 'kube-system'", "namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'kube-system'",
+    "namespaceObject.metadata.name == 'kube-system'",
+    "namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'kube-system'",
     "authorizer.requestResource.check('create').allowed()", "!authorizer.requestResource.check('update').allowed()",
     "authorizer.group('coordination.k8s.io').resource('leases').namespace('kube-system').check('create').allowed()",
     "!authorizer.group('coordination.k8s.io').resource('leases').namespace('orch-system').check('create').allowed()",
     "authorizer.group('').resource('configmaps').namespace('default').name('kube-root-ca.crt').check('get').allowed()",
-    "authorizer.serviceAccount('kube-system', 'robot').group('').resource('secrets').namespace('kube-system').check('get').allowed()"
+    "authorizer.serviceAccount('kube-system', " +
+    "'robot').group('').resource('secrets').namespace('kube-system').check('get').allowed()"
   ]) {
     await made(`${group}/validatingadmissionpolicies`, policy({
       matchConstraints: {
@@ -497,7 +504,8 @@ t.test('expressions are checked against the types that rules name, and the statu
   const checked = async (spec: Json, name: string): Promise<Json> => {
     const made = await server.post(POLICIES, policy(spec, name))
     if (made.code !== 201) throw new Error(made.body)
-    await until('it is checked', async () => (await server.get(`${POLICIES}/${name}`)).json['status']?.observedGeneration === 1)
+    await until('it is checked', async () =>
+      (await server.get(`${POLICIES}/${name}`)).json['status']?.observedGeneration === 1)
     return (await server.get(`${POLICIES}/${name}`)).json['status']
   }
   const rules = (apiGroups: string[], resources: string[], apiVersions = ['v1']): Json =>
@@ -517,12 +525,16 @@ t.test('expressions are checked against the types that rules name, and the statu
         expressionWarnings: [
           {
             fieldRef: 'spec.validations[0].expression',
-            warning: "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^\n\n" +
-              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | ......^\n"
+            warning:
+              "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | " +
+              '......^\n\n' +
+              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | " +
+              '......^\n'
           },
           {
             fieldRef: 'spec.validations[1].messageExpression',
-            warning: ['Deployment', 'ReplicaSet'].map(kind => `apps/v1, Kind=${kind}: ERROR: <input>:1:9: found no matching overload for ` +
+            warning: ['Deployment', 'ReplicaSet'].map(kind =>
+              `apps/v1, Kind=${kind}: ERROR: <input>:1:9: found no matching overload for ` +
               "'_+_' applied to '(string, int)'\n | 'n is ' + variables.n\n | ........^\n").join('\n')
           }
         ]
@@ -530,7 +542,10 @@ t.test('expressions are checked against the types that rules name, and the statu
     }
   )
   for (const [name, spec] of Object.entries({
-    right: { ...rules([''], ['pods']), validations: [{ expression: "object.spec.containers.all(c, c.image != '') && object.kind == 'Pod'" }] },
+    right: {
+      ...rules([''], ['pods']),
+      validations: [{ expression: "object.spec.containers.all(c, c.image != '') && object.kind == 'Pod'" }]
+    },
     reserved: {
       ...rules(['rbac.authorization.orch.io'], ['rolebindings']),
       validations: [{ expression: 'object.subjects.all(s, s.?namespace.orValue("") == object.metadata.namespace)' }]
@@ -618,7 +633,8 @@ t.test('thousands of parameters are made in turns', async t => {
   const resources = { served: () => [{ representation }] } as unknown as ResourceRegistry // all that is asked of it
   const data = Object.fromEntries(Array.from({ length: 50 }, (_, key) => [`k${key}`, 'v']))
   const objects = Array.from({ length: 3000 }, (_, at) => map(`m${at}`, data))
-  const asked = { namespace: 'default', reader: { list: async () => objects } } as unknown as AdmissionRequest // likewise
+  // likewise
+  const asked = { namespace: 'default', reader: { list: async () => objects } } as unknown as AdmissionRequest
   const compiled = validatingPolicyOf(policy({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }) as ApiObject)
   const of = bindingOf(binding({ paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }) as ApiObject)
   let turned = false

@@ -6,7 +6,14 @@ import { gunzipSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { Body, piecewise, type Pieces } from '../../answers/body.js'
 
-interface Made { readonly body: Body, readonly raw: Writable, readonly received: () => string, readonly log: object[], readonly did: string[], readonly close: () => void }
+interface Made {
+  readonly body: Body
+  readonly raw: Writable
+  readonly received: () => string
+  readonly log: object[]
+  readonly did: string[]
+  readonly close: () => void
+}
 
 /** A body on a response that collects what it receives. */
 function made (pieces: Pieces['pieces'], more: Partial<Pieces> = {}): Made {
@@ -19,13 +26,24 @@ function made (pieces: Pieces['pieces'], more: Partial<Pieces> = {}): Made {
       received.push(piece)
       done()
     }
-  }), { headersSent: false, flushHeaders: () => {}, setHeader: (name: string, value: unknown) => { did.push(`${name}: ${String(value)}`) } })
+  }), {
+    headersSent: false,
+    flushHeaders: () => {},
+    setHeader: (name: string, value: unknown) => { did.push(`${name}: ${String(value)}`) }
+  })
   raw.on('error', () => {})
-  const orch = { auditId: 'the-id', handedOver: () => {}, onClosed: (then: () => void) => { closing.once('close', then) } }
+  const orch = {
+    auditId: 'the-id', handedOver: () => {}, onClosed: (then: () => void) => { closing.once('close', then) }
+  }
   const request = { orch, log: { error: (fields: object) => { log.push(fields) } } }
-  const reply = { raw, request, hijack: () => { did.push('hijack') } } as unknown as FastifyReply // the members that bodies use
-  const body = new Body(reply, piecewise(reply, { pieces, compressed: false, ended: () => { did.push('ended') }, ...more }))
-  return { body, raw, log, did, received: () => Buffer.concat(received).toString(), close: () => { closing.emit('close') } }
+  // the members that bodies use
+  const reply = { raw, request, hijack: () => { did.push('hijack') } } as unknown as FastifyReply
+  const body = new Body(
+    reply, piecewise(reply, { pieces, compressed: false, ended: () => { did.push('ended') }, ...more })
+  )
+  return {
+    body, raw, log, did, received: () => Buffer.concat(received).toString(), close: () => { closing.emit('close') }
+  }
 }
 
 function * failing (): Generator<Uint8Array> {

@@ -19,25 +19,43 @@ const LOG = `${PODS}/web/log`
 /** More than a piece of a body. */
 const LARGE = 300_000
 
-interface Got { readonly code: number, readonly headers: NodeJS.Dict<string | string[]>, readonly body: Readable, readonly leave: () => void }
+interface Got {
+  readonly code: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: Readable
+  readonly leave: () => void
+}
 type Get = (path: string, headers?: Record<string, string>) => Promise<Got>
 
 interface Hosting { readonly app: FastifyInstance, readonly server: Client, readonly get: Get }
 
 /** The example's host with config maps and a pod that has a log. @param prepare adds hooks before it starts */
-async function hosting (t: Test, version: 1 | 2, prepare = (_app: FastifyInstance): void => {}, server: FastifyServerOptions = {}, more: ServerOptions = {}): Promise<Hosting> {
+async function hosting (
+  t: Test, version: 1 | 2, prepare = (_app: FastifyInstance): void => {}, server: FastifyServerOptions = {},
+  more: ServerOptions = {}
+): Promise<Hosting> {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.end('a line\n'.repeat(LARGE / 10)) } })
-  const app = await host({ ...server, ...version === 2 ? { http2: true } as object : {}, forceCloseConnections: true }, { connections: callingAgent(agent), ...more })
+  const app = await host(
+    { ...server, ...version === 2 ? { http2: true } as object : {}, forceCloseConnections: true },
+    { connections: callingAgent(agent), ...more }
+  )
   prepare(app)
   t.teardown(() => app.close())
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const get = version === 1 ? overHttp1(port) : overHttp2(t, port)
   const own = client(app)
-  const below: Client = { ...own, get: (url, headers) => own.get(`/cluster${url}`, headers), post: (url, body) => own.post(`/cluster${url}`, body), patch: (url, body) => own.patch(`/cluster${url}`, body) }
+  const below: Client = {
+    ...own,
+    get: (url, headers) => own.get(`/cluster${url}`, headers),
+    post: (url, body) => own.post(`/cluster${url}`, body),
+    patch: (url, body) => own.patch(`/cluster${url}`, body)
+  }
   await polled(async () => (await below.get('/readyz')).code === 200)
   await withPod(below, agent.port)
-  for (const name of ['a', 'b', 'c']) await below.post(CONFIGS, { metadata: { name, labels: { size: 'large' } }, data: { text: name.repeat(LARGE / 3) } })
+  for (const name of ['a', 'b', 'c']) {
+    await below.post(CONFIGS, { metadata: { name, labels: { size: 'large' } }, data: { text: name.repeat(LARGE / 3) } })
+  }
   return { app, server: below, get: (path, headers) => get(`/cluster${path}`, headers) }
 }
 
@@ -117,7 +135,9 @@ for (const version of [1, 2] as const) {
   t.test(`a host's hook may compress every stream, HTTP/${version}`, async t => {
     const { server, get } = await hosting(t, version, app => {
       app.addHook('onSend', async (_request, reply, payload) => {
-        if (typeof (payload as Readable | undefined)?.pipe !== 'function' || reply.hasHeader('content-encoding')) return payload
+        if (typeof (payload as Readable | undefined)?.pipe !== 'function' || reply.hasHeader('content-encoding')) {
+          return payload
+        }
         reply.header('content-encoding', 'gzip')
         const gzip = createGzip({ flush: 2 })
         return (payload as Readable).on('error', error => { gzip.destroy(error) }).pipe(gzip)
@@ -144,7 +164,9 @@ for (const version of [1, 2] as const) {
     const { get, server } = await hosting(t, version, app => {
       app.addHook('onResponse', async ({ url, method }) => { seen.push(`response ${method} ${url}`); wake() })
       app.addHook('onRequestAbort', async ({ url, method }) => { seen.push(`abort ${method} ${url}`); wake() })
-    }, { logger: { level: 'info', stream: { write: (line: string) => { log.push(line) } } }, disableRequestLogging: true })
+    }, {
+      logger: { level: 'info', stream: { write: (line: string) => { log.push(line) } } }, disableRequestLogging: true
+    })
     seen.length = log.length = 0
     const left = await get(WATCH)
     await until(left.body, '"name":"c"')
@@ -161,7 +183,9 @@ t.test('a hook that reads a body beside its client gets all of it', async t => {
   let bytes = 0
   const { get } = await hosting(t, 1, app => {
     app.addHook('onSend', async (_request, _reply, payload) => {
-      if (payload instanceof Object && 'pipe' in payload) (payload as Readable).on('data', (piece: Buffer) => { bytes += piece.length })
+      if (payload instanceof Object && 'pipe' in payload) {
+        (payload as Readable).on('data', (piece: Buffer) => { bytes += piece.length })
+      }
       return payload
     })
   })
@@ -224,7 +248,9 @@ t.test('the deadline answers while a hook of the host waits, once', async t => {
   let go = (): void => {}
   const { get } = await hosting(t, 1, app => {
     app.addHook('onSend', async (request, reply) => {
-      if (request.headers['x-wait'] !== undefined && reply.statusCode === 200) await new Promise<void>(resolve => { go = resolve })
+      if (request.headers['x-wait'] !== undefined && reply.statusCode === 200) {
+        await new Promise<void>(resolve => { go = resolve })
+      }
     })
   })
   const { code, body } = await get(`${CONFIGS}?timeout=200ms`, { 'x-wait': 'yes' })
@@ -242,14 +268,16 @@ t.test('a body that a hook has held beyond the deadline is not sent with its cod
     })
   })
   const asked = get(`${CONFIGS}?timeout=200ms`, { 'x-wait': 'yes' })
-  while (waiting.length < 2) await new Promise(resolve => { setImmediate(resolve) }) // the list's, and that of the deadline's answer
+  // the list's, and that of the deadline's answer
+  while (waiting.length < 2) await new Promise(resolve => { setImmediate(resolve) })
   for (const go of waiting) go() // the hook of the list first
   const { code, body } = await asked
   t.equal(code, 504)
   t.match(JSON.parse(String(await bytesOf(body))), { reason: 'Timeout' })
 })
 
-t.test('an answer that a hook has held beyond the deadline never takes the place of the 504, whichever comes first', async t => {
+t.test('an answer that a hook has held beyond the deadline never takes the place of the 504, whichever comes ' +
+  'first', async t => {
   for (const path of [`${CONFIGS}/c`, '/openapi/v2', '/version', '/apis']) {
     for (const order of ['answer first', 'failure first']) {
       const waiting: Array<() => void> = []
@@ -257,7 +285,8 @@ t.test('an answer that a hook has held beyond the deadline never takes the place
         app.addHook('onSend', async (request, _reply, payload) => {
           if (request.headers['x-wait'] === undefined) return payload
           await new Promise<void>(resolve => { waiting.push(resolve) })
-          return typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.from(payload) : payload // another one, as of a hook that changes it
+          // another one, as of a hook that changes it
+          return typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.from(payload) : payload
         })
       })
       const asked = get(`${path}?timeout=200ms`, { 'x-wait': 'yes' })

@@ -20,13 +20,19 @@ const LABELS = 8000
 const OF_A_STEP = 1024
 
 const { message, apiVersion, kind } = findResource('', 'v1', 'configmaps') as Representation
-const store = { representation: { message, apiVersion, kind, conversion: undefined } } as unknown as ResourceStore // the members that are read
+// the members that are read
+const store = { representation: { message, apiVersion, kind, conversion: undefined } } as unknown as ResourceStore
 
 const labels = Object.fromEntries(Array.from({ length: LABELS }, (_, at) => [`app.orch.io/k${at}`, 'x'.repeat(40)]))
-const large = (): ApiObject => ({ kind, apiVersion, metadata: { name: 'a', namespace: 'd', resourceVersion: '1', labels } } as unknown as ApiObject)
+const large = (): ApiObject => ({
+  kind, apiVersion, metadata: { name: 'a', namespace: 'd', resourceVersion: '1', labels }
+} as unknown as ApiObject)
 const entry = (): Entry => new Entry('/a', 1, Buffer.from(`${toJson(message, large())}\n`), undefined, ['a', 'd'])
 
-for (const shape of [{ protobuf: false, metadata: false }, { protobuf: true, metadata: false }, { protobuf: false, metadata: true }, { protobuf: true, metadata: true }]) {
+for (const shape of [
+  { protobuf: false, metadata: false }, { protobuf: true, metadata: false }, { protobuf: false, metadata: true },
+  { protobuf: true, metadata: true }
+]) {
   t.test(`a large object under public names, ${JSON.stringify(shape)}`, async t => {
     const view = viewOf(store, PUBLIC_NAMES)
     const stored = entry()
@@ -40,7 +46,12 @@ for (const shape of [{ protobuf: false, metadata: false }, { protobuf: true, met
       t.equal(view.entry(stored).json.toString(), shown)
       if (shape.protobuf) t.ok(view.message(stored).equals(transcodeOnce(message, Buffer.from(shown))))
     } else if (!shape.protobuf) t.same(JSON.parse(view.metadata(stored).toString()), JSON.parse(shown).metadata)
-    else t.same(decodeMessage(PartialObjectMetadata, view.metadataMessage(stored)).metadata?.labels, JSON.parse(shown).metadata.labels)
+    else {
+      t.same(
+        decodeMessage(PartialObjectMetadata, view.metadataMessage(stored)).metadata?.labels,
+        JSON.parse(shown).metadata.labels
+      )
+    }
   })
 }
 
@@ -55,7 +66,9 @@ t.test('all who ask for a form while it is made wait for the same', async t => {
 })
 
 t.test('small objects are not waited for', async t => {
-  const small = new Entry('/a', 1, Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}\n'), undefined, ['a', 'd'])
+  const small = new Entry(
+    '/a', 1, Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}\n'), undefined, ['a', 'd']
+  )
   t.equal(formsOf(viewOf(store, PUBLIC_NAMES), [small], { protobuf: true, metadata: false }), undefined)
 })
 
@@ -66,12 +79,25 @@ t.test('a watch sends its events in order while those of large objects are made'
   const alive = setInterval(() => {}, 1000) // timers of watches keep no process alive
   t.teardown(() => { clearInterval(alive) })
   for (const name of names) {
-    const { code } = await client.post(url, { metadata: { name, ...(name === 'b' ? {} : { labels: Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.replace('orch', 'k8s'), value])) }) } })
+    const { code } = await client.post(url, {
+      metadata: {
+        name,
+        ...(name === 'b'
+          ? {}
+          : {
+              labels: Object.fromEntries(Object.entries(labels).map(([key, value]) => [
+                key.replace('orch', 'k8s'), value
+              ]))
+            })
+      }
+    })
     t.equal(code, 201)
   }
   const watch = client.get(`${url}?watch=1&timeoutSeconds=2&labelSelector=app.k8s.io/k0`)
   t.equal((await client.patch(`${url}/a`, { data: { changed: 'yes' } })).code, 200)
-  const events = (await watch).body.trim().split('\n').map(line => JSON.parse(line) as { type: string, object: { metadata: { name: string, labels: object } } })
+  const events = (await watch).body.trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { type: string, object: { metadata: { name: string, labels: object } } })
   t.same(events.slice(0, 2).map(({ type, object }) => [type, object.metadata.name]), [['ADDED', 'a'], ['ADDED', 'c']])
   for (const { object } of events) t.equal(Object.keys(object.metadata.labels)[0], 'app.k8s.io/k0')
 })

@@ -32,8 +32,13 @@ const filled = (): Promise<Listening> => made ??= fill()
 async function fill (): Promise<Listening> {
   const server = await listen(t)
   for (let at = 0; at < COUNT; at++) {
-    const noise = Array.from({ length: 100 }, (_, one) => [`key-${one}`, Math.random().toString(36).slice(2, 12).repeat(100)])
-    const { code } = await server.post(CONFIGS, { metadata: { name: `c${String(at).padStart(3, '0')}`, annotations: { text: 'a'.repeat(2000) } }, data: Object.fromEntries(noise) })
+    const noise = Array.from(
+      { length: 100 }, (_, one) => [`key-${one}`, Math.random().toString(36).slice(2, 12).repeat(100)]
+    )
+    const { code } = await server.post(CONFIGS, {
+      metadata: { name: `c${String(at).padStart(3, '0')}`, annotations: { text: 'a'.repeat(2000) } },
+      data: Object.fromEntries(noise)
+    })
     if (code !== 201) throw new Error(`create answered ${code}`)
   }
   return server
@@ -47,7 +52,10 @@ t.test('a client that does not read a list has a few pieces buffered, not the li
     const reader = connect(server.port, '127.0.0.1')
     t.teardown(() => { reader.destroy() })
     reader.pause()
-    reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+    reader.write(
+      `GET ${CONFIGS}${query} HTTP/1.1\r\nHost: ` +
+      `x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+    )
     return reader
   })
   t.equal(readers.length, FORMS.length)
@@ -80,7 +88,9 @@ t.test('large lists are complete in every encoding', async t => {
   t.ok(bytes('YAML').toString() === toYaml(whole))
   const definition = findResource('', 'v1', 'configmaps')
   if (definition === undefined) throw new Error('no such resource')
-  const expected = protobufList(definition, whole.metadata, whole.items.map((item: never) => encodeMessage(definition.message, item)))
+  const expected = protobufList(
+    definition, whole.metadata, whole.items.map((item: never) => encodeMessage(definition.message, item))
+  )
   t.ok(bytes('protobuf').equals(expected))
   t.ok(bytes('protobuf, gzip').equals(expected))
   const table = JSON.parse(bytes('Table').toString()) as Json
@@ -92,11 +102,15 @@ t.test('large lists are complete in every encoding', async t => {
 
 t.test('lists are whole while others leave in the middle of theirs', async t => {
   const server = await filled()
-  for (const [form, query, headers] of FORMS.filter(([form]) => ['JSON', 'gzip', 'protobuf', 'metadata'].includes(form))) {
+  for (const [form, query, headers] of FORMS.filter(([form]) =>
+    ['JSON', 'gzip', 'protobuf', 'metadata'].includes(form))) {
     const wanted = (await server.get(`${CONFIGS}${query}`, headers)).raw
     const leaving = Array.from({ length: 5 }, (_, at) => new Promise<void>(resolve => {
       const reader = connect(server.port, '127.0.0.1')
-      reader.write(`GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+      reader.write(
+        `GET ${CONFIGS}${query} HTTP/1.1\r\nHost: x\r\nConnection: ` +
+        `close\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+      )
       let left = at * 100_000
       reader.on('data', (piece: Buffer) => { if ((left -= piece.length) < 0) reader.destroy() })
       reader.on('close', () => { resolve() })
@@ -119,7 +133,9 @@ t.test('pipelined requests for large lists are answered one after the other', as
   let left = Buffer.concat(pieces)
   for (const body of [wanted, Buffer.from('ok'), wanted, Buffer.from('ok')]) {
     const end = left.indexOf('\r\n\r\n') + 4
-    t.match(left.subarray(0, end).toString(), new RegExp(`^HTTP/1.1 200 OK\r\n[^]*content-length: ${body.length}\r\n`, 'i'))
+    t.match(
+      left.subarray(0, end).toString(), new RegExp(`^HTTP/1.1 200 OK\r\n[^]*content-length: ${body.length}\r\n`, 'i')
+    )
     t.ok(left.subarray(end, end + body.length).equals(body))
     left = left.subarray(end + body.length)
   }

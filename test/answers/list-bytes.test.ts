@@ -9,9 +9,13 @@ import { random } from '../random.js'
 const entry = (json: string): Entry => new Entry(json, 1, Buffer.from(`${json}\n`), undefined, [])
 const endsOf = (head: string, tail: string) => () => ({ head: Buffer.from(head), tail: Buffer.from(tail) })
 
-async function joinedIn (size: number, head: string, items: readonly string[], tail: string, ready: readonly Leaf[] = []): Promise<{ text: string, length: number, pieces: Buffer[], list: ListBytes }> {
+async function joinedIn (
+  size: number, head: string, items: readonly string[], tail: string, ready: readonly Leaf[] = []
+): Promise<{ text: string, length: number, pieces: Buffer[], list: ListBytes }> {
   const entries = items.map(entry)
-  const list = new ListBytes({ items: STORED, ends: endsOf(head, tail) }, entries, await sizeOf(entries, STORED, ready), ready)
+  const list = new ListBytes(
+    { items: STORED, ends: endsOf(head, tail) }, entries, await sizeOf(entries, STORED, ready), ready
+  )
   const pieces = [...list.pieces(() => Buffer.alloc(size, '?'))]
   return { text: Buffer.concat(pieces).toString(), length: list.length, pieces, list }
 }
@@ -30,18 +34,24 @@ t.test('items are joined by commas, whatever the size of the pieces', async t =>
 t.test('what is joined already is taken as it is, wherever it lies, if it is large', async t => {
   const { next, int, seed } = random()
   for (let round = 0; round < 500; round++) {
-    const items = Array.from({ length: int(30) }, (_, at) => String.fromCharCode(97 + at % 26).repeat(next() < 0.2 ? 40_000 : 1 + int(200)))
+    const items = Array.from(
+      { length: int(30) }, (_, at) => String.fromCharCode(97 + at % 26).repeat(next() < 0.2 ? 40_000 : 1 + int(200))
+    )
     const ready: Leaf[] = []
     for (let at = 0; at < items.length;) {
       const count = 1 + int(6)
-      if (next() < 0.5 && at + count <= items.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })
+      if (next() < 0.5 && at + count <= items.length) {
+        ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })
+      }
       at += count
     }
     const { text, pieces, list } = await joinedIn(1 + int(100_000), '[', items, ']', ready)
     const wanted = `[${items.join(',')}]`
     if (text !== wanted || list.whole().toString() !== wanted) t.fail(`seed ${seed}, round ${round}: ${text}`)
     for (const { bytes } of ready) {
-      if (bytes.length >= 32 * 1024 && !pieces.some(({ buffer }) => buffer === bytes.buffer)) t.fail(`seed ${seed}, round ${round}: copied`)
+      if (bytes.length >= 32 * 1024 && !pieces.some(({ buffer }) => buffer === bytes.buffer)) {
+        t.fail(`seed ${seed}, round ${round}: copied`)
+      }
     }
   }
 })

@@ -11,12 +11,16 @@ const upTo = (length: number, make: (index: number) => string): string => {
   for (let index = 1; text.length < length; index++) text += `,${make(index)}`
   return text
 }
-const headers = (copy: number): string => `User-Agent: ${'u'.repeat(20_000)}${copy}\r\nX-Other: ${'y'.repeat(20_000)}${copy}\r\n`
-const query = (more: Record<string, string>): string => `${CONFIGS}?${new URLSearchParams({ watch: '1', ...more }).toString()}`
+const headers = (copy: number): string =>
+  `User-Agent: ${'u'.repeat(20_000)}${copy}\r\nX-Other: ${'y'.repeat(20_000)}${copy}\r\n`
+const query = (more: Record<string, string>): string =>
+  `${CONFIGS}?${new URLSearchParams({ watch: '1', ...more }).toString()}`
 
 t.test('the parameters and headers of a watch cost at most some ten KiB of memory', async t => {
   const server = await serve(t)
-  const each = async (ask: (copy: number) => Record<string, string>, more: (copy: number) => string = () => ''): Promise<number> => {
+  const each = async (
+    ask: (copy: number) => Record<string, string>, more: (copy: number) => string = () => ''
+  ): Promise<number> => {
     const sockets: TLSSocket[] = []
     const before = await heapUsed()
     for (let copy = 100; copy < 100 + WATCHES; copy++) {
@@ -31,8 +35,8 @@ t.test('the parameters and headers of a watch cost at most some ten KiB of memor
     return bytes
   }
   /**
-   * Other work in the process may add memory to a round or free some, so the median of three rounds counts. Two rounds are enough if both are on
-   * one side of the bound.
+   * Other work in the process may add memory to a round or free some, so the median of three rounds counts. Two rounds
+   * are enough if both are on one side of the bound.
    */
   const middleOf = async (round: () => Promise<number>, bound?: number): Promise<number> => {
     const rounds = [await round(), await round()].sort((a, b) => a - b)
@@ -45,8 +49,14 @@ t.test('the parameters and headers of a watch cost at most some ten KiB of memor
   const plain = await middleOf(() => each(() => ({})))
   for (const [name, ask] of [
     ['a label over and over', copy => ({ labelSelector: `k${copy},${upTo(6000, () => 'a')}` })],
-    ['a hundred names', copy => ({ labelSelector: `name in (${upTo(3000, index => `name-of-something-${copy}-${index}`)})` })],
-    ['names to the bound', copy => ({ labelSelector: `name in (${upTo(6500, index => `name-of-something-${copy}-${index}`)})` })],
+    [
+      'a hundred names',
+      copy => ({ labelSelector: `name in (${upTo(3000, index => `name-of-something-${copy}-${index}`)})` })
+    ],
+    [
+      'names to the bound',
+      copy => ({ labelSelector: `name in (${upTo(6500, index => `name-of-something-${copy}-${index}`)})` })
+    ],
     ['fields to the bound', copy => ({ fieldSelector: upTo(6500, index => `metadata.name!=${copy}-${index}`) })],
     ['nothing anybody reads', copy => ({ other: 'x'.repeat(10_000) + String(copy) })]
   ] as Array<[string, (copy: number) => Record<string, string>]>) {
@@ -66,5 +76,11 @@ t.test('more than that is refused', async t => {
     'many fields': { fieldSelector: upTo(60_000, index => `metadata.name!=${index}`) },
     'nothing anybody reads': { other: 'x'.repeat(60_000) }
   })) t.equal(fault(await server.get(query(ask)), [400]), undefined, name)
-  t.equal((await server.get(query({ labelSelector: upTo(60_000, index => `k-${index}`) }).replace('watch=1', 'watch=0'))).code, 200, 'a list holds nothing')
+  t.equal(
+    (await server.get(query({
+      labelSelector: upTo(60_000, index => `k-${index}`)
+    }).replace('watch=1', 'watch=0'))).code,
+    200,
+    'a list holds nothing'
+  )
 })

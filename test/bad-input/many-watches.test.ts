@@ -1,4 +1,6 @@
-/** Hundreds of watches over the server's own listener, in both protocols: some never read, all start and end at once. */
+/**
+ * Hundreds of watches over the server's own listener, in both protocols: some never read, all start and end at once.
+ */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -42,18 +44,24 @@ function seen (from: NodeJS.ReadableStream): number[] {
   return numbers
 }
 
-t.test('events of 85 MB, and watches that never read: the others get everything in order, and memory is bounded', async t => {
+t.test('events of 85 MB, and watches that never read: the others get everything in order, and memory is ' +
+  'bounded', async t => {
   const server = await serve(t, { storage: { compactionInterval: 500 } })
   const { json } = await server.post(CONFIGS, { metadata: { name: 'big' } })
   const path = `${CONFIGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`
   // On separate connections, and on the one with streams that will not be read.
   const shared = session(t, server.port)
-  const readers = [seen(await tls(t, server.port, path)), seen(await stream(session(t, server.port), path)), seen(await stream(shared, path))]
+  const readers = [
+    seen(await tls(t, server.port, path)), seen(await stream(session(t, server.port), path)),
+    seen(await stream(shared, path))
+  ]
   const text = 'x'.repeat(250_000)
   let writes = 0
   const write = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at++, writes++) {
-      const { code } = await server.put(`${CONFIGS}/big`, { metadata: { name: 'big' }, data: { at: String(writes), text } })
+      const { code } = await server.put(`${CONFIGS}/big`, {
+        metadata: { name: 'big' }, data: { at: String(writes), text }
+      })
       if (code !== 200) t.fail(`write ${at}: ${code}`)
     }
     await until(t, 'the readers', () => readers.every(numbers => numbers.length >= writes))
@@ -63,7 +71,8 @@ t.test('events of 85 MB, and watches that never read: the others get everything 
   const before = await heapUsed()
 
   const SILENT = 30
-  const now = `${CONFIGS}?watch=1&resourceVersion=${(await server.get(`${CONFIGS}?limit=1`)).json.metadata.resourceVersion}`
+  const now =
+    `${CONFIGS}?watch=1&resourceVersion=${(await server.get(`${CONFIGS}?limit=1`)).json.metadata.resourceVersion}`
   const sockets = await Promise.all(Array.from({ length: SILENT }, () => tls(t, server.port, now)))
   for (const socket of sockets) socket.pause()
   const streams = await Promise.all(Array.from({ length: SILENT }, () => stream(shared, now)))
@@ -99,10 +108,17 @@ t.test('a watch does not keep its initial state in memory', async t => {
   t.equal(state.deref(), undefined)
 })
 
-t.test('six hundred watches that open and close at once leave nothing behind, and others are served meanwhile', async t => {
+t.test('six hundred watches that open and close at once leave nothing behind, and others are served ' +
+  'meanwhile', async t => {
   const server = await serve(t)
-  for (let at = 0; at < 20; at++) await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })
-  const paths = [`${CONFIGS}?watch=1`, `${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=0`, '/api/v1/configmaps?watch=1&labelSelector=a%3D1', `${CONFIGS}?watch=1&resourceVersion=1`, `${CONFIGS}?watch=1&fieldSelector=metadata.name%3Dc-1`]
+  for (let at = 0; at < 20; at++) {
+    await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })
+  }
+  const paths = [
+    `${CONFIGS}?watch=1`, `${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=0`,
+    '/api/v1/configmaps?watch=1&labelSelector=a%3D1', `${CONFIGS}?watch=1&resourceVersion=1`,
+    `${CONFIGS}?watch=1&fieldSelector=metadata.name%3Dc-1`
+  ]
   const subscribers = server.cache.subscribers
   const inFlight = server.inFlight()
   const asking = { goes: true, answers: 0, longest: 0 }
@@ -124,7 +140,9 @@ t.test('six hundred watches that open and close at once leave nothing behind, an
       Promise.all(Array.from(
         { length: 100 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string)
       )), // the index is within bounds
-      Promise.all(sessions.flatMap(of => Array.from({ length: 100 }, async (_, at) => { (await stream(of, paths[at % paths.length] as string)).resume() })))
+      Promise.all(sessions.flatMap(of => Array.from(
+        { length: 100 }, async (_, at) => { (await stream(of, paths[at % paths.length] as string)).resume() }
+      )))
     ])
     for (const socket of sockets) socket.resume()
     await until(t, 'the watches', () => server.open.size === 600)
@@ -137,6 +155,9 @@ t.test('six hundred watches that open and close at once leave nothing behind, an
   }
   asking.goes = false
   await asked
-  t.ok(asking.answers > 20, `${asking.answers} other requests were answered, the slowest in ${asking.longest.toFixed(0)} ms`)
+  t.ok(
+    asking.answers > 20,
+    `${asking.answers} other requests were answered, the slowest in ${asking.longest.toFixed(0)} ms`
+  )
   t.same(server.log, [])
 })

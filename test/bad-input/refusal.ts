@@ -20,10 +20,14 @@ export const REASONS: Readonly<Record<number, readonly string[]>> = {
   429: ['TooManyRequests']
 }
 
-/** Milliseconds that a round of JSON takes on the reference machine. Slower machines get proportionally wider bounds. */
+/**
+ * Milliseconds that a round of JSON takes on the reference machine. Slower machines get proportionally wider bounds.
+ */
 const NOMINAL_MS = 8
 export function slowness (): number {
-  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ kind: 'User', name: `user-${index}`, index })))
+  const text = JSON.stringify(Array.from(
+    { length: 20_000 }, (_, index) => ({ kind: 'User', name: `user-${index}`, index })
+  ))
   const rounds = Array.from({ length: 6 }, () => {
     const since = ownTime()
     JSON.stringify(JSON.parse(text))
@@ -32,7 +36,10 @@ export function slowness (): number {
   return Math.max(1, Math.min(...rounds) / NOMINAL_MS)
 }
 
-/** Milliseconds for which one request may hold the event loop: 50 on a machine of its own, more here, because test files share the cores. */
+/**
+ * Milliseconds for which one request may hold the event loop: 50 on a machine of its own, more here, because test files
+ * share the cores.
+ */
 export const MAX_KEPT = 150 * slowness()
 const ATTEMPTS = 8
 const MAX_MESSAGE = 10_000
@@ -40,12 +47,18 @@ const MAX_MESSAGE = 10_000
 export type Checks = Pick<TapTest, 'ok' | 'equal' | 'match' | 'fail' | 'comment'>
 
 /** What is wrong with a response that should refuse with one of `codes`; undefined if nothing is. */
-export function fault ({ code, json, headers }: Pick<Answer, 'code' | 'json' | 'headers'>, codes: readonly number[]): string | undefined {
+export function fault (
+  { code, json, headers }: Pick<Answer, 'code' | 'json' | 'headers'>, codes: readonly number[]
+): string | undefined {
   if (!codes.includes(code)) return `answered ${code}, not ${codes.join(' or ')}: ${JSON.stringify(json).slice(0, 300)}`
-  if (json.kind !== 'Status' || json.apiVersion !== 'v1' || json.status !== 'Failure') return `is no Status of a failure: ${JSON.stringify(json).slice(0, 300)}`
+  if (json.kind !== 'Status' || json.apiVersion !== 'v1' || json.status !== 'Failure') {
+    return `is no Status of a failure: ${JSON.stringify(json).slice(0, 300)}`
+  }
   if (json.code !== code) return `says code ${json.code} in an answer of ${code}`
   if (!REASONS[code]?.includes(json.reason)) return `gives ${code} the reason ${json.reason}`
-  if (typeof json.message !== 'string' || json.message.length < 10) return `says nothing: ${JSON.stringify(json.message)}`
+  if (typeof json.message !== 'string' || json.message.length < 10) {
+    return `says nothing: ${JSON.stringify(json.message)}`
+  }
   if (json.message.length > MAX_MESSAGE) return `says too much: ${json.message.length} characters`
   if (!String(headers['content-type']).startsWith('application/json')) return `is sent as ${headers['content-type']}`
   return undefined
@@ -103,7 +116,10 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
   const loop = new Loop()
   const send = async ({ title, method = 'POST', url = BINDINGS, body, headers = {} }: Case): Promise<Answer> => {
     let timer: NodeJS.Timeout | undefined
-    const answer = await Promise.race([server.call(method, url, body, headers), new Promise<undefined>(resolve => { timer = setTimeout(() => { resolve(undefined) }, MAX_WAIT) })])
+    const answer = await Promise.race([
+      server.call(method, url, body, headers),
+      new Promise<undefined>(resolve => { timer = setTimeout(() => { resolve(undefined) }, MAX_WAIT) })
+    ])
     clearTimeout(timer)
     if (answer === undefined) throw new Error(`${title}: no answer`) // perhaps an aborted stream
     return answer
@@ -116,7 +132,9 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
         const answer = await send(one)
         const wrong = fault(answer, one.codes ?? [400])
         if (wrong !== undefined) t.fail(`${one.title}: ${wrong}`)
-        else if (one.says !== undefined && !one.says.test(answer.json.message)) t.fail(`${one.title}: does not name the fault: ${String(answer.json.message).slice(0, 300)}`)
+        else if (one.says !== undefined && !one.says.test(answer.json.message)) {
+          t.fail(`${one.title}: does not name the fault: ${String(answer.json.message).slice(0, 300)}`)
+        }
       }
     })
     if (ms < MAX_KEPT) continue
@@ -134,9 +152,17 @@ let served = 0
 /** Creates, reads and deletes an object as usual, and checks that no other object has changed. */
 export async function stillServes (t: Checks, server: Client): Promise<void> {
   const name = `after-${++served}`
-  const codes = [(await server.post(BINDINGS, binding(name))).code, (await server.get(`${BINDINGS}/${name}`)).code, (await server.delete(`${BINDINGS}/${name}`)).code]
+  const codes = [
+    (await server.post(BINDINGS, binding(name))).code, (await server.get(`${BINDINGS}/${name}`)).code,
+    (await server.delete(`${BINDINGS}/${name}`)).code
+  ]
   t.equal(codes.join(), '201,200,200', 'the next requests are served as if nothing had happened')
-  t.equal(Object.keys(Object.prototype).length + Object.keys(Object).length + Object.keys(Array.prototype).length + Object.keys(Function.prototype).length, 0, 'no prototype has a member more')
+  t.equal(
+    Object.keys(Object.prototype).length + Object.keys(Object).length + Object.keys(Array.prototype).length +
+      Object.keys(Function.prototype).length,
+    0,
+    'no prototype has a member more'
+  )
 }
 
 /** Bytes in use after a full garbage collection. */

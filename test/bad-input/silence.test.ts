@@ -12,11 +12,19 @@ const MB_IN_KB = 1024
 const headers = { authorization: `Bearer ${TOKEN}` }
 
 /** Megabytes of memory a process holds. */
-const resident = (pid: number | undefined): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / MB_IN_KB
+const resident = (pid: number | undefined): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / MB_IN_KB
 
 function ask (port: number, method: string, path: string, body?: object): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port, host: '127.0.0.1', method, path, rejectUnauthorized: false, headers: { ...headers, 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } }, (response: IncomingMessage) => {
+    const asked = request({
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      rejectUnauthorized: false,
+      headers: { ...headers, 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
+    }, (response: IncomingMessage) => {
       response.resume()
       response.on('end', () => { resolve(response.statusCode ?? 0) })
     })
@@ -30,7 +38,11 @@ t.test('clients that never read hold little memory of the server, over either pr
   t.teardown(() => server.stop())
   const { port } = server
   const text = 'x'.repeat(60_000)
-  for (let index = 0; index < 100; index++) if (await ask(port, 'POST', BINDINGS, binding(`large-${index}`, { metadata: { annotations: { text } } })) !== 201) t.fail(`create ${index}`)
+  for (let index = 0; index < 100; index++) {
+    if (await ask(port, 'POST', BINDINGS, binding(`large-${index}`, { metadata: { annotations: { text } } })) !== 201) {
+      t.fail(`create ${index}`)
+    }
+  }
   const before = resident(server.process.pid)
 
   // Lists of 6 MB, 1,200 MB together.
@@ -39,7 +51,9 @@ t.test('clients that never read hold little memory of the server, over either pr
     wire.socket.pause()
     return wire.write(`GET ${BINDINGS} HTTP/1.1\r\nHost: x\r\nAuthorization: ${headers.authorization}\r\n\r\n`)
   }))
-  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 1000 } })
+  const session = connect(`https://127.0.0.1:${port}`, {
+    rejectUnauthorized: false, settings: { initialWindowSize: 1000 }
+  })
   t.teardown(() => { session.destroy() })
   session.on('error', () => {})
   await once(session, 'connect')
@@ -51,7 +65,13 @@ t.test('clients that never read hold little memory of the server, over either pr
   })
   await Promise.all(streams.slice(0, 50).map(stream => once(stream, 'response')))
   // What the watches miss: 100 times 12 MB.
-  for (let index = 0; index < 200; index++) if (await ask(port, 'PATCH', `${BINDINGS}/large-1`, { metadata: { annotations: { text: `${index} ${text}` } } }) !== 200) t.fail(`patch ${index}`)
+  for (let index = 0; index < 200; index++) {
+    if (await ask(port, 'PATCH', `${BINDINGS}/large-1`, {
+      metadata: { annotations: { text: `${index} ${text}` } }
+    }) !== 200) {
+      t.fail(`patch ${index}`)
+    }
+  }
   const grown = resident(server.process.pid) - before
   t.comment(`${before.toFixed(0)} MB before, ${grown.toFixed(0)} MB more`)
   t.ok(grown < 300, `${grown.toFixed(0)} MB more for 2,400 MB that nobody read`)

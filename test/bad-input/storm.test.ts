@@ -29,9 +29,11 @@ const NONSENSE: ReadonlyArray<(server: Listening, name: string) => Promise<Answe
   (server, name) => server.put(`${BINDINGS}/${name}`, binding('another')),
   (server, name) => server.put(`${BINDINGS}/${name}`, { ...binding(name), roleRef: {} }),
   (server, name) => server.patch(`${BINDINGS}/${name}`, '['),
-  (server, name) => server.patch(`${BINDINGS}/${name}`, [{ op: 'replace', path: '/subjects/4294967296', value: 1 }], JSON_PATCH),
+  (server, name) =>
+    server.patch(`${BINDINGS}/${name}`, [{ op: 'replace', path: '/subjects/4294967296', value: 1 }], JSON_PATCH),
   (server, name) => server.patch(`${BINDINGS}/${name}`, {}, 'text/plain'),
-  (server, name) => server.patch(`${BINDINGS}/${name}`, '{"__proto__":{"a":1},"metadata":{"labels":{"__proto__":"x"}}}'),
+  (server, name) =>
+    server.patch(`${BINDINGS}/${name}`, '{"__proto__":{"a":1},"metadata":{"labels":{"__proto__":"x"}}}'),
   (server, name) => server.call('DELETE', `${BINDINGS}/${name}?propagationPolicy=Never`),
   (server, name) => server.call('DELETE', `${BINDINGS}/${name}`, { preconditions: { uid: 'nobody' } }),
   server => server.get(`${BINDINGS}?limit=x`),
@@ -48,7 +50,8 @@ async function act (server: Listening, id: number): Promise<Write | undefined> {
   const finalizers = dice.int(4) === 0 ? ['example.com/hold'] : []
   const body = binding(name, { metadata: { name, labels: { id: String(id) }, finalizers } })
   const dry = dice.int(10) === 0 ? '?dryRun=All' : ''
-  const write = (what: string, { code, json }: Answer, expected?: string): Write | undefined => dry === '' ? { what, name, code, json, expected } : undefined
+  const write = (what: string, { code, json }: Answer, expected?: string): Write | undefined =>
+    dry === '' ? { what, name, code, json, expected } : undefined
   switch (dice.int(9)) {
     case 0: case 1: return write('create', await server.post(`${BINDINGS}${dry}`, body))
     case 2: return write('put', await server.put(`${url}${dry}`, body))
@@ -56,28 +59,57 @@ async function act (server: Listening, id: number): Promise<Write | undefined> {
       const found = await server.get(url)
       if (found.code !== 200) return undefined
       const { resourceVersion } = found.json.metadata
-      return write('update', await server.put(`${url}${dry}`, { ...found.json, metadata: { ...found.json.metadata, labels: { id: String(id) } } }), resourceVersion)
+      return write(
+        'update',
+        await server.put(`${url}${dry}`, {
+          ...found.json, metadata: { ...found.json.metadata, labels: { id: String(id) } }
+        }),
+        resourceVersion
+      )
     }
-    case 4: return write('merge', await server.call('PATCH', `${url}${dry}`, JSON.stringify({ metadata: { labels: { id: String(id) } } }), { 'content-type': 'application/merge-patch+json' }))
-    case 5: return write('patch', await server.call('PATCH', `${url}${dry}`, JSON.stringify(dice.int(2) === 0 ? [{ op: 'add', path: '/metadata/labels', value: { id: String(id) } }] : [{ op: 'remove', path: '/metadata/finalizers' }]), { 'content-type': JSON_PATCH }))
+    case 4: return write(
+      'merge',
+      await server.call(
+        'PATCH', `${url}${dry}`, JSON.stringify({ metadata: { labels: { id: String(id) } } }),
+        { 'content-type': 'application/merge-patch+json' }
+      )
+    )
+    case 5: return write(
+      'patch',
+      await server.call(
+        'PATCH',
+        `${url}${dry}`,
+        JSON.stringify(
+          dice.int(2) === 0
+            ? [{ op: 'add', path: '/metadata/labels', value: { id: String(id) } }]
+            : [{ op: 'remove', path: '/metadata/finalizers' }]
+        ),
+        { 'content-type': JSON_PATCH }
+      )
+    )
     case 6: case 7: return write('delete', await server.call('DELETE', `${url}${dry}`))
     default: {
       const answer = await pick(NONSENSE)(server, name)
-      if (answer.code < 400 || answer.code >= 500) throw new Error(`nonsense answered ${answer.code}: ${answer.body.slice(0, 200)}`)
+      if (answer.code < 400 || answer.code >= 500) {
+        throw new Error(`nonsense answered ${answer.code}: ${answer.body.slice(0, 200)}`)
+      }
       return undefined
     }
   }
 }
 
 const ALLOWED: Readonly<Record<string, readonly number[]>> = {
-  create: [201, 409], put: [200, 201, 409, 422], update: [200, 409, 404, 201, 422], merge: [200, 404, 409], patch: [200, 404, 409, 422], delete: [200, 202, 404]
+  create: [201, 409], put: [200, 201, 409, 422], update: [200, 409, 404, 201, 422], merge: [200, 404, 409],
+  patch: [200, 404, 409, 422], delete: [200, 202, 404]
 }
 
 t.test('a storm of valid and invalid requests leaves one history that explains every answer', async t => {
   t.comment(`seed ${dice.seed}`)
   // Event loop turns between reads and writes, as with a remote store.
   const pause = async (): Promise<void> => { for (let turns = dice.int(4); turns > 0; turns--) await turn() }
-  const server = await listen(t, { admission: { plugins: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] } })
+  const server = await listen(t, {
+    admission: { plugins: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] }
+  })
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
   const writes: Write[] = []
   let left = REQUESTS
@@ -94,7 +126,10 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
   const history = watch.events.filter(({ object }) => object.metadata.name !== 'the-end')
 
   const strange = writes.filter(({ what, code }) => !ALLOWED[what]?.includes(code))
-  t.same(strange.map(({ what, code, json }) => `${what} ${code} ${json.message}`), [], 'every answer is one its request can have')
+  t.same(
+    strange.map(({ what, code, json }) => `${what} ${code} ${json.message}`), [],
+    'every answer is one its request can have'
+  )
 
   // The history itself: versions rise, and each object has a consistent life.
   const live = new Map<string, Event>()
@@ -108,15 +143,26 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
     last = Number(resourceVersion)
     const was = live.get(name)
     before.set(resourceVersion, was)
-    if (event.type === 'ADDED' ? was !== undefined : was === undefined) faults.push(`${event.type} of ${name} that was ${was === undefined ? 'not there' : 'there'}`)
+    if (event.type === 'ADDED' ? was !== undefined : was === undefined) {
+      faults.push(`${event.type} of ${name} that was ${was === undefined ? 'not there' : 'there'}`)
+    }
     if (event.type !== 'ADDED' && was?.object.metadata.uid !== uid) faults.push(`${event.type} of another ${name}`)
-    if (event.type === 'MODIFIED' && was?.object.metadata.deletionTimestamp !== undefined && event.object.metadata.deletionTimestamp === undefined) faults.push(`${name} rose again`)
+    if (event.type === 'MODIFIED' && was?.object.metadata.deletionTimestamp !== undefined &&
+      event.object.metadata.deletionTimestamp === undefined) {
+      faults.push(`${name} rose again`)
+    }
     if (event.type === 'DELETED') live.delete(name)
     else live.set(name, event)
     versions.add(resourceVersion)
   }
   t.same(faults, [], 'the events of the watch form a history')
-  t.same((await server.get(BINDINGS)).json.items.filter(({ metadata }: Json) => metadata.name !== 'the-end').map(({ metadata }: Json) => `${metadata.name} ${metadata.resourceVersion}`), [...live.values()].map(({ object }) => `${object.metadata.name} ${object.metadata.resourceVersion}`).sort(), 'and the list is where it ends')
+  t.same(
+    (await server.get(BINDINGS)).json.items.filter(({ metadata }: Json) => metadata.name !== 'the-end').map(
+      ({ metadata }: Json) => `${metadata.name} ${metadata.resourceVersion}`
+    ),
+    [...live.values()].map(({ object }) => `${object.metadata.name} ${object.metadata.resourceVersion}`).sort(),
+    'and the list is where it ends'
+  )
 
   // Every acknowledged write is in the history, with its effect.
   const at = new Map(history.map(event => [event.object.metadata.resourceVersion as string, event]))
@@ -128,16 +174,26 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
     const event = at.get(resourceVersion)
     const removed = event?.type === 'DELETED'
     if (event === undefined) lost.push(`${what} ${resourceVersion} is not in the history`)
-    else if (!removed && JSON.stringify(event.object) !== JSON.stringify(json)) lost.push(`${what} ${resourceVersion} answered something else than was written`)
+    else if (!removed && JSON.stringify(event.object) !== JSON.stringify(json)) {
+      lost.push(`${what} ${resourceVersion} answered something else than was written`)
+    }
     if (code === 201 && event?.type !== 'ADDED') lost.push(`${what} 201 at ${resourceVersion}, which is ${event?.type}`)
     if (code === 201 && made.has(resourceVersion)) lost.push(`two creates at ${resourceVersion}`)
     if (code === 201) made.add(resourceVersion)
     // With a resourceVersion: it replaced exactly that version, or changed nothing.
-    if (what === 'update' && code === 200 && resourceVersion !== expected && before.get(resourceVersion)?.object.metadata.resourceVersion !== expected) lost.push(`update of ${expected} at ${resourceVersion} replaced ${before.get(resourceVersion)?.object.metadata.resourceVersion}`)
+    if (what === 'update' && code === 200 && resourceVersion !== expected &&
+      before.get(resourceVersion)?.object.metadata.resourceVersion !== expected) {
+      lost.push(
+        `update of ${expected} at ${resourceVersion} replaced ` +
+        `${before.get(resourceVersion)?.object.metadata.resourceVersion}`
+      )
+    }
   }
   t.same(lost, [], 'no acknowledged write is lost or misreported')
   const gone = writes.filter(({ what, code }) => what === 'delete' && code === 200).length
-  t.equal(gone <= history.filter(({ type }) => type === 'DELETED').length, true, 'each delete that removed is one removal')
+  t.equal(
+    gone <= history.filter(({ type }) => type === 'DELETED').length, true, 'each delete that removed is one removal'
+  )
   const creates = writes.filter(({ code }) => code === 201).length
   t.equal(creates, history.filter(({ type }) => type === 'ADDED').length, 'each object was created by one answer')
   await stillServes(t, server)

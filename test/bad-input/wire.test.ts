@@ -11,19 +11,39 @@ const SECRET = 'not-a-token-of-anybody'
 const HEAD = `Host: x\r\nAuthorization: Bearer ${TOKEN}\r\n`
 const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`
 const get = (target: string, headers = HEAD): string => `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
-const post = (headers: string, body: string | Buffer): Buffer => Buffer.concat([Buffer.from(`POST ${BINDINGS} HTTP/1.1\r\n${JSON_HEAD}${headers}\r\n`), Buffer.from(body)])
+const post = (headers: string, body: string | Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`POST ${BINDINGS} HTTP/1.1\r\n${JSON_HEAD}${headers}\r\n`), Buffer.from(body)])
 
 t.test('on the wire', async t => {
   const server = await RunningServer.start(t, ['--request-timeout=2s', '-v=6'])
   const { port } = server
-  const still = async (title: string): Promise<void> => { t.equal((await server.ask('/readyz')).code, 200, `${title}: the server serves on`) }
+  const still = async (title: string): Promise<void> => {
+    t.equal((await server.ask('/readyz')).code, 200, `${title}: the server serves on`)
+  }
 
   t.test('targets that name nothing are refused with a Status', async t => {
     const refused: Array<readonly [string, readonly number[]]> = [
-      ['/', [200]], ['//', [404]], [`${BINDINGS}//`, [404]], [`${BINDINGS}/..`, [404]], [`${BINDINGS}/.`, [404]], [`${BINDINGS}/%2e%2e`, [404]], [`${BINDINGS}/%2E`, [404]], [`${BINDINGS}/a%2fb`, [400]], [`${BINDINGS}/a%2Fb`, [400]], [`${BINDINGS}/%2f`, [400]], [`${BINDINGS}/a%5cb`, [404]], [`${BINDINGS}/a\\b`, [404]], [`${BINDINGS}/%00`, [400]], [`${BINDINGS}/%zz`, [400]], [`${BINDINGS}/%`, [400]], [`${BINDINGS}/%ff`, [400]], [`${BINDINGS}/%ed%a0%80`, [400]], [`${BINDINGS}/%252f`, [404]],
-      [`${BINDINGS}/${'a'.repeat(300)}`, [404]], [`${BINDINGS}/${'a'.repeat(20_000)}`, [404]], [`${BINDINGS}/x/status`, [404]], [`${BINDINGS}/x/y/z`, [404]], [`${BINDINGS};a=b`, [404]], [`${BINDINGS}?a#b`, [400]], [`${BINDINGS}#b`, [400]], ['/apis//v1/clusterrolebindings', [404]], ['/apis/rbac.authorization.orch.io//clusterrolebindings', [404]], ['/api/v1//namespaces', [404]], ['//api/v1/namespaces', [404]], ['/API/v1/namespaces', [404]], ['/api/V1/namespaces', [404]], ['/api/v1/Namespaces', [404]],
-      ['/api/v1/namespaces//configmaps', [404]], ['/api/v1/namespaces/../secrets', [404]], ['/api/v1/namespaces/./secrets', [404]], ['/api/v1/namespaces/%2e%2e/secrets', [404]], ['/api/v1/namespaces/default/../../secrets', [404]], ['/api/v1/namespaces/default%2fsecrets', [400]], [`/api/v1/namespaces/${'n'.repeat(300)}/configmaps`, [404]], ['/api/v1/namespaces/UPPER/configmaps', [404]], ['/api/v1/namespaces/default/clusterrolebindings', [404]], ['/apis/rbac.authorization.orch.io/v1/namespaces/default/clusterrolebindings', [404]], ['/api/v1/configmaps/x', [404]], ['/api/v1/configmaps/x/status', [404]],
-      [`/apis/${'g'.repeat(900)}/v1`, [404]], ['/..', [404]], ['/%2e%2e/api', [404]], ['/healthz/../livez', [404]], ['/livez/%2e%2e', [404]], ['/livez/none', [404]], ['/openapi/v2/..', [404]], ['/metrics/', [404]], ['ftp://x/api', [400]], ['*', [400]]
+      ['/', [200]], ['//', [404]], [`${BINDINGS}//`, [404]], [`${BINDINGS}/..`, [404]], [`${BINDINGS}/.`, [404]],
+      [`${BINDINGS}/%2e%2e`, [404]], [`${BINDINGS}/%2E`, [404]], [`${BINDINGS}/a%2fb`, [400]],
+      [`${BINDINGS}/a%2Fb`, [400]], [`${BINDINGS}/%2f`, [400]], [`${BINDINGS}/a%5cb`, [404]],
+      [`${BINDINGS}/a\\b`, [404]], [`${BINDINGS}/%00`, [400]], [`${BINDINGS}/%zz`, [400]], [`${BINDINGS}/%`, [400]],
+      [`${BINDINGS}/%ff`, [400]], [`${BINDINGS}/%ed%a0%80`, [400]], [`${BINDINGS}/%252f`, [404]],
+      [`${BINDINGS}/${'a'.repeat(300)}`, [404]], [`${BINDINGS}/${'a'.repeat(20_000)}`, [404]],
+      [`${BINDINGS}/x/status`, [404]], [`${BINDINGS}/x/y/z`, [404]], [`${BINDINGS};a=b`, [404]],
+      [`${BINDINGS}?a#b`, [400]], [`${BINDINGS}#b`, [400]], ['/apis//v1/clusterrolebindings', [404]],
+      ['/apis/rbac.authorization.orch.io//clusterrolebindings', [404]], ['/api/v1//namespaces', [404]],
+      ['//api/v1/namespaces', [404]], ['/API/v1/namespaces', [404]], ['/api/V1/namespaces', [404]],
+      ['/api/v1/Namespaces', [404]],
+      ['/api/v1/namespaces//configmaps', [404]], ['/api/v1/namespaces/../secrets', [404]],
+      ['/api/v1/namespaces/./secrets', [404]], ['/api/v1/namespaces/%2e%2e/secrets', [404]],
+      ['/api/v1/namespaces/default/../../secrets', [404]], ['/api/v1/namespaces/default%2fsecrets', [400]],
+      [`/api/v1/namespaces/${'n'.repeat(300)}/configmaps`, [404]], ['/api/v1/namespaces/UPPER/configmaps', [404]],
+      ['/api/v1/namespaces/default/clusterrolebindings', [404]],
+      ['/apis/rbac.authorization.orch.io/v1/namespaces/default/clusterrolebindings', [404]],
+      ['/api/v1/configmaps/x', [404]], ['/api/v1/configmaps/x/status', [404]],
+      [`/apis/${'g'.repeat(900)}/v1`, [404]], ['/..', [404]], ['/%2e%2e/api', [404]], ['/healthz/../livez', [404]],
+      ['/livez/%2e%2e', [404]], ['/livez/none', [404]], ['/openapi/v2/..', [404]], ['/metrics/', [404]],
+      ['ftp://x/api', [400]], ['*', [400]]
     ]
     for (const [target, codes] of refused) {
       const response = await send(t, port, get(target))
@@ -33,13 +53,20 @@ t.test('on the wire', async t => {
     // A target may be a whole URL; only its path counts.
     t.equal((await send(t, port, get(`https://elsewhere.example${BINDINGS}/none`)))?.json.reason, 'NotFound')
     t.equal((await send(t, port, get(`http://x${BINDINGS}`)))?.json.kind, 'ClusterRoleBindingList')
-    for (const target of [`${BINDINGS}/${'a'.repeat(70_000)}`, `${BINDINGS}?${'a=b&'.repeat(20_000)}`]) t.match(await send(t, port, get(target)), { code: 431, json: { kind: 'Status', code: 431 } }, 'a target over 64 KiB')
+    for (const target of [`${BINDINGS}/${'a'.repeat(70_000)}`, `${BINDINGS}?${'a=b&'.repeat(20_000)}`]) {
+      t.match(
+        await send(t, port, get(target)), { code: 431, json: { kind: 'Status', code: 431 } }, 'a target over 64 KiB'
+      )
+    }
     await still('targets')
   })
 
   t.test('an empty name deletes nothing', async t => {
     t.equal((await server.ask(BINDINGS, 'POST', binding('kept'))).code, 201)
-    for (const target of [`${BINDINGS}//`, `${BINDINGS}/.`, `${BINDINGS}/..`, `${BINDINGS}/%2e`, `//${BINDINGS}`, '/api/v1/namespaces//configmaps', '/api/v1/namespaces/../configmaps']) {
+    for (const target of [
+      `${BINDINGS}//`, `${BINDINGS}/.`, `${BINDINGS}/..`, `${BINDINGS}/%2e`, `//${BINDINGS}`,
+      '/api/v1/namespaces//configmaps', '/api/v1/namespaces/../configmaps'
+    ]) {
       const response = await send(t, port, `DELETE ${target} HTTP/1.1\r\n${HEAD}Connection: close\r\n\r\n`)
       t.equal(response === undefined ? 'no answer' : fault(response, [404]), undefined, target)
     }
@@ -73,25 +100,38 @@ t.test('on the wire', async t => {
     for (const [title, bytes] of Object.entries(bad)) {
       const wire = await Wire.open(t, port)
       const response = await wire.write(bytes).response()
-      t.match(response, { code: 400, json: { kind: 'Status', status: 'Failure', reason: 'BadRequest', code: 400 } }, title)
+      t.match(
+        response, { code: 400, json: { kind: 'Status', status: 'Failure', reason: 'BadRequest', code: 400 } }, title
+      )
       await wire.end()
     }
     await still('no HTTP')
   })
 
   t.test('a flood of headers is refused', async t => {
-    for (const [title, headers] of [['one', `X-Big: ${'x'.repeat(70_000)}\r\n`], ['many', Array.from({ length: 9000 }, (_, index) => `X-${index}: 12\r\n`).join('')], ['one name', 'A: b\r\n'.repeat(35_000)]] as const) {
+    for (const [title, headers] of [
+      ['one', `X-Big: ${'x'.repeat(70_000)}\r\n`],
+      ['many', Array.from({ length: 9000 }, (_, index) => `X-${index}: 12\r\n`).join('')],
+      ['one name', 'A: b\r\n'.repeat(35_000)]
+    ] as const) {
       const wire = await Wire.open(t, port)
-      t.match(await wire.write(`GET ${BINDINGS} HTTP/1.1\r\n${HEAD}${headers}\r\n`).response(), { code: 431, json: { kind: 'Status', code: 431 } }, title)
+      t.match(
+        await wire.write(`GET ${BINDINGS} HTTP/1.1\r\n${HEAD}${headers}\r\n`).response(),
+        { code: 431, json: { kind: 'Status', code: 431 } }, title
+      )
       await wire.end()
     }
     await still('headers')
   })
 
   t.test('a body with a wrong length is refused, and no part of it is read as a request', async t => {
-    const chunk = (bytes: number): Buffer => Buffer.concat([Buffer.from(`${bytes.toString(16)}\r\n`), Buffer.alloc(bytes, 0x20), Buffer.from('\r\n')])
+    const chunk = (bytes: number): Buffer =>
+      Buffer.concat([Buffer.from(`${bytes.toString(16)}\r\n`), Buffer.alloc(bytes, 0x20), Buffer.from('\r\n')])
     const large: Record<string, Buffer> = {
-      'chunks of 4 MiB': post('Transfer-Encoding: chunked\r\n', Buffer.concat([...Array.from({ length: 64 }, () => chunk(65_536)), Buffer.from('0\r\n\r\n')])),
+      'chunks of 4 MiB': post(
+        'Transfer-Encoding: chunked\r\n',
+        Buffer.concat([...Array.from({ length: 64 }, () => chunk(65_536)), Buffer.from('0\r\n\r\n')])
+      ),
       'a true length of 4 MiB': post('Content-Length: 4194304\r\n', Buffer.alloc(4_194_304, 0x20)),
       'a length of 10 GB': post('Content-Length: 10000000000\r\n', '{}'),
       'a length of 3 MiB and a byte, and little more': post('Content-Length: 3145729\r\n', '{}')
@@ -121,7 +161,9 @@ t.test('on the wire', async t => {
       const wire = await Wire.open(t, port)
       const since = ownTime(server.pid)
       let at = 0
-      const timer = setInterval(() => { if (at < bytes.length && !wire.ended) wire.write(bytes.subarray(at, ++at)) }, 100)
+      const timer = setInterval(
+        () => { if (at < bytes.length && !wire.ended) wire.write(bytes.subarray(at, ++at)) }, 100
+      )
       const response = await wire.response(20_000)
       clearInterval(timer)
       await wire.end(20_000)
@@ -162,32 +204,47 @@ t.test('on the wire', async t => {
     const session = connect(server.url, { ca: server.ca })
     t.teardown(() => { session.destroy() })
     session.on('error', () => {})
-    const ask = (headers: OutgoingHttpHeaders, body?: Buffer): Promise<{ code: number, json: Json }> => new Promise(resolve => {
-      const stream = session.request({ authorization: `Bearer ${TOKEN}`, ...headers })
-      let code = 0
-      let text = ''
-      stream.setEncoding('utf8').on('response', head => { code = Number(head[':status']) }).on('data', (piece: string) => { text += piece })
-      stream.on('error', () => {})
-      stream.on('close', () => {
-        let json: Json = {}
-        try {
-          json = JSON.parse(text) as Json
-        } catch {
+    const ask = (headers: OutgoingHttpHeaders, body?: Buffer): Promise<{ code: number, json: Json }> =>
+      new Promise(resolve => {
+        const stream = session.request({ authorization: `Bearer ${TOKEN}`, ...headers })
+        let code = 0
+        let text = ''
+        stream.setEncoding('utf8')
+          .on('response', head => { code = Number(head[':status']) })
+          .on('data', (piece: string) => { text += piece })
+        stream.on('error', () => {})
+        stream.on('close', () => {
+          let json: Json = {}
+          try {
+            json = JSON.parse(text) as Json
+          } catch {
           // no body, no Status
-        }
-        resolve({ code, json })
+          }
+          resolve({ code, json })
+        })
+        stream.end(body)
       })
-      stream.end(body)
-    })
     t.match(await ask({ ':path': `${BINDINGS}/a%2fb` }), { code: 400, json: { reason: 'BadRequest' } })
     t.match(await ask({ ':path': `${BINDINGS}//` }), { code: 404, json: { reason: 'NotFound' } })
     t.notMatch(await ask({ ':path': 'nonsense' }), { code: 200 }, 'which is no path')
     t.match(await ask({ ':path': `${BINDINGS}#x` }), { code: 400, json: { reason: 'BadRequest' } })
     t.match(await ask({ ':method': 'FROB', ':path': BINDINGS }), { code: 405, json: { reason: 'MethodNotAllowed' } })
-    t.match(await ask({ ':method': 'POST', ':path': BINDINGS, 'content-type': 'application/json' }, Buffer.alloc(4_000_000, 0x20)), { code: 413, json: { reason: 'RequestEntityTooLarge' } })
-    t.match(await ask({ ':method': 'POST', ':path': BINDINGS, 'content-type': 'application/json' }, Buffer.from('{')), { code: 400, json: { reason: 'BadRequest' } })
-    t.match(await ask({ ':path': BINDINGS, authorization: `Bearer ${SECRET}` }), { code: 401, json: { reason: 'Unauthorized' } })
-    const flood = await ask({ ':path': BINDINGS, ...Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`x-${index}`, 'x'])) })
+    t.match(
+      await ask(
+        { ':method': 'POST', ':path': BINDINGS, 'content-type': 'application/json' }, Buffer.alloc(4_000_000, 0x20)
+      ),
+      { code: 413, json: { reason: 'RequestEntityTooLarge' } }
+    )
+    t.match(
+      await ask({ ':method': 'POST', ':path': BINDINGS, 'content-type': 'application/json' }, Buffer.from('{')),
+      { code: 400, json: { reason: 'BadRequest' } }
+    )
+    t.match(await ask({ ':path': BINDINGS, authorization: `Bearer ${SECRET}` }), {
+      code: 401, json: { reason: 'Unauthorized' }
+    })
+    const flood = await ask({
+      ':path': BINDINGS, ...Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`x-${index}`, 'x']))
+    })
     t.not(flood.code, 200, 'more headers than any client needs')
     const again: ClientHttp2Session = connect(server.url, { ca: server.ca })
     t.teardown(() => { again.destroy() })
@@ -216,7 +273,9 @@ t.test('on the wire', async t => {
     t.notOk(log.includes(SECRET), 'nor an invalid token')
     // eslint-disable-next-line no-control-regex -- control characters are what must not be there
     t.notOk(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/.test(log), 'no control characters')
-    for (const line of log.trimEnd().split('\n')) t.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:TRACE|DEBUG|INFO |WARN |ERROR|FATAL) /, 'each line is an entry')
+    for (const line of log.trimEnd().split('\n')) {
+      t.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:TRACE|DEBUG|INFO |WARN |ERROR|FATAL) /, 'each line is an entry')
+    }
     t.notOk(/uncaught exception|unhandled promise rejection/.test(log), 'no exception was left to the process')
     t.notMatch(log, / ERROR /, 'and nothing a client did is a failure of the server')
   })

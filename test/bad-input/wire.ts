@@ -3,7 +3,12 @@ import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import type { Json, Test } from '../build.js'
 
-export interface Response { readonly code: number, readonly headers: Readonly<Record<string, string>>, readonly body: string, readonly json: Json }
+export interface Response {
+  readonly code: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly json: Json
+}
 
 /** One HTTP/1.1 connection. */
 export class Wire {
@@ -44,7 +49,9 @@ export class Wire {
   async #more (deadline: number): Promise<void> {
     if (this.ended) return
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => { reject(new Error(`nothing came: ${this.received.slice(0, 200)}`)) }, Math.max(0, deadline - Date.now()))
+      const timer = setTimeout(
+        () => { reject(new Error(`nothing came: ${this.received.slice(0, 200)}`)) }, Math.max(0, deadline - Date.now())
+      )
       this.#wake = () => {
         clearTimeout(timer)
         resolve()
@@ -67,7 +74,9 @@ export class Wire {
     const end = this.#bytes.indexOf('\r\n\r\n')
     if (end < 0) return undefined
     const [status = '', ...lines] = this.#bytes.subarray(0, end).toString('latin1').split('\r\n')
-    const headers = Object.fromEntries(lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+    const headers = Object.fromEntries(lines.map(line => [
+      line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()
+    ]))
     const length = Number(headers['content-length'] ?? 0)
     if (this.#bytes.length < end + 4 + length) return undefined
     const body = this.#bytes.subarray(end + 4, end + 4 + length).toString()

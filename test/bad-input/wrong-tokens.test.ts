@@ -12,9 +12,15 @@ const AT_ONCE = 500
 const MAX_MB = 60
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-const jwt = (at: number): string => `${base64url({ alg: 'RS256', kid: `key-${at}` })}.${base64url({ iss: 'https://orch.default.svc.cluster.local', sub: `system:serviceaccount:default:a${at}`, aud: ['x'] })}.${'c2ln'.repeat(20)}${at}`
+const jwt =
+  (at: number): string =>
+    `${base64url({ alg: 'RS256', kid: `key-${at}` })}.` +
+    `${base64url(
+      { iss: 'https://orch.default.svc.cluster.local', sub: `system:serviceaccount:default:a${at}`, aud: ['x'] }
+    )}.${'c2ln'.repeat(20)}${at}`
 const FORMS: ReadonlyArray<(at: number) => string> = [
-  at => `opaque-${at}`, jwt, at => `${String(at).padStart(6, '0')}.${String(at).padStart(16, '0')}`, at => `a.b.c${at}`, at => `${'x'.repeat(2000)}${at}`
+  at => `opaque-${at}`, jwt, at => `${String(at).padStart(6, '0')}.${String(at).padStart(16, '0')}`, at => `a.b.c${at}`,
+  at => `${'x'.repeat(2000)}${at}`
 ]
 const wrong = (at: number): string => (FORMS[at % FORMS.length] as (at: number) => string)(at) // there is one
 
@@ -26,8 +32,11 @@ t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and 
     return { authenticated: review['spec'].token === 'good', user: { username: 'ann' } }
   })
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
-  const server = await flagged(t, folder, [`--authentication-token-webhook-config-file=${folder}/webhook`, '--enable-bootstrap-token-auth=true'])
-  const ask = (token: string): Promise<number> => server.get(BINDINGS, { authorization: `Bearer ${token}` }).then(({ code }) => code)
+  const server = await flagged(t, folder, [
+    `--authentication-token-webhook-config-file=${folder}/webhook`, '--enable-bootstrap-token-auth=true'
+  ])
+  const ask = (token: string): Promise<number> =>
+    server.get(BINDINGS, { authorization: `Bearer ${token}` }).then(({ code }) => code)
   t.equal(await ask('good'), 200)
   const before = await heapUsed()
   const refused = async (from: number, count: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * For every field of a message, values of a type that it does not accept, each in an otherwise empty object. Messages that occur in several
- * resources are covered once.
+ * For every field of a message, values of a type that it does not accept, each in an otherwise empty object. Messages
+ * that occur in several resources are covered once.
  */
 import type { Message } from '../../schemas/language/declare.js'
 import { Facts } from '../../schemas/language/types.js'
@@ -45,9 +45,12 @@ const MAX_DEPTH = 12
 /** @param known names of messages that are covered already; extended by the call */
 export function * wrongTypes (message: Message, known = new Set<string>()): Generator<Wrong> {
   if (message[Facts].type !== undefined) {
-    for (const name of ['kind', 'apiVersion']) for (const value of [1, {}, 'wrong/v0']) yield { path: name, value, body: { [name]: value } }
+    for (const name of ['kind', 'apiVersion']) {
+      for (const value of [1, {}, 'wrong/v0']) yield { path: name, value, body: { [name]: value } }
+    }
   }
-  yield * ofFields(planOf(message), '', value => value as Record<string, unknown>, 0, known) // what is wrapped at the top is an object
+  // what is wrapped at the top is an object
+  yield * ofFields(planOf(message), '', value => value as Record<string, unknown>, 0, known)
 }
 
 function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number, known: Set<string>): Generator<Wrong> {
@@ -69,7 +72,9 @@ function * ofFields (plan: Plan, at: string, wrap: Wrap, depth: number, known: S
   }
 }
 
-function * ofElement (field: PlannedField, path: string, put: Wrap, depth: number, known: Set<string>): Generator<Wrong> {
+function * ofElement (
+  field: PlannedField, path: string, put: Wrap, depth: number, known: Set<string>
+): Generator<Wrong> {
   if (field.scalar !== undefined) {
     for (const value of WRONG[field.scalar]) yield { path, value, body: put(value) }
     return

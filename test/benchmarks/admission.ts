@@ -1,5 +1,6 @@
 /**
- * Cost of creates over HTTPS: with the default admission plugins, compared to none; and with admission policies, compared to a server without.
+ * Cost of creates over HTTPS: with the default admission plugins, compared to none; and with admission policies,
+ * compared to a server without.
  */
 import { CATALOGUE } from '../../admission/catalogue.js'
 import { Ends } from './ends.js'
@@ -46,7 +47,13 @@ export async function admission (scale: Scale): Promise<void> {
   const bare = ends.add(await launch([...UNBOUNDED, `--disable-admission-plugins=${DEFAULTS.join(',')}`]))
   for (const [work, most] of [[MAP, 1.10], [POD, 1.35]] as const) {
     const [ours = [], limit = []] = await creates([admitting, bare], work, scale)
-    report({ work: `create of ${work[0]} with the default admission plugins, beside none`, unit: 'µs at the server', ours, limit, most })
+    report({
+      work: `create of ${work[0]} with the default admission plugins, beside none`,
+      unit: 'µs at the server',
+      ours,
+      limit,
+      most
+    })
   }
   await policies(scale)
 }
@@ -57,18 +64,47 @@ const TEN = 10
 async function policies (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const release = [...UNBOUNDED, '--emulated-version=1.36']
-  const bare = ends.add(await launch([...release, '--disable-admission-plugins=MutatingAdmissionPolicy,ValidatingAdmissionPolicy']))
+  const bare = ends.add(await launch([
+    ...release, '--disable-admission-plugins=MutatingAdmissionPolicy,ValidatingAdmissionPolicy'
+  ]))
   const none = ends.add(await launch(release))
   const ten = ends.add(await launch(release))
   for (let at = 0; at < TEN; at++) {
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps', 'pods'] }
-    const validations = [{ expression: `object.metadata.name.startsWith('made-') && (!has(object.metadata.labels) || size(object.metadata.labels) != ${50 + at})` }]
-    await create(ten, POLICIES, JSON.stringify({ metadata: { name: `p-${at}` }, spec: { matchConstraints: { resourceRules: [rule] }, validations } }))
-    await create(ten, POLICIES.replace('policies', 'policybindings'), JSON.stringify({ metadata: { name: `b-${at}` }, spec: { policyName: `p-${at}`, validationActions: ['Deny'] } }))
+    const validations = [
+      {
+        expression:
+          "object.metadata.name.startsWith('made-') && (!has(object.metadata.labels) || size(object.metadata.labels) " +
+          `!= ${50 + at})`
+      }
+    ]
+    await create(
+      ten,
+      POLICIES,
+      JSON.stringify({
+        metadata: { name: `p-${at}` }, spec: { matchConstraints: { resourceRules: [rule] }, validations }
+      })
+    )
+    await create(
+      ten, POLICIES.replace('policies', 'policybindings'),
+      JSON.stringify({ metadata: { name: `b-${at}` }, spec: { policyName: `p-${at}`, validationActions: ['Deny'] } })
+    )
   }
   for (const work of [MAP, POD]) {
     const [limit = [], without = [], ours = []] = await creates([bare, none, ten], work, scale)
-    report({ work: `create of ${work[0]} without policies, beside no plugins for them`, unit: 'µs at the server', ours: without, limit, most: 1.05 })
-    report({ work: `create of ${work[0]} that ten policies allow, beside none`, unit: 'µs at the server', ours, limit: without, most: 1.15 })
+    report({
+      work: `create of ${work[0]} without policies, beside no plugins for them`,
+      unit: 'µs at the server',
+      ours: without,
+      limit,
+      most: 1.05
+    })
+    report({
+      work: `create of ${work[0]} that ten policies allow, beside none`,
+      unit: 'µs at the server',
+      ours,
+      limit: without,
+      most: 1.15
+    })
   }
 }

@@ -1,4 +1,7 @@
-/** Cost of RBAC: a GET, compared to AlwaysAllow; and a decision in this process, with the default roles alone and with ten thousand bindings. */
+/**
+ * Cost of RBAC: a GET, compared to AlwaysAllow; and a decision in this process, with the default roles alone and with
+ * ten thousand bindings.
+ */
 import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
@@ -17,13 +20,21 @@ const RBAC = '/apis/rbac.authorization.orch.io/v1'
 /** Number of the user's own roles. */
 const OWN = 10
 
-interface Asked { readonly authorizer: Authorizer, readonly post: (url: string, body: object) => Promise<void>, readonly close: () => Promise<void> }
+interface Asked {
+  readonly authorizer: Authorizer
+  readonly post: (url: string, body: object) => Promise<void>
+  readonly close: () => Promise<void>
+}
 
 async function serving (mode: 'AlwaysAllow' | 'RBAC'): Promise<Asked> {
   const app = Fastify()
   let authorizer: Authorizer | undefined
   await app.register(async scope => {
-    await orch(scope, { storage: { kind: 'memory' }, authorization: { modes: [mode] }, authentication: { tokens: 'root,root,1,system:masters\n' } })
+    await orch(scope, {
+      storage: { kind: 'memory' },
+      authorization: { modes: [mode] },
+      authentication: { tokens: 'root,root,1,system:masters\n' }
+    })
     authorizer = loadedServer(scope).orchAuthorization.authorizer
   })
   await app.ready()
@@ -42,7 +53,17 @@ async function serving (mode: 'AlwaysAllow' | 'RBAC'): Promise<Asked> {
 
 const attributes = (verb: string, resource: string): Attributes => ({
   user: { username: 'ann', uid: '1', groups: ['devs', 'system:authenticated'], extra: {} },
-  info: { path: '', isResourceRequest: true, verb, group: '', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' }
+  info: {
+    path: '',
+    isResourceRequest: true,
+    verb,
+    group: '',
+    version: 'v1',
+    resource,
+    subresource: '',
+    namespace: 'default',
+    name: 'x'
+  }
 })
 
 /** Microseconds per decision. */
@@ -58,8 +79,15 @@ async function served (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const first = ends.add(await launch(UNBOUNDED))
   await fill(first, 100)
-  const role = { metadata: { name: 'reader' }, rules: [{ verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods', 'services', 'configmaps'] }] }
-  const binding = { metadata: { name: 'readers' }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'reader' }, subjects: [{ kind: 'Group', name: 'group-b' }] }
+  const role = {
+    metadata: { name: 'reader' },
+    rules: [{ verbs: ['get', 'list', 'watch'], apiGroups: [''], resources: ['pods', 'services', 'configmaps'] }]
+  }
+  const binding = {
+    metadata: { name: 'readers' },
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'Group', name: 'group-b' }]
+  }
   for (const [plural, body] of [['roles', role], ['rolebindings', binding]] as const) {
     const { code } = await call(first.port, 'POST', `${RBAC}/namespaces/default/${plural}`, JSON.stringify(body))
     if (code !== 201) throw new Error(`${plural}: ${code}`)
@@ -68,8 +96,16 @@ async function served (scale: Scale): Promise<void> {
   const ruled = ends.add(await launch([...UNBOUNDED, '--authorization-mode=RBAC'], first.folder))
   const open = ends.add(await launch(UNBOUNDED))
   await fill(open, 100)
-  const costs = await cpuInTurns([ruled, open], scale.rounds, scale.gets, server => gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, 64))
-  report({ work: 'GET, 64 connections, HTTP/1.1, RBAC, beside AlwaysAllow', unit: 'µs of CPU a request', ours: costs.get(ruled) ?? [], limit: costs.get(open) ?? [], most: 1.25 })
+  const costs = await cpuInTurns(
+    [ruled, open], scale.rounds, scale.gets, server => gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, 64)
+  )
+  report({
+    work: 'GET, 64 connections, HTTP/1.1, RBAC, beside AlwaysAllow',
+    unit: 'µs of CPU a request',
+    ours: costs.get(ruled) ?? [],
+    limit: costs.get(open) ?? [],
+    most: 1.25
+  })
 }
 
 export async function authorization (scale: Scale): Promise<void> {
@@ -91,14 +127,25 @@ export async function authorization (scale: Scale): Promise<void> {
   rounds('RBAC with the default roles, refused', 3, attributes('get', 'pods'))
 
   const size = scale.objects * 2
-  await pool(Math.ceil(size / 5), 16, at => ruled.post(`${RBAC}/clusterroles`, { metadata: { name: `role-${at}` }, rules: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['pods', 'services'], resourceNames: ['a', 'b'] }, { verbs: ['*'], apiGroups: ['apps'], resources: ['deployments'] }] }))
+  await pool(Math.ceil(size / 5), 16, at => ruled.post(`${RBAC}/clusterroles`, {
+    metadata: { name: `role-${at}` },
+    rules: [
+      { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods', 'services'], resourceNames: ['a', 'b'] },
+      { verbs: ['*'], apiGroups: ['apps'], resources: ['deployments'] }
+    ]
+  }))
   await pool(size, 16, at => ruled.post(`${RBAC}/namespaces/default/rolebindings`, {
     metadata: { name: `binding-${at}` },
     roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: `role-${Math.floor(at / 5)}` },
     subjects: [{ kind: 'User', name: at < OWN ? 'ann' : `user-${at}` }]
   }))
-  rounds(`RBAC with ${size.toLocaleString('en')} bindings of which the user has ${OWN}, refused`, 6, attributes('get', 'pods'))
-  rounds(`RBAC with ${size.toLocaleString('en')} bindings of which the user has ${OWN}, allowed`, 6, { ...attributes('patch', 'deployments'), info: { ...attributes('patch', 'deployments').info, group: 'apps' } })
+  rounds(
+    `RBAC with ${size.toLocaleString('en')} bindings of which the user has ${OWN}, refused`, 6,
+    attributes('get', 'pods')
+  )
+  rounds(`RBAC with ${size.toLocaleString('en')} bindings of which the user has ${OWN}, allowed`, 6, {
+    ...attributes('patch', 'deployments'), info: { ...attributes('patch', 'deployments').info, group: 'apps' }
+  })
   await open.close()
   await ruled.close()
 }

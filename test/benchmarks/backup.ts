@@ -19,7 +19,10 @@ interface Used { readonly cpu: number, readonly wall: number }
 
 /** Milliseconds, measured by the shell. */
 function used (program: string, ...args: string[]): Used {
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S %R"; time "$@" 2>&1', '-', process.execPath, program, ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(
+    'bash', ['-c', 'TIMEFORMAT="%U %S %R"; time "$@" 2>&1', '-', process.execPath, program, ...args],
+    { encoding: 'utf8' }
+  )
   if (status !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`)
   const [user = NaN, system = NaN, wall = NaN] = stderr.trim().split(' ').map(Number)
   return { cpu: (user + system) * 1000, wall: wall * 1000 }
@@ -52,8 +55,20 @@ export async function backup (scale: Scale): Promise<void> {
         if (limit !== undefined) limits.push(limit)
       }
       const cpu = ours.map(each => each.cpu)
-      report({ work, unit: 'ms of CPU', ours: cpu, ...(limits.length === 0 ? {} : { limit: limits.map(each => each.cpu) }), ...(most === undefined ? {} : { most }) })
-      report({ work: `${work}, on the clock`, unit: 'ms', ours: ours.map(each => each.wall), ...(limits.length === 0 ? {} : { limit: limits.map(each => each.wall) }), ...(bound === undefined ? {} : { bound }) })
+      report({
+        work,
+        unit: 'ms of CPU',
+        ours: cpu,
+        ...(limits.length === 0 ? {} : { limit: limits.map(each => each.cpu) }),
+        ...(most === undefined ? {} : { most })
+      })
+      report({
+        work: `${work}, on the clock`,
+        unit: 'ms',
+        ours: ours.map(each => each.wall),
+        ...(limits.length === 0 ? {} : { limit: limits.map(each => each.wall) }),
+        ...(bound === undefined ? {} : { bound })
+      })
     }
     report({ work: 'size of the snapshot', unit: 'MB', ours: [statSync(join(folder, 'one')).size / 1e6] })
   } finally {
@@ -65,13 +80,21 @@ export async function backup (scale: Scale): Promise<void> {
 /** In order: each uses what earlier ones created. */
 function cases (folder: string, etcd: EtcdProcess, count: number): Case[] {
   const at = (name: string): string => join(folder, name)
-  const without = (name: string): void => { for (const each of [at(name), `${at(name)}-lock`]) rmSync(each, { recursive: true, force: true }) }
+  const without = (name: string): void => {
+    for (const each of [at(name), `${at(name)}-lock`]) rmSync(each, { recursive: true, force: true })
+  }
   const objects = `${count.toLocaleString('en')} objects`
   const command = (...args: string[]) => (): Used => used(CLI, ...args)
   const copy = (): Used => used(BARE, 'copy', at('one'), at('copy'))
   let prefixes = 0
   return [
-    { work: `snapshot of ${objects}, embedded, beside its server`, run: command('snapshot', at('one'), `--data-dir=${at('data')}`, '--force'), bare: copy, most: 4, bound: 5_000 },
+    {
+      work: `snapshot of ${objects}, embedded, beside its server`,
+      run: command('snapshot', at('one'), `--data-dir=${at('data')}`, '--force'),
+      bare: copy,
+      most: 4,
+      bound: 5_000
+    },
     {
       work: `restore of ${objects}, embedded`,
       run: () => { without('restored'); return used(CLI, 'restore', at('one'), `--data-dir=${at('restored')}`) },
@@ -81,8 +104,18 @@ function cases (folder: string, etcd: EtcdProcess, count: number): Case[] {
     },
     { work: `compact of ${objects}, embedded`, run: command('compact', `--data-dir=${at('restored')}`), bound: 15_000 },
     { work: `restore of ${objects}, etcd`, run: () => restoredInto(etcd, at('one'), prefixes++), bound: 60_000 },
-    { work: `snapshot of ${objects}, etcd`, run: command('snapshot', at('two'), `--etcd-servers=${etcd.url}`, '--force'), bare: copy, most: 6, bound: 15_000 },
-    { work: `migration of ${objects} from etcd`, run: () => { without('migrated'); return used(CLI, 'migrate', `--from=${etcd.url}`, `--to=${at('migrated')}`) }, bound: 20_000 }
+    {
+      work: `snapshot of ${objects}, etcd`,
+      run: command('snapshot', at('two'), `--etcd-servers=${etcd.url}`, '--force'),
+      bare: copy,
+      most: 6,
+      bound: 15_000
+    },
+    {
+      work: `migration of ${objects} from etcd`,
+      run: () => { without('migrated'); return used(CLI, 'migrate', `--from=${etcd.url}`, `--to=${at('migrated')}`) },
+      bound: 20_000
+    }
   ]
 }
 

@@ -1,4 +1,7 @@
-/** The cheapest way to back up bytes: `copy FROM TO` with a digest, synced; or `store FROM TO`, which puts the values of a snapshot into lmdb alone, synced. */
+/**
+ * The cheapest way to back up bytes: `copy FROM TO` with a digest, synced; or `store FROM TO`, which puts the values of
+ * a snapshot into lmdb alone, synced.
+ */
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs'
 import { open } from 'lmdb'
@@ -17,8 +20,12 @@ if (what === 'copy') {
   fsyncSync(fd)
   closeSync(fd)
 } else {
-  const table = open<Uint8Array, string>({ path: to, noSubdir: true, encoding: 'binary', noSync: true, eventTurnBatching: false })
-  for await (const objects of (await readSnapshot(chunks)).objects()) await table.batch(() => { for (const { key, value } of objects) void table.put(key, value) })
+  const table = open<Uint8Array, string>({
+    path: to, noSubdir: true, encoding: 'binary', noSync: true, eventTurnBatching: false
+  })
+  for await (const objects of (await readSnapshot(chunks)).objects()) {
+    await table.batch(() => { for (const { key, value } of objects) void table.put(key, value) })
+  }
   await table.close()
   const fd = openSync(to, 'r')
   fsyncSync(fd)

@@ -9,11 +9,17 @@ export const small = Buffer.from(readFileSync(one))
 const large = readFileSync(list)
 export const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
 
-interface Receiver { write: (bytes: Uint8Array) => boolean, end: () => unknown, once: (event: 'drain', then: () => void) => unknown }
+interface Receiver {
+  write: (bytes: Uint8Array) => boolean
+  end: () => unknown
+  once: (event: 'drain', then: () => void) => unknown
+}
 
 export async function sendPieces (receiver: Receiver): Promise<void> {
   for (let at = 0; at < large.length; at += CHUNK_BYTES) {
-    if (!receiver.write(large.subarray(at, at + CHUNK_BYTES))) await new Promise<void>(resolve => { receiver.once('drain', resolve) })
+    if (!receiver.write(large.subarray(at, at + CHUNK_BYTES))) {
+      await new Promise<void>(resolve => { receiver.once('drain', resolve) })
+    }
   }
   receiver.end()
 }

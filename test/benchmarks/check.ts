@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- check`: finds what has become slower. Compares the ratios to the bare limit with those kept in `ratios.json`, because ratios of
- * one run vary far less than figures do. `npm run bench -- check keep` replaces the kept ones.
+ * `npm run bench -- check`: finds what has become slower. Compares the ratios to the bare limit with those kept in
+ * `ratios.json`, because ratios of one run vary far less than figures do. `npm run bench -- check keep` replaces the
+ * kept ones.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Line } from './report.js'
@@ -15,7 +16,10 @@ const TOLERANCE = 1.1
 export type Ratios = Readonly<Record<string, number>>
 
 /** Costs only: elapsed times vary too much. */
-export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(lines.filter(({ ratio, ours }) => ratio !== '' && / of CPU| at the server/.test(ours)).map(({ work, ratio }) => [work, Number(ratio)]))
+export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(
+  lines.filter(({ ratio, ours }) =>
+    ratio !== '' && / of CPU| at the server/.test(ours)).map(({ work, ratio }) => [work, Number(ratio)])
+)
 
 export const keptRatios = (): Ratios => JSON.parse(readFileSync(FILE, 'utf8')) as Ratios
 
@@ -24,7 +28,8 @@ export function keepRatios (ratios: Ratios): void {
 }
 
 /** The smaller ratio of two runs. */
-export const smaller = (one: Ratios, other: Ratios): Ratios => Object.fromEntries(Object.entries(one).map(([work, ratio]) => [work, Math.min(ratio, other[work] ?? ratio)]))
+export const smaller = (one: Ratios, other: Ratios): Ratios =>
+  Object.fromEntries(Object.entries(one).map(([work, ratio]) => [work, Math.min(ratio, other[work] ?? ratio)]))
 
 /** One line for each ratio that is more than a tenth above the kept one, and for each that is no longer measured. */
 export function worse (found: Ratios, kept: Ratios): string[] {

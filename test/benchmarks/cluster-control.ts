@@ -1,4 +1,6 @@
-/** A controller and a scheduler: they make and delete pods at a rate, bind them, count them, and list their addresses. */
+/**
+ * A controller and a scheduler: they make and delete pods at a rate, bind them, count them, and list their addresses.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from '../build.js'
 import { PODS, podSpec } from './pod-objects.js'
@@ -16,8 +18,12 @@ const COUNT_EVERY = 1000
 /** Milliseconds in which something has to go on. */
 const PATIENCE = 120_000
 
-const isReady = ({ status }: Json): boolean => (status.conditions as Json[] | undefined)?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
-const account = (name: string): readonly [user: string, groups: readonly string[]] => [`system:serviceaccount:orch-system:${name}`, ['system:serviceaccounts', 'system:serviceaccounts:orch-system', 'system:authenticated']]
+const isReady = ({ status }: Json): boolean =>
+  (status.conditions as Json[] | undefined)?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+const account = (name: string): readonly [user: string, groups: readonly string[]] => [
+  `system:serviceaccount:orch-system:${name}`,
+  ['system:serviceaccounts', 'system:serviceaccounts:orch-system', 'system:authenticated']
+]
 
 /** The pods of one replica set. */
 export class Control {
@@ -50,12 +56,19 @@ export class Control {
 
   async start (): Promise<void> {
     const pod = { containers: [{ name: 'c', image: 'i' }] }
-    await this.#admin.ask('others', 'POST', SETS, { metadata: { name: NAME }, spec: { replicas: 0, selector: { matchLabels: LABELS }, template: { metadata: { labels: LABELS }, spec: pod } } })
-    await this.#admin.ask('others', 'POST', '/api/v1/namespaces/default/services', { metadata: { name: NAME }, spec: { selector: LABELS, ports: [{ port: 80 }] } })
-    await this.#sets.inform('/api/v1/pods', (type, object) => { this.#count(type, object) })
-    await this.#scheduler.inform('/api/v1/pods?fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed', (type, object) => {
-      if (type !== 'DELETED' && (object['spec'].nodeName ?? '') === '') this.#scheduler.try(this.#bind(object))
+    await this.#admin.ask('others', 'POST', SETS, {
+      metadata: { name: NAME },
+      spec: { replicas: 0, selector: { matchLabels: LABELS }, template: { metadata: { labels: LABELS }, spec: pod } }
     })
+    await this.#admin.ask('others', 'POST', '/api/v1/namespaces/default/services', {
+      metadata: { name: NAME }, spec: { selector: LABELS, ports: [{ port: 80 }] }
+    })
+    await this.#sets.inform('/api/v1/pods', (type, object) => { this.#count(type, object) })
+    await this.#scheduler.inform(
+      '/api/v1/pods?fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed', (type, object) => {
+        if (type !== 'DELETED' && (object['spec'].nodeName ?? '') === '') this.#scheduler.try(this.#bind(object))
+      }
+    )
     this.#sets.try(this.#keepCounts())
   }
 
@@ -74,9 +87,12 @@ export class Control {
     const node = this.#nodes[this.#turn++ % this.#nodes.length] ?? ''
     const { tally } = this.#scheduler
     tally.bound.set(name, performance.now())
-    await this.#scheduler.ask('binding', 'POST', `${PODS}/${name}/binding`, { metadata: { name, uid }, target: { kind: 'Node', name: node } })
+    await this.#scheduler.ask('binding', 'POST', `${PODS}/${name}/binding`, {
+      metadata: { name, uid }, target: { kind: 'Node', name: node }
+    })
     await this.#scheduler.ask('event', 'POST', EVENTS, {
-      metadata: { name: `${name}.scheduled.${uid.slice(0, 8)}` }, involvedObject: { kind: 'Pod', namespace: 'default', name, uid, apiVersion: 'v1' },
+      metadata: { name: `${name}.scheduled.${uid.slice(0, 8)}` },
+      involvedObject: { kind: 'Pod', namespace: 'default', name, uid, apiVersion: 'v1' },
       reason: 'Scheduled', message: `assigned to ${node}`, type: 'Normal', source: { component: 'scheduler' }, count: 1
     })
     tally.events++
@@ -90,28 +106,56 @@ export class Control {
       this.#counted = this.#ready.size
       const set = this.#kept.get(NAME) ?? await this.#sets.ask('get', 'GET', `${SETS}/${NAME}`)
       const status = { replicas: this.#pods.size, readyReplicas: this.#ready.size, availableReplicas: this.#ready.size }
-      this.#kept.set(NAME, await this.#sets.ask('set status', 'PUT', `${SETS}/${NAME}/status`, { ...set, status: { ...status, replicas: Math.max(status.replicas, status.readyReplicas) } }))
-      const all = [...this.#ready].map(([name, address]) => ({ addresses: [address], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace: 'default', name } }))
+      this.#kept.set(
+        NAME,
+        await this.#sets.ask('set status', 'PUT', `${SETS}/${NAME}/status`, {
+          ...set, status: { ...status, replicas: Math.max(status.replicas, status.readyReplicas) }
+        })
+      )
+      const all = [...this.#ready].map(([name, address]) => ({
+        addresses: [address], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace: 'default', name }
+      }))
       const slices = Math.max(Math.ceil(all.length / SLICE), [...this.#kept.keys()].length - 1)
-      for (let at = 0; at < slices; at++) await this.#keepSlice(`${NAME}-${at}`, all.slice(at * SLICE, (at + 1) * SLICE))
+      for (let at = 0; at < slices; at++) {
+        await this.#keepSlice(`${NAME}-${at}`, all.slice(at * SLICE, (at + 1) * SLICE))
+      }
     }
   }
 
   async #keepSlice (name: string, endpoints: Json[]): Promise<void> {
     const before = this.#kept.get(name)
-    if (before !== undefined && JSON.stringify((before['endpoints'] as Json[] | null)?.map(({ targetRef }) => targetRef.name) ?? []) === JSON.stringify(endpoints.map(({ targetRef }) => targetRef.name))) return
-    const slice = { ...before ?? { metadata: { name, labels: { 'orch.io/service-name': NAME } }, addressType: 'IPv4', ports: [{ port: 8080 }] }, endpoints }
-    this.#kept.set(name, await this.#slices.ask('endpoint slice', before === undefined ? 'POST' : 'PUT', before === undefined ? SLICES : `${SLICES}/${name}`, slice))
+    if (before !== undefined &&
+      JSON.stringify(
+        (before['endpoints'] as Json[] | null)?.map(({ targetRef }) => targetRef.name) ?? []
+      ) === JSON.stringify(endpoints.map(({ targetRef }) => targetRef.name))) {
+      return
+    }
+    const slice = {
+      ...before ??
+        { metadata: { name, labels: { 'orch.io/service-name': NAME } }, addressType: 'IPv4', ports: [{ port: 8080 }] },
+      endpoints
+    }
+    this.#kept.set(
+      name,
+      await this.#slices.ask(
+        'endpoint slice', before === undefined ? 'POST' : 'PUT', before === undefined ? SLICES : `${SLICES}/${name}`,
+        slice
+      )
+    )
   }
 
   /** Makes pods at a rate, by the second; resolves when all are ready. */
   async up (count: number, rate: number): Promise<void> {
     const { uid } = (await this.#sets.ask('get', 'GET', `${SETS}/${NAME}`))['metadata'] as { uid: string }
-    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: NAME, uid, controller: true, blockOwnerDeletion: true }]
+    const ownerReferences = [
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: NAME, uid, controller: true, blockOwnerDeletion: true }
+    ]
     const target = this.#ready.size + count
     await paced(count, rate, () => {
       const name = `${NAME}-${this.#made++}`
-      this.#sets.try(this.#sets.ask('create', 'POST', PODS, { metadata: { name, labels: LABELS, ownerReferences }, spec: podSpec(NAME) }))
+      this.#sets.try(this.#sets.ask('create', 'POST', PODS, {
+        metadata: { name, labels: LABELS, ownerReferences }, spec: podSpec(NAME)
+      }))
     })
     await this.#until(() => this.#ready.size >= target)
   }
@@ -119,7 +163,9 @@ export class Control {
   /** Deletes all pods at a rate; resolves when none is left. */
   async down (rate: number): Promise<void> {
     const names = [...this.#pods]
-    await paced(names.length, rate, at => { this.#sets.try(this.#sets.ask('delete', 'DELETE', `${PODS}/${names[at] ?? ''}`)) })
+    await paced(names.length, rate, at => {
+      this.#sets.try(this.#sets.ask('delete', 'DELETE', `${PODS}/${names[at] ?? ''}`))
+    })
     await this.#until(() => this.#pods.size === 0)
     for (const name of names) this.#bound.delete(name)
   }
@@ -141,7 +187,9 @@ export class Control {
     while (!holds()) {
       const state = `${this.#pods.size} pods, ${this.#ready.size} ready`
       if (state !== before) [before, since] = [state, performance.now()]
-      if (performance.now() - since > PATIENCE) throw new Error(`nothing goes on: ${state}; ${this.#sets.tally.faults.slice(0, 5).join('; ')}`)
+      if (performance.now() - since > PATIENCE) {
+        throw new Error(`nothing goes on: ${state}; ${this.#sets.tally.faults.slice(0, 5).join('; ')}`)
+      }
       this.#sets.tally.check()
       await sleep(20)
     }

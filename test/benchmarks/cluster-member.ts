@@ -1,4 +1,7 @@
-/** A program of the simulated cluster: requests and informers over one HTTP/2 connection, as the user of its certificate. */
+/**
+ * A program of the simulated cluster: requests and informers over one HTTP/2 connection, as the user of its
+ * certificate.
+ */
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { certify } from '../../serving/certify.js'
@@ -24,12 +27,19 @@ export class Tally {
   count (what: string): void { this.requests.set(what, (this.requests.get(what) ?? 0) + 1) }
 
   /** A fault ends the run: its figures would mean nothing. @throws Error */
-  check (): void { if (this.faults.length > 0 || this.restarts > 0) throw new Error(`${this.restarts} informers were restarted; ${this.faults.slice(0, 5).join('; ')}`) }
+  check (): void {
+    if (this.faults.length > 0 || this.restarts > 0) {
+      throw new Error(`${this.restarts} informers were restarted; ${this.faults.slice(0, 5).join('; ')}`)
+    }
+  }
 }
 
 const HOUR = 3_600_000
 
-export interface Authority { readonly certificate: string, readonly issue: (user: string, groups: readonly string[]) => { readonly cert: string, readonly key: string } }
+export interface Authority {
+  readonly certificate: string
+  readonly issue: (user: string, groups: readonly string[]) => { readonly cert: string, readonly key: string }
+}
 
 export function authority (): Authority {
   const commonName = 'bench'
@@ -39,7 +49,9 @@ export function authority (): Authority {
   return {
     certificate: own.certificate,
     issue: (user, organizations) => {
-      const { certificate: cert, key } = certify({ commonName: user, organizations, uses: ['client'], from, until, issuer: { commonName, key: own.key } })
+      const { certificate: cert, key } = certify({
+        commonName: user, organizations, uses: ['client'], from, until, issuer: { commonName, key: own.key }
+      })
       return { cert, key }
     }
   }
@@ -69,19 +81,27 @@ export class Member {
     this.tally = tally
     this.over = over
     const credentials = authority.issue(user, groups)
-    this.#open = () => connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, ...credentials }).on('error', () => {})
+    this.#open = () =>
+      connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, ...credentials }).on('error', () => {})
     this.#session = this.#open()
   }
 
   close (): void { this.#session.destroy() }
 
-  /** @param kind for the tally @returns the answer @throws Error if it is a failure other than 429, which is tried again */
+  /**
+   * @param kind for the tally @returns the answer @throws Error if it is a failure other than 429, which is tried again
+   */
   async ask (kind: string, method: string, path: string, body?: object): Promise<Json> {
     for (;;) {
       this.tally.count(kind)
       const sent = body === undefined ? '' : JSON.stringify(body)
       // As clients written in Go send them: a body of unknown length would count as a large one.
-      const about = sent === '' ? {} : { 'content-type': method === 'PATCH' ? STRATEGIC : 'application/json', 'content-length': String(Buffer.byteLength(sent)) }
+      const about = sent === ''
+        ? {}
+        : {
+            'content-type': method === 'PATCH' ? STRATEGIC : 'application/json',
+            'content-length': String(Buffer.byteLength(sent))
+          }
       const { headers, text } = await this.#send({ ':method': method, ':path': path, ...about }, sent)
       const code = headers[':status'] ?? 0
       if (code < 400) return JSON.parse(text) as Json
@@ -96,7 +116,10 @@ export class Member {
     work.catch((error: unknown) => { if (!this.over.aborted) this.tally.faults.push(String(error)) })
   }
 
-  #send (headers: Record<string, string>, body: string, data?: (text: string) => void): Promise<{ readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }, readonly text: string }> {
+  #send (headers: Record<string, string>, body: string, data?: (text: string) => void): Promise<{
+    readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }
+    readonly text: string
+  }> {
     if (this.#session.closed || this.#session.destroyed) this.#session = this.#open()
     return new Promise((resolve, reject) => {
       let text = ''
@@ -105,7 +128,9 @@ export class Member {
       if (body !== '') stream.end(body)
       stream.setEncoding('utf8')
       stream.on('response', got => { answer = got })
-      stream.on('data', (piece: string) => { if (data !== undefined && answer[':status'] as unknown === 200) data(piece); else text += piece })
+      stream.on('data', (piece: string) => {
+        if (data !== undefined && answer[':status'] as unknown === 200) data(piece); else text += piece
+      })
       stream.on('error', reject)
       stream.on('close', () => { resolve({ headers: answer, text }) })
     })
@@ -128,7 +153,9 @@ export class Member {
       let rest = ''
       let isLost = false
       this.tally.count('watch')
-      const { headers } = await this.#send({ ':path': `${path}${path.includes('?') ? '&' : '?'}watch=1&allowWatchBookmarks=true&resourceVersion=${version}` }, '', piece => {
+      const { headers } = await this.#send({
+        ':path': `${path}${path.includes('?') ? '&' : '?'}watch=1&allowWatchBookmarks=true&resourceVersion=${version}`
+      }, '', piece => {
         const lines = (rest + piece).split('\n')
         rest = lines.pop() ?? ''
         for (const line of lines) {

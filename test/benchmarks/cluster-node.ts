@@ -1,4 +1,7 @@
-/** A simulated node agent: it registers, renews its lease, reports its status, and runs the pods that are bound to it in name. */
+/**
+ * A simulated node agent: it registers, renews its lease, reports its status, and runs the pods that are bound to it in
+ * name.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from '../build.js'
 import { PODS } from './pod-objects.js'
@@ -16,12 +19,28 @@ const condition = (type: string, status: string): Json => ({ type, status, lastT
 
 /** Of a pod that is being started: what a node agent says of it in three patches. */
 function states (address: string): Json[] {
-  const containers = (state: Json, ready: boolean): Json[] => ['app', 'proxy'].map(name => ({ name, image: `registry.example.com/team/${name}:v1`, imageID: '', restartCount: 0, ready, started: ready, state }))
+  const containers = (state: Json, ready: boolean): Json[] => ['app', 'proxy'].map(name => ({
+    name, image: `registry.example.com/team/${name}:v1`, imageID: '', restartCount: 0, ready, started: ready, state
+  }))
   const common = { hostIP: '10.0.0.1', startTime: now() }
   return [
-    { ...common, phase: 'Pending', conditions: [condition('Initialized', 'True'), condition('Ready', 'False')], containerStatuses: containers({ waiting: { reason: 'ContainerCreating' } }, false) },
-    { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions: [condition('PodReadyToStartContainers', 'True')], containerStatuses: containers({ running: { startedAt: now() } }, false) },
-    { conditions: [condition('Ready', 'True'), condition('ContainersReady', 'True')], containerStatuses: containers({ running: { startedAt: now() } }, true) }
+    {
+      ...common,
+      phase: 'Pending',
+      conditions: [condition('Initialized', 'True'), condition('Ready', 'False')],
+      containerStatuses: containers({ waiting: { reason: 'ContainerCreating' } }, false)
+    },
+    {
+      phase: 'Running',
+      podIP: address,
+      podIPs: [{ ip: address }],
+      conditions: [condition('PodReadyToStartContainers', 'True')],
+      containerStatuses: containers({ running: { startedAt: now() } }, false)
+    },
+    {
+      conditions: [condition('Ready', 'True'), condition('ContainersReady', 'True')],
+      containerStatuses: containers({ running: { startedAt: now() } }, true)
+    }
   ]
 }
 
@@ -51,7 +70,9 @@ export class NodeAgent {
     const { name } = this
     await member.ask('register', 'POST', '/api/v1/nodes', { metadata: { name, labels: { 'orch.io/hostname': name } } })
     await member.ask('node status', 'PATCH', `/api/v1/nodes/${name}/status`, this.#status())
-    const lease = await member.ask('lease', 'POST', LEASES, { metadata: { name }, spec: { holderIdentity: name, leaseDurationSeconds: 40 } })
+    const lease = await member.ask('lease', 'POST', LEASES, {
+      metadata: { name }, spec: { holderIdentity: name, leaseDurationSeconds: 40 }
+    })
     await Promise.all([
       member.inform(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`, () => {}),
       member.inform('/api/v1/services', () => {}),
@@ -65,7 +86,9 @@ export class NodeAgent {
     let held = lease
     for (let wait = LEASE_EVERY * Math.random(); ; wait = LEASE_EVERY) {
       await sleep(wait, undefined, { signal: this.#member.over })
-      held = await this.#member.ask('lease', 'PUT', `${LEASES}/${this.name}`, { ...held, spec: { ...held['spec'] as Json, renewTime: new Date().toISOString().replace('Z', '000Z') } })
+      held = await this.#member.ask('lease', 'PUT', `${LEASES}/${this.name}`, {
+        ...held, spec: { ...held['spec'] as Json, renewTime: new Date().toISOString().replace('Z', '000Z') }
+      })
     }
   }
 
@@ -77,8 +100,16 @@ export class NodeAgent {
   }
 
   #status (): Json {
-    const conditions = ['MemoryPressure', 'DiskPressure', 'PIDPressure'].map(type => ({ ...condition(type, 'False'), lastHeartbeatTime: now() }))
-    return { status: { capacity: { cpu: '8', memory: '32Gi', pods: '110' }, allocatable: { cpu: '8', memory: '31Gi', pods: '110' }, conditions: [...conditions, { ...condition('Ready', 'True'), lastHeartbeatTime: now() }] } }
+    const conditions = [
+      'MemoryPressure', 'DiskPressure', 'PIDPressure'
+    ].map(type => ({ ...condition(type, 'False'), lastHeartbeatTime: now() }))
+    return {
+      status: {
+        capacity: { cpu: '8', memory: '32Gi', pods: '110' },
+        allocatable: { cpu: '8', memory: '31Gi', pods: '110' },
+        conditions: [...conditions, { ...condition('Ready', 'True'), lastHeartbeatTime: now() }]
+      }
+    }
   }
 
   #heard (type: string, pod: Json): void {
@@ -103,9 +134,13 @@ export class NodeAgent {
     const member = this.#member
     if (!this.#readsBundle) {
       this.#readsBundle = true
-      await member.inform('/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dorch-root-ca.crt', () => {})
+      await member.inform(
+        '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dorch-root-ca.crt', () => {}
+      )
     }
-    await member.ask('token', 'POST', '/api/v1/namespaces/default/serviceaccounts/default/token', { spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid } } })
+    await member.ask('token', 'POST', '/api/v1/namespaces/default/serviceaccounts/default/token', {
+      spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid } }
+    })
     for (const [at, status] of states(nextAddress()).entries()) {
       await this.#event(pod, ['Pulled', 'Created', 'Started'][at] ?? '')
       await member.ask('get', 'GET', `${PODS}/${name}`)
@@ -123,8 +158,10 @@ export class NodeAgent {
   async #event (pod: Json, reason: string): Promise<void> {
     const { name, namespace, uid } = pod['metadata'] as { name: string, namespace: string, uid: string }
     await this.#member.ask('event', 'POST', EVENTS, {
-      metadata: { name: `${name}.${reason.toLowerCase()}.${uid.slice(0, 8)}` }, involvedObject: { kind: 'Pod', namespace, name, uid, apiVersion: 'v1' },
-      reason, message: `${reason} container app`, type: 'Normal', source: { component: 'node-agent', host: this.name }, firstTimestamp: now(), lastTimestamp: now(), count: 1
+      metadata: { name: `${name}.${reason.toLowerCase()}.${uid.slice(0, 8)}` },
+      involvedObject: { kind: 'Pod', namespace, name, uid, apiVersion: 'v1' },
+      reason, message: `${reason} container app`, type: 'Normal', source: { component: 'node-agent', host: this.name },
+      firstTimestamp: now(), lastTimestamp: now(), count: 1
     })
     this.#member.tally.events++
   }

@@ -1,7 +1,7 @@
 /**
- * A cluster: simulated node agents with their leases, status and informers, and a controller and a scheduler that bring pods up and down. Who
- * asks what, and how often, is as measured in a real cluster: of an idle one most requests are leases, of a rollout status patches, reads of
- * pods and events.
+ * A cluster: simulated node agents with their leases, status and informers, and a controller and a scheduler that bring
+ * pods up and down. Who asks what, and how often, is as measured in a real cluster: of an idle one most requests are
+ * leases, of a rollout status patches, reads of pods and events.
  */
 import { setMaxListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,13 +36,16 @@ export interface Cluster {
 
 /** Starts a server with so many nodes. */
 /** @param more further flags of Node for the server, whose process then is its own */
-export async function startCluster (ends: Ends, count: number, store: 'embedded' | 'etcd', more: readonly string[] = []): Promise<Cluster> {
+export async function startCluster (
+  ends: Ends, count: number, store: 'embedded' | 'etcd', more: readonly string[] = []
+): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-cluster-'))
   ends.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const clients = authority()
   writeFileSync(join(folder, 'ca.crt'), clients.certificate)
   const flags = [
-    '--emulated-version=1.36', `--client-ca-file=${join(folder, 'ca.crt')}`, '--authorization-mode=Node,RBAC', '--enable-admission-plugins=NodeRestriction', '--event-ttl=3h', '--v=0',
+    '--emulated-version=1.36', `--client-ca-file=${join(folder, 'ca.crt')}`, '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction', '--event-ttl=3h', '--v=0',
     ...store === 'etcd' ? [`--etcd-servers=${(await startEtcd(ends)).url}`] : []
   ]
   const server = ends.add(more.length === 0 ? await launch(flags) : await launchApart(flags, undefined, more))
@@ -58,7 +61,9 @@ export async function startCluster (ends: Ends, count: number, store: 'embedded'
   })
   await control.start()
   const before = memory(server, 'RssAnon')
-  for (let at = 0; at < count; at += AT_ONCE) await Promise.all(agents.slice(at, at + AT_ONCE).map(async agent => { await agent.start() }))
+  for (let at = 0; at < count; at += AT_ONCE) {
+    await Promise.all(agents.slice(at, at + AT_ONCE).map(async agent => { await agent.start() }))
+  }
   const check = async (): Promise<void> => {
     tally.check()
     const stored = await control.events()
@@ -74,7 +79,10 @@ function requestsOf ({ requests }: Tally, work: string): string[] {
   const all = [...requests].toSorted(([, a], [, b]) => b - a)
   requests.clear()
   const sum = all.reduce((total, [, times]) => total + times, 0)
-  return [work, sum.toLocaleString('en'), all.slice(0, 6).map(([kind, times]) => `${kind} ${figure(100 * times / sum)} %`).join(', ')]
+  return [
+    work, sum.toLocaleString('en'),
+    all.slice(0, 6).map(([kind, times]) => `${kind} ${figure(100 * times / sum)} %`).join(', ')
+  ]
 }
 
 /** Microseconds of CPU of a GET from a bare server in the reference run, see docs/performance.md. */

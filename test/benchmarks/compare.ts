@@ -5,10 +5,13 @@ import { cpu, type Child } from './process.js'
 export const firstRound = (rounds: number): number => rounds > 1 ? 0 : 1
 
 /**
- * The results of `measure` for each party, by round; the first round warms up and is not counted, unless there is one alone, whose figures mean
- * nothing. Every other round has the reverse order, so that no party profits from its position.
+ * The results of `measure` for each party, by round; the first round warms up and is not counted, unless there is one
+ * alone, whose figures mean nothing. Every other round has the reverse order, so that no party profits from its
+ * position.
  */
-export async function inTurns<Party, Value = number> (parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<Value>): Promise<Map<Party, Value[]>> {
+export async function inTurns<Party, Value = number> (
+  parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<Value>
+): Promise<Map<Party, Value[]>> {
   const found = new Map(parties.map(party => [party, [] as Value[]]))
   for (let round = firstRound(rounds); round <= rounds; round++) {
     for (const party of round % 2 === 0 ? parties : parties.toReversed()) {
@@ -20,7 +23,9 @@ export async function inTurns<Party, Value = number> (parties: readonly Party[],
 }
 
 /** Microseconds of CPU per unit, for each server. */
-export async function cpuInTurns<Party extends Child> (parties: readonly Party[], rounds: number, units: number, work: (party: Party) => Promise<void>): Promise<Map<Party, number[]>> {
+export async function cpuInTurns<Party extends Child> (
+  parties: readonly Party[], rounds: number, units: number, work: (party: Party) => Promise<void>
+): Promise<Map<Party, number[]>> {
   return await inTurns(parties, rounds, async party => {
     const before = cpu(party)
     await work(party)

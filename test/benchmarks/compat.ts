@@ -1,4 +1,7 @@
-/** GET of one object under public names, `--compat-names`, beside the same without the flag: an object with such names, and one without; and what the first GET after a change costs. */
+/**
+ * GET of one object under public names, `--compat-names`, beside the same without the flag: an object with such names,
+ * and one without; and what the first GET after a change costs.
+ */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call, gets } from './http1.js'
@@ -20,14 +23,27 @@ async function sent (server: Child, method: string, path: string, body: string):
 
 export async function compatNames (scale: Scale): Promise<void> {
   await using ends = new Ends()
-  const [renamed, plain] = [ends.add(await launch(['--compat-names', '--emulated-version=1.24', ...UNBOUNDED])), ends.add(await launch(UNBOUNDED))]
+  const [renamed, plain] = [
+    ends.add(await launch(['--compat-names', '--emulated-version=1.24', ...UNBOUNDED])),
+    ends.add(await launch(UNBOUNDED))
+  ]
   for (const server of [renamed, plain]) {
     await fill(server, 100)
     await sent(server, 'POST', PODS, pod('web'))
   }
-  for (const [what, path] of [['a config map', `${CONFIGS}/${key(7)}`], ['a pod with such names', `${PODS}/web`]] as const) {
-    const costs = await cpuInTurns([renamed, plain], scale.rounds, scale.gets, server => gets(server.port, path, scale.gets, 64))
-    report({ work: `GET ${what}, 64 connections, HTTP/1.1, public names beside none`, unit: UNIT, ours: costs.get(renamed) ?? [], limit: costs.get(plain) ?? [], most: 1.1 })
+  for (const [what, path] of [
+    ['a config map', `${CONFIGS}/${key(7)}`], ['a pod with such names', `${PODS}/web`]
+  ] as const) {
+    const costs = await cpuInTurns(
+      [renamed, plain], scale.rounds, scale.gets, server => gets(server.port, path, scale.gets, 64)
+    )
+    report({
+      work: `GET ${what}, 64 connections, HTTP/1.1, public names beside none`,
+      unit: UNIT,
+      ours: costs.get(renamed) ?? [],
+      limit: costs.get(plain) ?? [],
+      most: 1.1
+    })
   }
   const first: number[] = []
   const changes = Math.min(CHANGES, scale.gets)

@@ -1,7 +1,7 @@
 /**
- * Cost of serving by several processes, compared to one: CPU of all of them per unit of work, because the load generators share the machine's
- * cores; how evenly connections are spread; memory of a further process, and how much later the server is ready. The capacity of machines with more
- * cores follows from the costs.
+ * Cost of serving by several processes, compared to one: CPU of all of them per unit of work, because the load
+ * generators share the machine's cores; how evenly connections are spread; memory of a further process, and how much
+ * later the server is ready. The capacity of machines with more cores follows from the costs.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { inTurns } from './compare.js'
@@ -49,7 +49,14 @@ async function launchAll (count: number, flags: readonly string[], embedded: boo
   const kept = children === '' ? [] : children.split(' ').map(child => ({ process: { pid: Number(child) } }))
   const [store, ...others] = kept // the supervisor starts the store first
   const own = count > 1 && embedded
-  return { ...server, count, allMs, all: [server, ...kept], serving: count === 1 ? [server] : own ? others : kept, store: own ? store : undefined }
+  return {
+    ...server,
+    count,
+    allMs,
+    all: [server, ...kept],
+    serving: count === 1 ? [server] : own ? others : kept,
+    store: own ? store : undefined
+  }
 }
 
 /** Number of serving processes that report metrics. */
@@ -62,7 +69,9 @@ async function processesIn ({ port }: Launched): Promise<number> {
 async function metrics (port: number): Promise<{ readonly body: string }> {
   const connection = await Http1Connection.open(port)
   const parts: Buffer[] = []
-  await new Promise<void>((resolve, reject) => { connection.send('GET', '/metrics', { data: piece => { parts.push(piece) }, end: resolve, fail: reject }) })
+  await new Promise<void>((resolve, reject) => {
+    connection.send('GET', '/metrics', { data: piece => { parts.push(piece) }, end: resolve, fail: reject })
+  })
   connection.close()
   return { body: Buffer.concat(parts).toString() }
 }
@@ -92,14 +101,21 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<Rea
   await using ends = new Ends()
   const etcd = store === 'etcd' ? await startEtcd(ends) : undefined
   const servers: Server[] = []
-  for (const count of scale.processes) servers.push(ends.add(await launchAll(count, etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`, `--etcd-prefix=/cores-${count}`], etcd === undefined)))
+  for (const count of scale.processes) {
+    servers.push(ends.add(await launchAll(
+      count, etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`, `--etcd-prefix=/cores-${count}`],
+      etcd === undefined
+    )))
+  }
   const [one, ...several] = servers
   const started = new Map(servers.map(({ count, startMs }) => [count, startMs]))
   if (one === undefined) return started
   for (const server of servers) await fill(server, scale.objects)
 
   const costs = new Map<string, ReadonlyMap<Server, number[]>>()
-  const compare = async (work: string, units: number, most: number, run: (server: Server) => Promise<unknown>): Promise<void> => {
+  const compare = async (
+    work: string, units: number, most: number, run: (server: Server) => Promise<unknown>
+  ): Promise<void> => {
     // As warm as a single process is after its first round: V8 optimizes frequent code in each process.
     for (const server of several) for (let round = 1; round < server.count; round++) await run(server)
     const found = await inTurns(servers, scale.rounds, async server => {
@@ -108,10 +124,20 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<Rea
       return (cpuOf(server.all) - before) * 1000 / units
     })
     costs.set(work, found)
-    for (const server of several) report({ work: `${work}, ${store}, ${server.count} processes beside one`, unit: 'µs of CPU', ours: found.get(server) ?? [], limit: found.get(one) ?? [], most })
+    for (const server of several) {
+      report({
+        work: `${work}, ${store}, ${server.count} processes beside one`,
+        unit: 'µs of CPU',
+        ours: found.get(server) ?? [],
+        limit: found.get(one) ?? [],
+        most
+      })
+    }
   }
-  await compare('GET, 64 connections', scale.gets, 1.1, server => gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, CONNECTIONS))
-  await compare('LIST of all, 4 connections', scale.lists, 1.1, server => pool(scale.lists, 4, async () => { await call(server.port, 'GET', CONFIGS) }))
+  await compare('GET, 64 connections', scale.gets, 1.1, server =>
+    gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, CONNECTIONS))
+  await compare('LIST of all, 4 connections', scale.lists, 1.1, server =>
+    pool(scale.lists, 4, async () => { await call(server.port, 'GET', CONFIGS) }))
   let names = 0
   const storeShare: number[] = []
   await compare('create, 64 writers', scale.writes, store === 'embedded' ? 1.35 : 1.1, async server => {
@@ -124,28 +150,54 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<Rea
   })
   const watched = new Map<Server, Watching>()
   for (const server of servers) watched.set(server, await watchOurs(server, 1, scale.watchers, scale.burst))
-  await compare(`burst of events to ${scale.watchers.toLocaleString('en')} watches, each`, scale.watchers * scale.burst, 1.1, async server => {
-    const { watchers, cause } = watched.get(server) ?? {}
-    await watchers?.expect(scale.burst, async () => { if (cause !== undefined) await pool(scale.burst, CONNECTIONS, cause) })
-  })
+  await compare(
+    `burst of events to ${scale.watchers.toLocaleString('en')} watches, each`, scale.watchers * scale.burst, 1.1,
+    async server => {
+      const { watchers, cause } = watched.get(server) ?? {}
+      await watchers?.expect(scale.burst, async () => {
+        if (cause !== undefined) await pool(scale.burst, CONNECTIONS, cause)
+      })
+    }
+  )
   for (const { watchers } of watched.values()) watchers.close()
   for (const server of servers) hangUp(server.port)
 
-  for (const server of several) report({ work: `share of ${CONNECTIONS} connections, ${server.count} processes, ${store}, beside the mean`, unit: '% at most', ours: [await spread(server) * 100], bound: 20 })
+  for (const server of several) {
+    report({
+      work: `share of ${CONNECTIONS} connections, ${server.count} processes, ${store}, beside the mean`,
+      unit: '% at most',
+      ours: [await spread(server) * 100],
+      bound: 20
+    })
+  }
   const [two, four] = several
-  if (two !== undefined && four !== undefined) report({ work: `a further process, ${store}, with ${scale.objects.toLocaleString('en')} objects and more`, unit: 'MB', ours: [(memoryOf(four.serving) - memoryOf(two.serving)) / (four.count - two.count)], limit: [memoryOf(one.all)] })
+  if (two !== undefined && four !== undefined) {
+    report({
+      work: `a further process, ${store}, with ${scale.objects.toLocaleString('en')} objects and more`,
+      unit: 'MB',
+      ours: [(memoryOf(four.serving) - memoryOf(two.serving)) / (four.count - two.count)],
+      limit: [memoryOf(one.all)]
+    })
+  }
   capacity(store, costs, storeShare)
   return started
 }
 
-/** Requests per second of a machine whose cores do nothing else: the serving processes share all cores but one, and the store is one process. */
-function capacity (store: string, costs: ReadonlyMap<string, ReadonlyMap<Server, number[]>>, storeShare: readonly number[]): void {
+/**
+ * Requests per second of a machine whose cores do nothing else: the serving processes share all cores but one, and the
+ * store is one process.
+ */
+function capacity (
+  store: string, costs: ReadonlyMap<string, ReadonlyMap<Server, number[]>>, storeShare: readonly number[]
+): void {
   const rows = [...costs].map(([work, found]) => {
     const [, last] = [...found].findLast(([{ count }]) => count > 1) ?? []
     const cost = median(last ?? [])
     const atStore = work.startsWith('create') ? median(storeShare) || 0 : 0
     return [work, ...[1, ...MACHINES].map(cores => {
-      const rate = cores === 1 ? 1e6 / median([...found.values()][0] ?? []) : Math.min((cores - 1) * 1e6 / (cost - atStore), atStore === 0 ? Infinity : 1e6 / atStore)
+      const rate = cores === 1
+        ? 1e6 / median([...found.values()][0] ?? [])
+        : Math.min((cores - 1) * 1e6 / (cost - atStore), atStore === 0 ? Infinity : 1e6 / atStore)
       return figure(rate)
     })]
   })
@@ -162,7 +214,13 @@ async function startTimes (scale: Scale, before: ReadonlyMap<number, number>): P
     await server.stop()
     return server.startMs
   })
-  report({ work: `start to /readyz, ${most} processes beside one`, unit: 'ms', ours: found.get(most) ?? [], limit: found.get(one) ?? [], most: 1.6 })
+  report({
+    work: `start to /readyz, ${most} processes beside one`,
+    unit: 'ms',
+    ours: found.get(most) ?? [],
+    limit: found.get(one) ?? [],
+    most: 1.6
+  })
 }
 
 export async function cores (scale: Scale): Promise<void> {

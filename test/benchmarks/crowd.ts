@@ -33,7 +33,9 @@ class Watched {
   async change (namespace: string): Promise<void> {
     const watchers = namespace === QUIET ? this.few : this.many
     await watchers.expect(1, async () => {
-      const { code } = await call(this.child.port, 'PUT', `${configs(namespace)}/watched`, object('watched', false, 2000 + this.#changes++ % 40))
+      const { code } = await call(
+        this.child.port, 'PUT', `${configs(namespace)}/watched`, object('watched', false, 2000 + this.#changes++ % 40)
+      )
       if (code !== 200) throw new Error(`update answered ${code}`)
     })
   }
@@ -61,11 +63,22 @@ export async function crowd (scale: Scale): Promise<void> {
   const many = scale.crowd.toLocaleString('en')
   const unit = 'µs of CPU a change'
   const [one = [], oneOfMany = []] = await perChange([alone, crowded], QUIET, scale.events * 10)
-  report({ work: `one watches, ${many} watch another namespace, beside one alone`, unit, ours: oneOfMany, limit: one, most: 1.25 })
+  report({
+    work: `one watches, ${many} watch another namespace, beside one alone`,
+    unit,
+    ours: oneOfMany,
+    limit: one,
+    most: 1.25
+  })
   await alone.open(BUSY, scale.watchers)
   const [thousand = []] = await perChange([alone], BUSY, scale.events)
   const [all = []] = await perChange([crowded], BUSY, Math.ceil(scale.events / 4))
-  const row = (watchers: number, costs: readonly number[]): string[] => [watchers.toLocaleString('en'), figure(median(costs)), figure(median(costs) / watchers)]
-  out.print(table(['Watchers', 'µs of CPU a change', 'µs of CPU a delivery'], [row(1, one), row(scale.watchers, thousand), row(scale.crowd, all)]))
+  const row = (watchers: number, costs: readonly number[]): string[] => [
+    watchers.toLocaleString('en'), figure(median(costs)), figure(median(costs) / watchers)
+  ]
+  out.print(table(
+    ['Watchers', 'µs of CPU a change', 'µs of CPU a delivery'],
+    [row(1, one), row(scale.watchers, thousand), row(scale.crowd, all)]
+  ))
   for (const watched of [alone, crowded]) watched.close()
 }

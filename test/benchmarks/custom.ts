@@ -1,4 +1,7 @@
-/** Custom resources compared to ConfigMaps of the same size, and the cost of definitions: to install, to keep and to start with. */
+/**
+ * Custom resources compared to ConfigMaps of the same size, and the cost of definitions: to install, to keep and to
+ * start with.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,20 +24,46 @@ const PATCH = 'application/merge-patch+json'
 const SPEC = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, [
   { type: 'string', description: 'Something that an operator would like to know about this field.' },
   { type: 'integer', minimum: 0 },
-  { type: 'object', properties: { name: { type: 'string' }, list: { type: 'array', items: { type: 'object', properties: { key: { type: 'string' }, on: { type: 'boolean' } } } } } }
+  {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      list: {
+        type: 'array', items: { type: 'object', properties: { key: { type: 'string' }, on: { type: 'boolean' } } }
+      }
+    }
+  }
 ][at % 3]]))
-const SCHEMA = { type: 'object', properties: { spec: { type: 'object', properties: SPEC }, data: { type: 'object', additionalProperties: { type: 'string' } } } }
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: SPEC }, data: { type: 'object', additionalProperties: { type: 'string' } }
+  }
+}
 
 const definition = (at: number, more: object = {}): object => ({
   metadata: { name: `widgets${at}.example.com` },
-  spec: { group: 'example.com', scope: 'Namespaced', names: { plural: `widgets${at}`, kind: `Widget${at}` }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...more }] }
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: `widgets${at}`, kind: `Widget${at}` },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...more }]
+  }
 })
 
 const typed = (url: string): object =>
   url === WIDGETS ? { apiVersion: 'example.com/v1', kind: 'Widget0' } : { apiVersion: 'v1', kind: 'ConfigMap' }
 
-async function call (app: FastifyInstance, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Promise<number> {
-  const { statusCode } = await app.inject({ method, url, ...(payload === undefined ? {} : { payload, headers: { 'content-type': method === 'PATCH' ? PATCH : 'application/json' } }) })
+async function call (
+  app: FastifyInstance, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object
+): Promise<number> {
+  const { statusCode } = await app.inject({
+    method,
+    url,
+    ...(payload === undefined
+      ? {}
+      : { payload, headers: { 'content-type': method === 'PATCH' ? PATCH : 'application/json' } })
+  })
   return statusCode
 }
 
@@ -62,7 +91,9 @@ export async function custom (scale: Scale): Promise<void> {
   const app = await serving({ kind: 'memory' })
   await call(app, 'POST', DEFINITIONS, definition(0))
   await installed(app, 0)
-  const work: ReadonlyArray<readonly [string, number, (url: string, round: number) => (at: number) => Promise<number>]> = [
+  const work: ReadonlyArray<readonly [
+    string, number, (url: string, round: number) => (at: number) => Promise<number>
+  ]> = [
     [
       'create', 1.5,
       (url, round) => at => call(app, 'POST', url, { ...typed(url), metadata: { name: `o${round}-${at}` }, data: DATA })
@@ -80,7 +111,13 @@ export async function custom (scale: Scale): Promise<void> {
         if (round > 0) costs.push(spent) // the first warms up
       }
     }
-    report({ work: `${name} of a custom object, beside a ConfigMap of the same size`, unit: 'µs of CPU a request', ours, limit, most: bound })
+    report({
+      work: `${name} of a custom object, beside a ConfigMap of the same size`,
+      unit: 'µs of CPU a request',
+      ours,
+      limit,
+      most: bound
+    })
   }
   await app.close()
   await selected(scale)
@@ -106,7 +143,13 @@ async function selected ({ rounds, objects, lists }: Scale): Promise<void> {
       if (round > 0) costs.push(spent)
     }
   }
-  report({ work: `LIST of 10 among ${objects} custom objects by a selectable field, beside one by a label`, unit: 'µs of CPU a request', ours, limit, most: 1.1 })
+  report({
+    work: `LIST of 10 among ${objects} custom objects by a selectable field, beside one by a label`,
+    unit: 'µs of CPU a request',
+    ours,
+    limit,
+    most: 1.1
+  })
   await app.close()
 }
 
@@ -124,14 +167,18 @@ async function definitions (scale: Scale): Promise<void> {
   const before = heap()
   const each = await cost(count, at => call(first, 'POST', DEFINITIONS, definition(at + 2)))
   await installed(first, count + 1)
-  report({ work: `each of ${count} definitions, its create and its status included`, unit: 'ms of CPU', ours: [each / 1000] })
+  report({
+    work: `each of ${count} definitions, its create and its status included`, unit: 'ms of CPU', ours: [each / 1000]
+  })
   await sleep(1000)
   report({ work: 'a definition that is idle', unit: 'KB of heap', ours: [(heap() - before) / count / 1024], bound: 60 })
   await first.close()
   const started = performance.now()
   const second = await serving(storage)
   await installed(second, count + 1)
-  report({ work: `start in process with ${count} definitions`, unit: 'ms', ours: [performance.now() - started], bound: 3000 })
+  report({
+    work: `start in process with ${count} definitions`, unit: 'ms', ours: [performance.now() - started], bound: 3000
+  })
   await second.close()
   rmSync(folder, { recursive: true, force: true })
 }

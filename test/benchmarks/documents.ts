@@ -11,7 +11,12 @@ const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const WORK = [
   { work: 'first /openapi/v2, JSON', path: '/openapi/v2', accept: 'application/json', bound: 300 },
   { work: 'first /openapi/v2, protobuf', path: '/openapi/v2', accept: PROTOBUF, bound: 300 },
-  { work: 'first /openapi/v3, with the hashes of all its documents', path: '/openapi/v3', accept: 'application/json', bound: 300 }
+  {
+    work: 'first /openapi/v3, with the hashes of all its documents',
+    path: '/openapi/v3',
+    accept: 'application/json',
+    bound: 300
+  }
 ] as const
 
 export async function documents (scale: Scale): Promise<void> {
@@ -41,7 +46,9 @@ const DISCOVERY = 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDisco
 /** Definitions of a group. */
 const A_GROUP = 10
 
-function definition (at: number, shortName: string): { readonly name: string, readonly body: (version?: string) => string } {
+function definition (
+  at: number, shortName: string
+): { readonly name: string, readonly body: (version?: string) => string } {
   const [group, plural] = [`g${Math.floor(at / A_GROUP)}.example.com`, `things${at}`]
   const name = `${plural}.${group}`
   return {
@@ -76,14 +83,21 @@ async function discovery (scale: Scale): Promise<void> {
   for (let round = 0; round < scale.rounds; round++) {
     const at = round % count
     const { name, body } = definition(at, `u${at}`)
-    const version = /"resourceVersion":"(\d+)"/.exec((await call(server.port, 'GET', `${DEFINITIONS}/${name}`)).body())?.[1]
+    const version = /"resourceVersion":"(\d+)"/.exec((await call(
+      server.port, 'GET', `${DEFINITIONS}/${name}`
+    )).body())?.[1]
     const { code } = await call(server.port, 'PUT', `${DEFINITIONS}/${name}`, body(version))
     if (code !== 200) throw new Error(`a change was answered ${code}`)
     changed.push(await ask())
     same.push(await ask())
   }
   const work = `discovery of ${count.toLocaleString('en')} definitions`
-  report({ work: `${work}, after a change of one, beyond the next request`, unit: 'ms of CPU', ours: changed.map((cost, at) => cost - (same[at] ?? 0)), bound: 5 })
+  report({
+    work: `${work}, after a change of one, beyond the next request`,
+    unit: 'ms of CPU',
+    ours: changed.map((cost, at) => cost - (same[at] ?? 0)),
+    bound: 5
+  })
   report({ work: `${work}, the next request`, unit: 'ms of CPU', ours: same })
 }
 

@@ -1,4 +1,7 @@
-/** Sends that many concurrent eager lists endlessly, in a process of its own: `elephant.js PORT PATH LISTS`. Notifies its parent when it has begun. */
+/**
+ * Sends that many concurrent eager lists endlessly, in a process of its own: `elephant.js PORT PATH LISTS`. Notifies
+ * its parent when it has begun.
+ */
 import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -15,14 +15,22 @@ const WRITERS = 16
 const KEYS = [{ name: 'one', secret: Buffer.alloc(32, 1).toString('base64') }]
 const TEXT = Buffer.alloc(2048, 'x').toString('base64')
 
-const secret = (name: string): string => JSON.stringify({ metadata: { name, labels: { app: 'bench' } }, data: { text: TEXT } })
+const secret = (name: string): string =>
+  JSON.stringify({ metadata: { name, labels: { app: 'bench' } }, data: { text: TEXT } })
 
 export async function encryption (scale: Scale): Promise<void> {
   for (const [provider, most] of [['aesgcm', 1.1], ['secretbox', undefined]] as const) {
     await using ends = new Ends()
     const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
     const file = join(folder, 'encryption.json')
-    writeFileSync(file, JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers: [{ [provider]: { keys: KEYS } }] }] }))
+    writeFileSync(
+      file,
+      JSON.stringify({
+        apiVersion: 'apiserver.config.orch.io/v1',
+        kind: 'EncryptionConfiguration',
+        resources: [{ resources: ['secrets'], providers: [{ [provider]: { keys: KEYS } }] }]
+      })
+    )
     const encrypting = ends.add(await launch([...UNBOUNDED, `--encryption-provider-config=${file}`], folder))
     const plain = ends.add(await launch([...UNBOUNDED]))
     let made = 0
@@ -33,6 +41,12 @@ export async function encryption (scale: Scale): Promise<void> {
         if (code !== 201) throw new Error(`a create was answered ${code}: ${body()}`)
       })
     })
-    report({ work: `create of a Secret of 2 KiB with ${provider}, beside none`, unit: 'µs at the server', ours: costs.get(encrypting) ?? [], limit: costs.get(plain) ?? [], ...(most === undefined ? {} : { most }) })
+    report({
+      work: `create of a Secret of 2 KiB with ${provider}, beside none`,
+      unit: 'µs at the server',
+      ours: costs.get(encrypting) ?? [],
+      limit: costs.get(plain) ?? [],
+      ...(most === undefined ? {} : { most })
+    })
   }
 }

@@ -1,7 +1,8 @@
 /**
- * What an ordinary user of a production server (RBAC, audit, fair queues) reads of pods in each form: own and public names × JSON, protobuf, Table and metadata, listed first after a start and later, one of
- * them, those of one node, and one event. The limit is JSON under own names, for as many bytes as are sent (for each row of tables and metadata), and
- * kube-apiserver's figures are beside it.
+ * What an ordinary user of a production server (RBAC, audit, fair queues) reads of pods in each form: own and public
+ * names × JSON, protobuf, Table and metadata, listed first after a start and later, one of them, those of one node, and
+ * one event. The limit is JSON under own names, for as many bytes as are sent (for each row of tables and metadata),
+ * and kube-apiserver's figures are beside it.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -23,8 +24,17 @@ const NODES = 50
 const WIDTH = 32
 const WARM_ROUNDS = 3
 
-/** A form and what kube-apiserver 1.36 took: ms for a LIST of as many pods, µs for a GET and for the 80 pods of a node among 4,000. */
-interface Form { readonly name: string, readonly accept: string, readonly peer: Readonly<Record<number, number>>, readonly get?: number, readonly node?: number }
+/**
+ * A form and what kube-apiserver 1.36 took: ms for a LIST of as many pods, µs for a GET and for the 80 pods of a node
+ * among 4,000.
+ */
+interface Form {
+  readonly name: string
+  readonly accept: string
+  readonly peer: Readonly<Record<number, number>>
+  readonly get?: number
+  readonly node?: number
+}
 
 const JSON_PEER = { peer: { 300: 35, 1000: 119, 2000: 212, 4000: 620 }, get: 735, node: 14_385 }
 const PROTOBUF_PEER = { peer: { 300: 20, 1000: 54, 2000: 100, 4000: 251 }, get: 649, node: 5_195 }
@@ -38,8 +48,16 @@ const FORMS: readonly Form[] = [
   { name: 'protobuf, public names', accept: 'application/vnd.kubernetes.protobuf', ...PROTOBUF_PEER },
   { name: 'Table, own names', accept: `application/json${viewed('Table', 'orch.io')},${OWN}`, peer: { 1500: 148 } },
   { name: 'Table, public names', accept: `application/json${viewed('Table', 'k8s.io')}`, peer: { 1500: 148 } },
-  { name: 'metadata, public names', accept: `application/json${viewed('PartialObjectMetadataList', 'k8s.io')}`, peer: { 1500: 37 } },
-  { name: 'metadata in protobuf, public names', accept: `application/vnd.kubernetes.protobuf${viewed('PartialObjectMetadataList', 'k8s.io')}`, peer: { 1500: 37 } }
+  {
+    name: 'metadata, public names',
+    accept: `application/json${viewed('PartialObjectMetadataList', 'k8s.io')}`,
+    peer: { 1500: 37 }
+  },
+  {
+    name: 'metadata in protobuf, public names',
+    accept: `application/vnd.kubernetes.protobuf${viewed('PartialObjectMetadataList', 'k8s.io')}`,
+    peer: { 1500: 37 }
+  }
 ]
 const name = (at: number): string => `pod-${String(at).padStart(6, '0')}`
 const agent = new Agent({ keepAlive: true, maxSockets: 200, rejectUnauthorized: false })
@@ -47,7 +65,14 @@ const agent = new Agent({ keepAlive: true, maxSockets: 200, rejectUnauthorized: 
 /** Three containers, on a node. */
 function podOf (at: number): string {
   const { spec, ...rest } = JSON.parse(pod(name(at))) as { spec: { containers: object[] } }
-  return JSON.stringify({ ...rest, spec: { ...spec, nodeName: `node-${at % NODES}`, containers: [...spec.containers, { ...spec.containers[0], name: 'third' }] } })
+  return JSON.stringify({
+    ...rest,
+    spec: {
+      ...spec,
+      nodeName: `node-${at % NODES}`,
+      containers: [...spec.containers, { ...spec.containers[0], name: 'third' }]
+    }
+  })
 }
 
 async function opened ({ port }: Launched, path: string, accept: string): Promise<IncomingMessage> {
@@ -66,15 +91,34 @@ async function read (server: Launched, path: string, accept: string): Promise<nu
 
 /** What the user may do once roles decide. */
 async function grant ({ port }: Launched): Promise<void> {
-  const [rule, subject] = [{ apiGroups: [''], resources: ['pods', 'pods/status'], verbs: ['*'] }, { kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }]
-  await send(port, { method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'pods' }, rules: [rule] }) }, 201)
+  const [rule, subject] = [
+    { apiGroups: [''], resources: ['pods', 'pods/status'], verbs: ['*'] },
+    { kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }
+  ]
+  await send(
+    port,
+    {
+      method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'pods' }, rules: [rule] })
+    },
+    201
+  )
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'pods' }
-  await send(port, { method: 'POST', path: `${RBAC}/clusterrolebindings`, body: JSON.stringify({ metadata: { name: 'pods' }, roleRef, subjects: [subject] }) }, 201)
+  await send(
+    port,
+    {
+      method: 'POST',
+      path: `${RBAC}/clusterrolebindings`,
+      body: JSON.stringify({ metadata: { name: 'pods' }, roleRef, subjects: [subject] })
+    },
+    201
+  )
 }
 
 async function fill ({ port }: Launched, from: number, to: number): Promise<void> {
   await pool(to - from, WIDTH, async at => {
-    for (const [method, path, body] of [['POST', PODS, podOf(from + at)], ['PUT', `${PODS}/${name(from + at)}/status`, podWithStatus(name(from + at), 0)]] as const) {
+    for (const [method, path, body] of [
+      ['POST', PODS, podOf(from + at)], ['PUT', `${PODS}/${name(from + at)}/status`, podWithStatus(name(from + at), 0)]
+    ] as const) {
       const { code } = await call(port, method, path, body)
       if (code >= 300) throw new Error(`${method} ${path} answered ${code}`)
     }
@@ -82,7 +126,9 @@ async function fill ({ port }: Launched, from: number, to: number): Promise<void
 }
 
 /** @returns of each round after the first: CPU in ms for one; and the bytes of one */
-async function measured (server: Launched, rounds: number, times: number, work: () => Promise<number>): Promise<{ first: number, later: number[], bytes: number }> {
+async function measured (
+  server: Launched, rounds: number, times: number, work: () => Promise<number>
+): Promise<{ first: number, later: number[], bytes: number }> {
   const costs: number[] = []
   let bytes = 0
   for (let round = 0; round <= rounds; round++) {
@@ -97,12 +143,17 @@ async function measured (server: Launched, rounds: number, times: number, work: 
 type Measure = Awaited<ReturnType<typeof measured>>
 
 /** Beside JSON under own names, for as many bytes; where each item is a row, for as many rows. */
-function compared (work: string, { name: form, accept }: Form, of: Measure, json: Measure, unit: 'ms' | 'µs', peer: number | undefined): void {
+function compared (
+  work: string, { name: form, accept }: Form, of: Measure, json: Measure, unit: 'ms' | 'µs', peer: number | undefined
+): void {
   const by = unit === 'ms' ? 1 : 1000
   const scale = accept.includes(';as=') ? 1 : of.bytes / json.bytes
   const isJson = form.startsWith('JSON')
   report({
-    work: `${work}, ${form}${peer === undefined ? '' : `; kube-apiserver ${Math.round(peer).toLocaleString('en')} ${unit}`}`,
+    work:
+      `${work}, ${form}${peer === undefined
+        ? ''
+        : `; kube-apiserver ${Math.round(peer).toLocaleString('en')} ${unit}`}`,
     unit: `${unit} of CPU`,
     ours: of.later.map(cost => cost * by),
     ...(of === json ? {} : { limit: json.later.map(cost => cost * by * scale), most: isJson ? 1.1 : 1.2 }),
@@ -110,15 +161,21 @@ function compared (work: string, { name: form, accept }: Form, of: Measure, json
   })
 }
 
-async function each (server: Launched, scale: Scale, what: string, times: number, path: (form: Form) => readonly [path: string, peer: number | undefined, isList: boolean]): Promise<void> {
+async function each (
+  server: Launched, scale: Scale, what: string, times: number,
+  path: (form: Form) => readonly [path: string, peer: number | undefined, isList: boolean]
+): Promise<void> {
   let json: Measure | undefined
   for (const form of FORMS) {
     const [at, peer, isList] = path(form)
     // Code that lists run is optimized by the dozen.
-    const of = await measured(server, WARM_ROUNDS * scale.rounds, times, () => read(server, at, isList ? form.accept : form.accept.replace('List;', ';')))
+    const of = await measured(server, WARM_ROUNDS * scale.rounds, times, () =>
+      read(server, at, isList ? form.accept : form.accept.replace('List;', ';')))
     json ??= of
     compared(what, form, of, json, times === 1 ? 'ms' : 'µs', peer)
-    if (times === 1) report({ work: `first ${what}, ${form.name}`, unit: 'ms of CPU', ours: [of.first], limit: of.later, most: 3 })
+    if (times === 1) {
+      report({ work: `first ${what}, ${form.name}`, unit: 'ms of CPU', ours: [of.first], limit: of.later, most: 3 })
+    }
   }
 }
 
@@ -128,7 +185,9 @@ async function event (server: Launched, scale: Scale, count: number): Promise<vo
   for (const form of FORMS) {
     const from = await newestVersion(server.port, PODS)
     const accept = form.accept.replace('List;', ';')
-    const watches = await Promise.all(Array.from({ length: count }, () => opened(server, `${PODS}?watch=1&resourceVersion=${from}`, accept)))
+    const watches = await Promise.all(Array.from(
+      { length: count }, () => opened(server, `${PODS}?watch=1&resourceVersion=${from}`, accept)
+    ))
     const of = await measured(server, WARM_ROUNDS * scale.rounds, 1, async () => {
       const arrived = Promise.all(watches.map(async watch => (await once(watch, 'data') as [Buffer])[0].length))
       await call(server.port, 'PUT', `${PODS}/${name(7)}/status`, podWithStatus(name(7), ++turn))
@@ -152,10 +211,17 @@ export async function forms (scale: Scale): Promise<void> {
     await filling.kill()
     const server = ends.add(await launch(['--compat-names', ...flagsOf(['RBAC', 'audit', 'queues'], folder)], folder))
     const pods = `${count.toLocaleString('en')} pods`
-    await each(server, scale, `LIST ${pods}`, 1, ({ peer }) => [PODS, peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500), true])
+    await each(server, scale, `LIST ${pods}`, 1, ({ peer }) => [
+      PODS, peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500), true
+    ])
     if (count === 4_000 || scale.objects < FULL.objects) {
-      await each(server, scale, `GET a pod among ${pods}`, Math.min(scale.gets, 2_000), ({ get }) => [`${PODS}/${name(7)}`, get, false])
-      await each(server, scale, `pods of one node among ${pods}`, Math.min(scale.gets, 100), ({ node }) => [`${PODS}?fieldSelector=spec.nodeName%3Dnode-7`, node, true])
+      await each(server, scale, `GET a pod among ${pods}`, Math.min(scale.gets, 2_000), ({ get }) => [
+        `${PODS}/${name(7)}`, get, false
+      ])
+      await each(
+        server, scale, `pods of one node among ${pods}`, Math.min(scale.gets, 100),
+        ({ node }) => [`${PODS}?fieldSelector=spec.nodeName%3Dnode-7`, node, true]
+      )
       await event(server, scale, Math.min(scale.watchers, 100))
     }
     await settle(server, scale.pause)

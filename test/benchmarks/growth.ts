@@ -18,7 +18,13 @@ export async function growth (scale: Scale): Promise<void> {
     rows.push([size.toLocaleString('en'), ...(await figuresOf(scale, folder, size)).map(figure)])
     rmSync(folder, { recursive: true, force: true })
   }
-  out.print(table(['Objects', 'GET, µs', 'page of 500, µs', 'page from the middle, µs', 'create, µs', 'start, ms', 'own memory, MB', 'resident, MB'], rows))
+  out.print(table(
+    [
+      'Objects', 'GET, µs', 'page of 500, µs', 'page from the middle, µs', 'create, µs', 'start, ms', 'own memory, MB',
+      'resident, MB'
+    ],
+    rows
+  ))
 }
 
 async function figuresOf (scale: Scale, folder: string, size: number): Promise<number[]> {
@@ -50,7 +56,9 @@ async function figuresOf (scale: Scale, folder: string, size: number): Promise<n
   const creates = scale.writes / 5
   const created = await measure(creates, async () => {
     const names = `${size}-${round++}`
-    await pool(creates, 64, async at => { await call(server.port, 'POST', '/api/v1/namespaces/orch-public/configmaps', object(`${names}-${at}`)) })
+    await pool(creates, 64, async at => {
+      await call(server.port, 'POST', '/api/v1/namespaces/orch-public/configmaps', object(`${names}-${at}`))
+    })
   })
   hangUp(server.port)
   return [got, first, middle, created, started, own, resident]

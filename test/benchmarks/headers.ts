@@ -15,7 +15,8 @@ const once: Register = async fastify => {
     done()
   })
 }
-const eachTime: Register = async fastify => await fastify.register(helmet, { ...FOR_AN_API, strictTransportSecurity: false })
+const eachTime: Register = async fastify =>
+  await fastify.register(helmet, { ...FOR_AN_API, strictTransportSecurity: false })
 const none: Register = async () => {}
 
 async function serving (register: Register): Promise<FastifyInstance> {
@@ -41,7 +42,10 @@ export async function securityHeaders (scale: Scale): Promise<void> {
   const apps = await Promise.all([none, once, eachTime].map(serving))
   const added: [number[], number[]] = [[], []]
   for (let round = -1; round < scale.rounds; round++) { // the first warms up
-    const [bare = 0, ours = 0, helmets = 0] = [await cost(apps[0] as FastifyInstance, scale.gets), await cost(apps[1] as FastifyInstance, scale.gets), await cost(apps[2] as FastifyInstance, scale.gets)]
+    const [bare = 0, ours = 0, helmets = 0] = [
+      await cost(apps[0] as FastifyInstance, scale.gets), await cost(apps[1] as FastifyInstance, scale.gets),
+      await cost(apps[2] as FastifyInstance, scale.gets)
+    ]
     if (round < 0) continue
     added[0].push(ours - bare)
     added[1].push(helmets - bare)

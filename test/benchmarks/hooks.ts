@@ -1,4 +1,7 @@
-/** Cost of one webhook for a write, in this process: over TLS on the loopback interface, compared to a bare call of the same hook. */
+/**
+ * Cost of one webhook for a write, in this process: over TLS on the loopback interface, compared to a bare call of the
+ * same hook.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -45,7 +48,15 @@ const post = async (app: FastifyInstance, url: string, payload: object): Promise
 
 function bareCall (agent: Agent, port: number, body: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    request({ agent, port, host: '127.0.0.1', servername: '', path: '/hook', method: 'POST', headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } }, response => {
+    request({
+      agent,
+      port,
+      host: '127.0.0.1',
+      servername: '',
+      path: '/hook',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', (more: string) => { text += more }).on('end', () => {
         if ((JSON.parse(text) as { response?: { allowed?: boolean } }).response?.allowed === true) resolve()
@@ -67,22 +78,43 @@ export async function hooks (scale: Scale): Promise<void> {
   const [plain, asking] = [await serving(), await serving()]
   await post(asking, WEBHOOKS, {
     metadata: { name: 'bench' },
-    webhooks: [{ name: 'bench.example.com', clientConfig: { url: `https://127.0.0.1:${port}/hook`, caBundle: Buffer.from(ca.certificate).toString('base64') }, rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }], sideEffects: 'None', admissionReviewVersions: ['v1'] }]
+    webhooks: [
+      {
+        name: 'bench.example.com',
+        clientConfig: {
+          url: `https://127.0.0.1:${port}/hook`, caBundle: Buffer.from(ca.certificate).toString('base64')
+        },
+        rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1']
+      }
+    ]
   })
-  const review = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', request: { uid: 'u', object: OBJECT } })
+  const review = JSON.stringify({
+    kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', request: { uid: 'u', object: OBJECT }
+  })
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS, ca: ca.certificate })
   const count = Math.ceil(scale.writes / 10)
   const [ours, bare, nothing]: [number[], number[], number[]] = [[], [], []]
   const create = (app: FastifyInstance) => () => post(app, `${CONFIGS}?dryRun=All`, OBJECT)
   for (let round = 0; round <= scale.rounds; round++) {
-    const [without, having, alone] = [await cost(count, create(plain)), await cost(count, create(asking)), await cost(count, () => bareCall(agent, port, review))]
+    const [without, having, alone] = [
+      await cost(count, create(plain)), await cost(count, create(asking)),
+      await cost(count, () => bareCall(agent, port, review))
+    ]
     if (round === 0) continue
     ours.push(having - without)
     bare.push(alone)
     nothing.push(without)
   }
   const unit = 'µs of CPU a call'
-  report({ work: 'one webhook over TLS, more than the same create without, beside a bare call', unit, ours, limit: bare, bound: 150 })
+  report({
+    work: 'one webhook over TLS, more than the same create without, beside a bare call',
+    unit,
+    ours,
+    limit: bare,
+    bound: 150
+  })
   report({ work: 'the create without', unit: 'µs of CPU a request', ours: nothing })
   agent.destroy()
   hook.kill()

@@ -14,11 +14,16 @@ async function openSocket (port: number): Promise<TLSSocket> {
 }
 
 /** A patch that names its manager is an apply. */
-const typeOf = (method: string, path: string): string => method !== 'PATCH' ? 'application/json' : path.includes('fieldManager=') ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
+const typeOf = (method: string, path: string): string => method !== 'PATCH'
+  ? 'application/json'
+  : path.includes('fieldManager=') ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
 
 function requestBytes (method: string, path: string, body?: string): string {
-  const rest = body === undefined ? '\r\n' : `Content-Type: ${typeOf(method, path)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nAccept: application/json\r\n${rest}`
+  const rest = body === undefined
+    ? '\r\n'
+    : `Content-Type: ${typeOf(method, path)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nAccept: ` +
+    `application/json\r\n${rest}`
 }
 
 export interface AnswerListener {
@@ -137,7 +142,9 @@ const idle = new Map<number, Http1Connection[]>()
 
 export interface Answer { readonly code: number, readonly bytes: number, readonly body: () => string }
 
-/** One request on a connection that is kept for the next one. Up to 100 kB of the body are kept; all bytes are counted. */
+/**
+ * One request on a connection that is kept for the next one. Up to 100 kB of the body are kept; all bytes are counted.
+ */
 export async function call (port: number, method: string, path: string, body?: string): Promise<Answer> {
   const free = idle.get(port) ?? []
   idle.set(port, free)
@@ -168,7 +175,10 @@ export function hangUp (port: number): void {
   idle.delete(port)
 }
 
-/** Sends `count` GETs over that many connections, but not more than there are GETs, each waiting for its response. All responses have the same length. */
+/**
+ * Sends `count` GETs over that many connections, but not more than there are GETs, each waiting for its response. All
+ * responses have the same length.
+ */
 export async function gets (port: number, path: string, count: number, connections: number): Promise<void> {
   const bytes = requestBytes('GET', path)
   const length = await answerLength(port, bytes)
@@ -182,7 +192,9 @@ export async function gets (port: number, path: string, count: number, connectio
         socket.write(bytes)
       }
       socket.on('data', (data: Buffer) => {
-        if (received === 0 && data.length > STATUS_AT && data[STATUS_AT] !== DIGIT_TWO) reject(new Error(data.subarray(0, 200).toString()))
+        if (received === 0 && data.length > STATUS_AT && data[STATUS_AT] !== DIGIT_TWO) {
+          reject(new Error(data.subarray(0, 200).toString()))
+        }
         received += data.length
         if (received < length) return
         received -= length

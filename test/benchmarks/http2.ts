@@ -1,7 +1,7 @@
 /**
- * The cheapest HTTP/2 client: hand-written frames over one TLS socket, with the same kind of request on all streams of a connection. It opens the
- * largest window, and reads of a response only what a load test needs: status 200, the number of body bytes and the end. Anything else ends the
- * run.
+ * The cheapest HTTP/2 client: hand-written frames over one TLS socket, with the same kind of request on all streams of
+ * a connection. It opens the largest window, and reads of a response only what a load test needs: status 200, the
+ * number of body bytes and the end. Anything else ends the run.
  */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
@@ -54,7 +54,9 @@ const request = (method: number, path: string): Buffer => Buffer.concat([Buffer.
 const GET = 0x82
 const POST = 0x83
 /** Authority, authorization and accept, which enter the server's table; after that they are a byte each. */
-const introduced = Buffer.concat([Buffer.of(0x41), text('bench'), Buffer.of(0x57), text(`Bearer ${TOKEN}`), Buffer.of(0x53), text('application/json')])
+const introduced = Buffer.concat([
+  Buffer.of(0x41), text('bench'), Buffer.of(0x57), text(`Bearer ${TOKEN}`), Buffer.of(0x53), text('application/json')
+])
 const remembered = Buffer.of(0xc0, 0xbf, 0xbe)
 
 export class Http2Connection {
@@ -83,7 +85,10 @@ export class Http2Connection {
     settings.writeUInt32BE(LARGEST_WINDOW, 8)
     const window = Buffer.alloc(4)
     window.writeUInt32BE(LARGEST_WINDOW - FIRST_WINDOW, 0)
-    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0, settings), frame(WINDOW_UPDATE, 0, 0, window)]))
+    socket.write(Buffer.concat([
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0, settings),
+      frame(WINDOW_UPDATE, 0, 0, window)
+    ]))
   }
 
   static async open (port: number): Promise<Http2Connection> {
@@ -94,7 +99,10 @@ export class Http2Connection {
     return new Http2Connection(socket)
   }
 
-  /** Sends a GET, or a POST if there is a body, which must be smaller than a frame, 16 KiB. Requests sent while bytes are being received leave in one write. */
+  /**
+   * Sends a GET, or a POST if there is a body, which must be smaller than a frame, 16 KiB. Requests sent while bytes
+   * are being received leave in one write.
+   */
   send (path: string, listener: StreamListener, body?: Uint8Array): void {
     const stream = this.#nextStream
     const rest = stream === 1 ? introduced : remembered
@@ -104,7 +112,10 @@ export class Http2Connection {
     if (body === undefined) {
       this.#out.push(frame(HEADERS, END_STREAM | END_HEADERS, stream, Buffer.concat([request(GET, path), rest])))
     } else {
-      this.#out.push(frame(HEADERS, END_HEADERS, stream, Buffer.concat([request(POST, path), rest])), frame(DATA, END_STREAM, stream, body))
+      this.#out.push(
+        frame(HEADERS, END_HEADERS, stream, Buffer.concat([request(POST, path), rest])),
+        frame(DATA, END_STREAM, stream, body)
+      )
     }
   }
 
@@ -117,7 +128,9 @@ export class Http2Connection {
     if (this.#out.length === 0) return
     const out = this.#out
     this.#out = []
-    if (!this.#socket.destroyed) this.#socket.write(out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out))
+    if (!this.#socket.destroyed) {
+      this.#socket.write(out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out))
+    }
   }
 
   #fail (why: string): void {
@@ -171,7 +184,11 @@ export class Http2Connection {
     } else if (type === PING && (flags & ACK) === 0) {
       this.#out.push(frame(PING, ACK, 0, payload))
     } else if (type === RESET || type === GOAWAY) {
-      this.#fail(type === RESET ? `stream ${stream} was reset, code ${payload.readUInt32BE(0)}` : 'the server ends the connection')
+      this.#fail(
+        type === RESET
+          ? `stream ${stream} was reset, code ${payload.readUInt32BE(0)}`
+          : 'the server ends the connection'
+      )
     }
     if ((type !== DATA && type !== HEADERS) || (flags & END_STREAM) === 0) return
     const listener = this.#streams.get(stream)
@@ -181,7 +198,9 @@ export class Http2Connection {
 }
 
 /** Sends `count` GETs, with that many concurrent ones on each connection. */
-export async function getsHttp2 (port: number, path: string, count: number, connections: number, streams: number): Promise<void> {
+export async function getsHttp2 (
+  port: number, path: string, count: number, connections: number, streams: number
+): Promise<void> {
   const open = await Promise.all(Array.from({ length: Math.min(connections, count) }, () => Http2Connection.open(port)))
   let left = count
   let answered = 0
@@ -223,6 +242,8 @@ export async function callHttp2 (port: number, path: string, body: string): Prom
   const free = idle.get(port) ?? []
   idle.set(port, free)
   const connection = free.pop() ?? await Http2Connection.open(port)
-  await new Promise<void>((resolve, reject) => { connection.send(path, { end: resolve, fail: reject }, Buffer.from(body)) })
+  await new Promise<void>((resolve, reject) => {
+    connection.send(path, { end: resolve, fail: reject }, Buffer.from(body))
+  })
   free.push(connection)
 }

@@ -5,7 +5,9 @@ import { server as orch, type ServerOptions } from '../../app.js'
 import { polled } from '../polled.js'
 
 /** Resolves when the server is ready. */
-export async function serving (storage: NonNullable<ServerOptions['storage']>, options: ServerOptions = {}): Promise<FastifyInstance> {
+export async function serving (
+  storage: NonNullable<ServerOptions['storage']>, options: ServerOptions = {}
+): Promise<FastifyInstance> {
   const app = Fastify()
   await app.register(async scope => { await orch(scope, { ...options, storage }) })
   await app.ready()

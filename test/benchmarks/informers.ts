@@ -14,7 +14,9 @@ const STREAMED = `${CONFIGS}?watch=1&resourceVersionMatch=NotOlderThan&sendIniti
 const MARK = 'initial-events-end'
 const TAIL = 1000
 const JSON_TYPE = 'application/json'
-const FORMS = [[JSON_TYPE, 'JSON'], ['application/vnd.orch.protobuf,application/vnd.orch.protobuf;stream=watch', 'protobuf']] as const
+const FORMS = [
+  [JSON_TYPE, 'JSON'], ['application/vnd.orch.protobuf,application/vnd.orch.protobuf;stream=watch', 'protobuf']
+] as const
 
 interface Asked { readonly port: number, readonly path: string, readonly accept: string, readonly agent?: Agent }
 
@@ -23,7 +25,9 @@ function read ({ port, path, accept, agent }: Asked): Promise<ClientRequest> {
   return new Promise((resolve, reject) => {
     let tail = ''
     const headers = { authorization: `Bearer ${TOKEN}`, accept }
-    const sent = request({ port, host: '127.0.0.1', path, headers, rejectUnauthorized: false, agent: agent ?? false }, response => {
+    const sent = request({
+      port, host: '127.0.0.1', path, headers, rejectUnauthorized: false, agent: agent ?? false
+    }, response => {
       if (response.statusCode !== 200) reject(new Error(`${path} was answered ${response.statusCode}`))
       response.on('data', (chunk: Buffer) => {
         tail = (tail + chunk.subarray(-TAIL).toString('latin1')).slice(-TAIL)
@@ -56,7 +60,9 @@ export async function informers (scale: Scale): Promise<void> {
       for (let at = 0; at < count; at++) (await read(part)).destroy()
     })
     const [streams, lists] = parts.map(part => (costs.get(part) ?? []).map(cost => cost / 1000))
-    report({ work: `${work}, ${name}, beside lists`, unit: 'ms of CPU each', ours: streams ?? [], limit: lists ?? [], most: 1.1 })
+    report({
+      work: `${work}, ${name}, beside lists`, unit: 'ms of CPU each', ours: streams ?? [], limit: lists ?? [], most: 1.1
+    })
   }
 
   const version = await newestVersion(ours.port)
@@ -77,6 +83,11 @@ export async function informers (scale: Scale): Promise<void> {
     listing.push(await growth(CONFIGS))
     streaming.push(await growth(STREAMED))
   }
-  report({ work: `memory of ${work}, beyond those that list and then watch`, unit: 'KB each', ours: [median(streaming) - median(listing)], bound: 1 })
+  report({
+    work: `memory of ${work}, beyond those that list and then watch`,
+    unit: 'KB each',
+    ours: [median(streaming) - median(listing)],
+    bound: 1
+  })
   report({ work: `memory of ${count} informers that list and then watch`, unit: 'KB each', ours: listing })
 }

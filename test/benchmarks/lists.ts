@@ -1,4 +1,7 @@
-/** LIST of everything, compared to a bare server that streams as many bytes in the same pieces; pages and selectors, compared to LIST of everything. */
+/**
+ * LIST of everything, compared to a bare server that streams as many bytes in the same pieces; pages and selectors,
+ * compared to LIST of everything.
+ */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call } from './http1.js'
@@ -37,13 +40,23 @@ export async function listing (scale: Scale): Promise<void> {
         if (version === 1) await lists(server.port, path, scale.lists)
         else await listsHttp2(server.port, path, scale.lists)
       })
-      report({ work: `LIST ${size}, HTTP/${version === 1 ? '1.1' : '2'}`, unit, ours: milliseconds(costs.get(ours)), limit: milliseconds(costs.get(bare)), most: 1.25 })
+      report({
+        work: `LIST ${size}, HTTP/${version === 1 ? '1.1' : '2'}`,
+        unit,
+        ours: milliseconds(costs.get(ours)),
+        limit: milliseconds(costs.get(bare)),
+        most: 1.25
+      })
     } finally {
       await bare.stop()
     }
   }
 
-  const parts = [ALL, PAGE, TENTH].map(query => ({ ...ours, query, sent: query === ALL ? scale.objects : Math.min(500, query === PAGE ? scale.objects : scale.objects / 10) }))
+  const parts = [ALL, PAGE, TENTH].map(query => ({
+    ...ours,
+    query,
+    sent: query === ALL ? scale.objects : Math.min(500, query === PAGE ? scale.objects : scale.objects / 10)
+  }))
   // The same number of objects from each, so that all are measured equally well.
   const costs = await cpuInTurns(parts, scale.rounds, scale.lists * scale.objects, async ({ port, query, sent }) => {
     await lists(port, CONFIGS + query, scale.lists * scale.objects / sent)

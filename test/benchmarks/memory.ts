@@ -9,7 +9,8 @@ import type { Scale } from './scale.js'
 import { filled } from './stored.js'
 import { Watchers, type Version } from './watchers.js'
 
-const watchPath = async (port: number): Promise<string> => `/api/v1/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=${await newestVersion(port)}`
+const watchPath = async (port: number): Promise<string> =>
+  `/api/v1/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=${await newestVersion(port)}`
 
 export async function memoryUse (scale: Scale): Promise<void> {
   await idle(scale)
@@ -42,12 +43,19 @@ async function large (scale: Scale): Promise<void> {
   report({ work, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 450 })
   report({ work: `${work}, with the pages of the mapped store`, unit: 'MB resident', ours: [memory(server)] })
   await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE_AFTER_LOAD) })
-  report({ work: `${work}, idle for four minutes`, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 400 })
+  report({
+    work: `${work}, idle for four minutes`, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 400
+  })
   const before = memory(server, 'RssAnon')
   const watchers = new Watchers()
   await watchers.open(1, server.port, await watchPath(server.port), scale.watchers)
   await settle(server, scale.pause)
-  report({ work: `memory, ${scale.watchers.toLocaleString('en')} watchers more, HTTP/1.1`, unit: 'MB', ours: [memory(server, 'RssAnon') - before], bound: 50 })
+  report({
+    work: `memory, ${scale.watchers.toLocaleString('en')} watchers more, HTTP/1.1`,
+    unit: 'MB',
+    ours: [memory(server, 'RssAnon') - before],
+    bound: 50
+  })
   watchers.close()
 }
 
@@ -61,7 +69,8 @@ async function crowded (scale: Scale, version: Version): Promise<void> {
   await watchers.open(version, server.port, await watchPath(server.port), scale.crowd)
   await settle(server, scale.pause)
   report({
-    work: `memory of an idle watch, of ${scale.crowd.toLocaleString('en')}, HTTP/${version === 1 ? '1.1 with TLS' : '2'}`,
+    work:
+      `memory of an idle watch, of ${scale.crowd.toLocaleString('en')}, HTTP/${version === 1 ? '1.1 with TLS' : '2'}`,
     unit: 'KB', ours: [(memory(server, 'RssAnon') - before) * 1024 / scale.crowd], bound: version === 1 ? 50 : 20
   })
   watchers.close()

@@ -1,6 +1,6 @@
 /**
- * Compares Node versions: `BENCH_NODE=PATH,PATH,…` names their programs. Our server and a bare one run on each, alternating within one run; clients
- * run on the Node of the benchmark.
+ * Compares Node versions: `BENCH_NODE=PATH,PATH,…` names their programs. Our server and a bare one run on each,
+ * alternating within one run; clients run on the Node of the benchmark.
  */
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -34,12 +34,16 @@ class Versions {
 
   constructor (nodes: readonly string[]) {
     this.nodes = nodes
-    this.#names = new Map(nodes.map(node => [node, execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()]))
+    this.#names = new Map(nodes.map(node => [
+      node, execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim()
+    ]))
   }
 
   get names (): string[] { return [...this.#names.values()] }
 
-  show (work: string, unit: string, ours: (node: string) => readonly number[], limit?: (node: string) => readonly number[]): void {
+  show (
+    work: string, unit: string, ours: (node: string) => readonly number[], limit?: (node: string) => readonly number[]
+  ): void {
     rows.push([`${work}, ${unit}`, ...[...this.#names].map(([node, name]) => {
       const [mine, its] = [ours(node), limit?.(node)]
       report({ work: `${work}, Node ${name}`, unit, ours: mine, ...(its === undefined ? {} : { limit: its }) })
@@ -48,15 +52,24 @@ class Versions {
   }
 
   /** Cost per unit of our server and the bare one, on each Node. */
-  async compare (work: string, { rounds }: Scale, pairs: readonly Pair[], units: number, run: (server: Child, isBare: boolean) => Promise<unknown>): Promise<void> {
+  async compare (
+    work: string, { rounds }: Scale, pairs: readonly Pair[], units: number,
+    run: (server: Child, isBare: boolean) => Promise<unknown>
+  ): Promise<void> {
     const bares = new Set(pairs.map(({ bare }) => bare))
-    const costs = await cpuInTurns(pairs.flatMap(({ ours, bare }) => [ours, bare]), rounds, units, async server => { await run(server, bares.has(server)) })
-    const of = (kind: keyof Pair) => (node: string): number[] => pairs.filter(({ ours }) => ours.node === node).flatMap(pair => costs.get(pair[kind]) ?? [])
+    const costs = await cpuInTurns(
+      pairs.flatMap(({ ours, bare }) => [ours, bare]), rounds, units,
+      async server => { await run(server, bares.has(server)) }
+    )
+    const of = (kind: keyof Pair) => (node: string): number[] =>
+      pairs.filter(({ ours }) => ours.node === node).flatMap(pair => costs.get(pair[kind]) ?? [])
     this.show(work, CPU, of('ours'), of('bare'))
   }
 
   /** The same with freshly started processes. */
-  async compareFresh (work: string, { starts }: Scale, run: (node: string) => Promise<[ours: number, bare: number]>): Promise<void> {
+  async compareFresh (
+    work: string, { starts }: Scale, run: (node: string) => Promise<[ours: number, bare: number]>
+  ): Promise<void> {
     const costs = await inTurns(this.nodes, starts, run)
     const at = (index: 0 | 1) => (node: string): number[] => (costs.get(node) ?? []).map(cost => cost[index])
     this.show(work, CPU, at(0), at(1))
@@ -66,7 +79,11 @@ class Versions {
 export async function versions (scale: Scale): Promise<void> {
   const all = new Versions(nodes.length === 0 ? [process.execPath] : nodes)
   // Each starts with a code cache, as after a build with that Node; the build has written that of its own.
-  for (const node of all.nodes) if (node !== process.execPath) execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
+  for (const node of all.nodes) {
+    if (node !== process.execPath) {
+      execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
+    }
+  }
   rows.length = 0
   await starts(all, scale)
   await reading(all, scale)
@@ -84,7 +101,10 @@ async function starts (all: Versions, scale: Scale): Promise<void> {
     servers.set(node, server)
     return { wall: server.startMs, cpu: cpu(server) }
   })
-  for (const kind of ['wall', 'cpu'] as const) all.show(`start to /readyz, ${kind === 'cpu' ? 'CPU' : 'on the clock'}`, 'ms', node => (found.get(node) ?? []).map(cost => cost[kind]))
+  for (const kind of ['wall', 'cpu'] as const) {
+    all.show(`start to /readyz, ${kind === 'cpu' ? 'CPU' : 'on the clock'}`, 'ms', node =>
+      (found.get(node) ?? []).map(cost => cost[kind]))
+  }
   await idle(all, scale, [...servers.values()])
 }
 
@@ -110,12 +130,20 @@ async function idle (all: Versions, scale: Scale, servers: readonly Launched[]):
 }
 
 async function reading (all: Versions, scale: Scale): Promise<void> {
-  await all.compareFresh(`GET, the first ${scale.gets.toLocaleString('en')} of a process`, scale, node => coldGets(scale.gets, node))
+  await all.compareFresh(
+    `GET, the first ${scale.gets.toLocaleString('en')} of a process`, scale, node => coldGets(scale.gets, node)
+  )
   await using ends = new Ends()
   const servers = await launchEach(all, ends, [])
   for (const server of servers) await fill(server, 100)
-  await all.compare('GET, HTTP/1.1', scale, await paired(servers, ends, 1), scale.gets, ({ port }, isBare) => gets(port, isBare ? '/one' : PATH, scale.gets, 64))
-  await all.compare('GET, HTTP/2', scale, await paired(servers, ends, 2), scale.gets, ({ port }, isBare) => getsHttp2(port, isBare ? '/one' : PATH, scale.gets, 16, 16))
+  await all.compare(
+    'GET, HTTP/1.1', scale, await paired(servers, ends, 1), scale.gets,
+    ({ port }, isBare) => gets(port, isBare ? '/one' : PATH, scale.gets, 64)
+  )
+  await all.compare(
+    'GET, HTTP/2', scale, await paired(servers, ends, 2), scale.gets,
+    ({ port }, isBare) => getsHttp2(port, isBare ? '/one' : PATH, scale.gets, 16, 16)
+  )
 }
 
 async function listingAndWatching (all: Versions, scale: Scale): Promise<void> {
@@ -139,16 +167,21 @@ async function watching (all: Versions, scale: Scale, ends: Ends, listed: readon
     for (const { watchers } of [mine, its]) ends.teardown(() => { watchers.close() })
     pairs.push({ ours: mine, bare: its })
   }
-  const sides = new Map<Child, typeof pairs[number]['ours']>(pairs.flatMap(({ ours, bare }) => [[ours, ours], [bare, bare]]))
-  await all.compare(`an event to ${scale.watchers.toLocaleString('en')} watchers, each`, scale, pairs, scale.watchers * scale.events, async server => {
-    const side = sides.get(server)
-    for (let at = 0; at < scale.events; at++) await side?.watchers.expect(1, () => side.cause(at))
-  })
+  const sides =
+    new Map<Child, typeof pairs[number]['ours']>(pairs.flatMap(({ ours, bare }) => [[ours, ours], [bare, bare]]))
+  await all.compare(
+    `an event to ${scale.watchers.toLocaleString('en')} watchers, each`, scale, pairs, scale.watchers * scale.events,
+    async server => {
+      const side = sides.get(server)
+      for (let at = 0; at < scale.events; at++) await side?.watchers.expect(1, () => side.cause(at))
+    }
+  )
 }
 
 async function writing (all: Versions, scale: Scale): Promise<void> {
   const count = scale.writes / 2
-  await all.compareFresh(`create, the first ${count.toLocaleString('en')} of a process`, scale, node => coldCreates(count, [], node))
+  await all.compareFresh(`create, the first ${count.toLocaleString('en')} of a process`, scale, node =>
+    coldCreates(count, [], node))
   await using ends = new Ends()
   const etcd = scale.stores.includes('etcd') ? await startEtcd(ends) : undefined
   for (const store of scale.stores) {
@@ -170,7 +203,9 @@ async function writing (all: Versions, scale: Scale): Promise<void> {
     for (const { ours } of pairs) for (let turn = 0; turn < 2; turn++) await created(ours, false)
     await all.compare(`create, warm, ${store}`, scale, pairs, count, created)
     let turn = 0
-    await all.compare(`update, warm, ${store}`, scale, pairs, count, (server, isBare) => isBare ? written(server, 'POST', '/reads-the-body', roleBinding, 0, count) : written(server, 'PUT', ROLE_BINDINGS, roleBinding, 0, count, ++turn))
+    await all.compare(`update, warm, ${store}`, scale, pairs, count, (server, isBare) => isBare
+      ? written(server, 'POST', '/reads-the-body', roleBinding, 0, count)
+      : written(server, 'PUT', ROLE_BINDINGS, roleBinding, 0, count, ++turn))
     for (const { ours, bare } of pairs) for (const { port } of [ours, bare]) hangUp(port)
   }
 }

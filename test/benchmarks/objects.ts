@@ -8,7 +8,9 @@ export const key = (at: number): string => `object-${String(at).padStart(7, '0')
 
 /** One in ten is labelled `tenth=yes`. */
 export function object (name: string, tenth = false, size = 2048): string {
-  return JSON.stringify({ metadata: { name, labels: { app: 'bench', ...(tenth ? { tenth: 'yes' } : {}) } }, data: { text: 'x'.repeat(size) } })
+  return JSON.stringify({
+    metadata: { name, labels: { app: 'bench', ...(tenth ? { tenth: 'yes' } : {}) } }, data: { text: 'x'.repeat(size) }
+  })
 }
 
 /** As many as keep a server busy: more would cost a handshake each. */

@@ -1,4 +1,7 @@
-/** Realistic pods: two containers, probes, volumes, tolerations, and a status that a node has written; some 8 KB with managed fields. */
+/**
+ * Realistic pods: two containers, probes, volumes, tolerations, and a status that a node has written; some 8 KB with
+ * managed fields.
+ */
 
 export const PODS = '/api/v1/namespaces/default/pods'
 const WHEN = '2026-01-15T10:21:09Z'
@@ -9,7 +12,14 @@ const environment = (name: string): object[] => [
   { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: `${name}-credentials`, key: 'password' } } }
 ]
 
-const probe = (path: string): object => ({ httpGet: { path, port: 'http', scheme: 'HTTP' }, initialDelaySeconds: 5, periodSeconds: 10, timeoutSeconds: 2, successThreshold: 1, failureThreshold: 3 })
+const probe = (path: string): object => ({
+  httpGet: { path, port: 'http', scheme: 'HTTP' },
+  initialDelaySeconds: 5,
+  periodSeconds: 10,
+  timeoutSeconds: 2,
+  successThreshold: 1,
+  failureThreshold: 3
+})
 
 const container = (name: string, port: number): object => ({
   name,
@@ -57,17 +67,32 @@ export const podStatus = (turn: number): object => ({
   podIP: '10.1.4.23',
   podIPs: [{ ip: '10.1.4.23' }],
   startTime: WHEN,
-  conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(type => ({ type, status: 'True', lastTransitionTime: WHEN })),
+  conditions: [
+    'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'
+  ].map(type => ({ type, status: 'True', lastTransitionTime: WHEN })),
   containerStatuses: [running('app', turn), running('proxy', 0)]
 })
 
-const metadata = (name: string): object => ({ name, labels: { app: 'shop', 'pod-template-hash': '5d8f7c9b6d' }, annotations: { 'example.com/checksum': 'a1b2c3d4', 'example.com/scrape': 'true' } })
+const metadata = (name: string): object => ({
+  name,
+  labels: { app: 'shop', 'pod-template-hash': '5d8f7c9b6d' },
+  annotations: { 'example.com/checksum': 'a1b2c3d4', 'example.com/scrape': 'true' }
+})
 
 export const pod = (name: string): string => JSON.stringify({ metadata: metadata(name), spec: podSpec('shop') })
-export const podWithStatus = (name: string, turn: number): string => JSON.stringify({ metadata: metadata(name), spec: podSpec('shop'), status: podStatus(turn) })
+export const podWithStatus = (name: string, turn: number): string =>
+  JSON.stringify({ metadata: metadata(name), spec: podSpec('shop'), status: podStatus(turn) })
 
 /** The same pod as the template of a type that has two versions. */
 export const cronJob = (name: string, turn = 0): string => JSON.stringify({
   metadata: metadata(name),
-  spec: { schedule: '*/5 * * * *', successfulJobsHistoryLimit: 3 + turn, jobTemplate: { spec: { template: { metadata: { labels: { app: 'shop' } }, spec: { ...podSpec('shop'), restartPolicy: 'OnFailure' } } } } }
+  spec: {
+    schedule: '*/5 * * * *',
+    successfulJobsHistoryLimit: 3 + turn,
+    jobTemplate: {
+      spec: {
+        template: { metadata: { labels: { app: 'shop' } }, spec: { ...podSpec('shop'), restartPolicy: 'OnFailure' } }
+      }
+    }
+  }
 })

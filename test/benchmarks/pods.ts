@@ -1,4 +1,7 @@
-/** Realistic pods, and the same in a type with two versions: the cost of the version that is not stored, on the first and on later requests. */
+/**
+ * Realistic pods, and the same in a type with two versions: the cost of the version that is not stored, on the first
+ * and on later requests.
+ */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call, gets, pool } from './http1.js'
@@ -43,12 +46,26 @@ async function reading (scale: Scale, ours: Child, ends: Ends): Promise<void> {
   const bytes = await listed(ours, PODS)
   const bare = ends.add(await bareServing(ours, 1, path, bytes))
   const size = `${(Buffer.byteLength((await call(ours.port, 'GET', path)).body()) / 1000).toFixed(1)} KB`
-  const one = await cpuInTurns([ours, bare], scale.rounds, scale.gets, server => gets(server.port, server === bare ? '/one' : path, scale.gets, 64))
-  report({ work: `GET a pod of ${size}, HTTP/1.1`, unit: 'µs of CPU a request', ours: one.get(ours) ?? [], limit: one.get(bare) ?? [], most: 1.6 })
+  const one = await cpuInTurns(
+    [ours, bare], scale.rounds, scale.gets, server => gets(server.port, server === bare ? '/one' : path, scale.gets, 64)
+  )
+  report({
+    work: `GET a pod of ${size}, HTTP/1.1`,
+    unit: 'µs of CPU a request',
+    ours: one.get(ours) ?? [],
+    limit: one.get(bare) ?? [],
+    most: 1.6
+  })
   const all = await cpuInTurns([ours, bare], scale.rounds, 1000 * scale.lists, async server => {
     for (let at = 0; at < scale.lists; at++) await listed(server, server === bare ? '/list' : PODS)
   })
-  report({ work: `LIST ${scale.objects.toLocaleString('en')} pods, ${(bytes / 1e6).toFixed(1)} MB, HTTP/1.1`, unit: 'ms of CPU', ours: all.get(ours) ?? [], limit: all.get(bare) ?? [], most: 1.25 })
+  report({
+    work: `LIST ${scale.objects.toLocaleString('en')} pods, ${(bytes / 1e6).toFixed(1)} MB, HTTP/1.1`,
+    unit: 'ms of CPU',
+    ours: all.get(ours) ?? [],
+    limit: all.get(bare) ?? [],
+    most: 1.25
+  })
 }
 
 /** The stored version is encoded when an object changes, another one on its first request. */
@@ -65,24 +82,36 @@ async function versions (scale: Scale, ours: Child): Promise<void> {
     await listed(ours, CONVERTED)
     first.push(each(before))
   }
-  report({ work: 'LIST in another version the first time, beside the writes before it', unit, ours: first, limit: written, most: 1 })
+  report({
+    work: 'LIST in another version the first time, beside the writes before it',
+    unit,
+    ours: first,
+    limit: written,
+    most: 1
+  })
   const paths = [STORED, CONVERTED].map(path => ({ ...ours, path }))
   const costs = await cpuInTurns(paths, scale.rounds, scale.lists * scale.objects, async ({ path }) => {
     for (let at = 0; at < scale.lists; at++) await listed(ours, path)
   })
   const [stored = [], converted = []] = paths.map(party => costs.get(party) ?? [])
-  report({ work: 'LIST in another version again, beside the stored one', unit, ours: converted, limit: stored, most: 1.25 })
+  report({
+    work: 'LIST in another version again, beside the stored one', unit, ours: converted, limit: stored, most: 1.25
+  })
   await events(scale, ours, 'cron jobs', STORED, at => [`${STORED}/${name(7)}`, cronJob(name(7), at)], CONVERTED)
 }
 
 /** One event at a time to watches of one version, or of two versions at once. */
-async function events (scale: Scale, ours: Child, what: string, collection: string, change: (at: number) => [string, string], other?: string): Promise<void> {
+async function events (
+  scale: Scale, ours: Child, what: string, collection: string, change: (at: number) => [string, string], other?: string
+): Promise<void> {
   let turn = 100 // differs from the stored one
   const parties = []
   for (const path of other === undefined ? [collection] : [collection, other]) parties.push({ ...ours, path })
   const costs = await cpuInTurns(parties, scale.rounds, scale.watchers * scale.events, async ({ path }) => {
     const watchers = new Watchers()
-    await watchers.open(2, ours.port, `${path}?watch=1&resourceVersion=${await newestVersion(ours.port, path)}`, scale.watchers)
+    await watchers.open(
+      2, ours.port, `${path}?watch=1&resourceVersion=${await newestVersion(ours.port, path)}`, scale.watchers
+    )
     for (let at = 0; at < scale.events; at++) {
       const [target, body] = change(++turn)
       await watchers.expect(1, () => sent(ours, 'PUT', target, body))
@@ -93,5 +122,9 @@ async function events (scale: Scale, ours: Child, what: string, collection: stri
   const unit = 'µs of CPU an event delivered, with opening the watch'
   const to = `an event of ${what} to ${scale.watchers.toLocaleString('en')} watchers`
   if (converted === undefined) report({ work: to, unit, ours: stored })
-  else report({ work: `${to} in another version, beside the stored one`, unit, ours: converted, limit: stored, most: 1.25 })
+  else {
+    report({
+      work: `${to} in another version, beside the stored one`, unit, ours: converted, limit: stored, most: 1.25
+    })
+  }
 }

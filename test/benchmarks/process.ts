@@ -38,16 +38,22 @@ export function cpu ({ process: { pid } }: { process: { readonly pid?: number | 
   }
   const tasks = `/proc/${pid}/task`
   let nanoseconds = 0
-  for (const task of readdirSync(tasks)) nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
+  for (const task of readdirSync(tasks)) {
+    nanoseconds += Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0])
+  }
   return nanoseconds / 1e6
 }
 
 /** Resident memory in MB: all of it, or the process's own, without mapped files. */
-export function memory ({ process }: { process: { readonly pid?: number | undefined } }, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
+export function memory (
+  { process }: { process: { readonly pid?: number | undefined } }, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'
+): number {
   return Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-/** Waits until the process has been idle for that many milliseconds, for example after collecting the garbage of a fill. */
+/**
+ * Waits until the process has been idle for that many milliseconds, for example after collecting the garbage of a fill.
+ */
 export async function settle (child: Child, pause: number): Promise<void> {
   for (let before = -Infinity; cpu(child) - before > 20;) {
     before = cpu(child)
@@ -59,24 +65,35 @@ export const TOKEN = 'benchmark-token'
 
 /** Flags that `npm start` passes to Node: for our server, for what it is compared with, and for the clients. */
 export function nodeFlags (): string[] {
-  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
+  const manifest = JSON.parse(readFileSync(
+    new URL('../../../package.json', import.meta.url), 'utf8'
+  )) as { scripts: { start: string } }
   return (manifest.scripts.start.split('; ').at(-1) ?? '').split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
 /** Another build may take the place of this one, to measure a change beside its predecessor. */
 export const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
-/** Node programs that run servers, ours and bare ones. Clients, and measurements in this process, use the Node of the benchmark. */
+/**
+ * Node programs that run servers, ours and bare ones. Clients, and measurements in this process, use the Node of the
+ * benchmark.
+ */
 export const nodes: readonly string[] = process.env.BENCH_NODE?.split(',') ?? []
 
 /**
- * Whether servers start in the process of the benchmark. That takes a tenth of the CPU, and the figures then are those of
- * clients too: for a run that shows only that benchmarks work.
+ * Whether servers start in the process of the benchmark. That takes a tenth of the CPU, and the figures then are those
+ * of clients too: for a run that shows only that benchmarks work.
  */
 export const launching = { here: false }
 
-/** Starts the launcher with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes. */
-export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), node = nodes[0] ?? process.execPath): Promise<Launched> {
+/**
+ * Starts the launcher with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which
+ * `stop` removes.
+ */
+export async function launch (
+  flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')),
+  node = nodes[0] ?? process.execPath
+): Promise<Launched> {
   if (!launching.here) return await launchApart(flags, folder, [], node)
   const { port, all } = await allFlags(flags, folder)
   const since = performance.now()
@@ -93,8 +110,14 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
   }
 }
 
-/** A server whose process is its own, whatever others have. @param more further flags of Node; it then accepts messages too */
-export async function launchApart (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Apart> {
+/**
+ * A server whose process is its own, whatever others have. @param more further flags of Node; it then accepts messages
+ * too
+ */
+export async function launchApart (
+  flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [],
+  node = nodes[0] ?? process.execPath
+): Promise<Apart> {
   const { port, all } = await allFlags(flags, folder)
   const since = performance.now()
   const child = spawn(
@@ -112,13 +135,16 @@ export async function launchApart (flags: readonly string[] = [], folder = mkdte
   }
 }
 
-async function allFlags (flags: readonly string[], folder: string): Promise<{ readonly port: number, readonly all: string[] }> {
+async function allFlags (
+  flags: readonly string[], folder: string
+): Promise<{ readonly port: number, readonly all: string[] }> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   return {
     port,
     all: [
-      `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
+      `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`,
+      `--token-auth-file=${join(folder, 'tokens.csv')}`,
       ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
     ]
   }
@@ -158,7 +184,9 @@ function ready (port: number, agent: Agent): Promise<boolean> {
 /** Runs a file of this folder that sends its port once it listens. */
 export async function serve (node: string, file: string, ...args: string[]): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder, execPath: node, execArgv: nodeFlags() })
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+    cwd: folder, execPath: node, execArgv: nodeFlags()
+  })
   const [port] = await once(child, 'message') as [number]
   return { port, node, process: child, folder, stop: () => stop(child, folder) }
 }

@@ -1,7 +1,7 @@
 /**
- * What requests cost an ordinary user of a production server: RBAC with one group bound in many namespaces, audit at Metadata to a file, Secrets
- * encrypted, fair queues, public names, 64 connections. Beside it kube-apiserver's figures, the same requests without all that, and with other
- * numbers of namespaces.
+ * What requests cost an ordinary user of a production server: RBAC with one group bound in many namespaces, audit at
+ * Metadata to a file, Secrets encrypted, fair queues, public names, 64 connections. Beside it kube-apiserver's figures,
+ * the same requests without all that, and with other numbers of namespaces.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,11 +24,14 @@ const UNIT = 'µs of CPU a request'
 
 type Kind = 'configmaps' | 'secrets' | 'leases'
 
-const pathOf = (kind: Kind | 'pods' | 'events', namespace: string): string => `${kind === 'leases' ? LEASES : '/api/v1'}/namespaces/${namespace}/${kind}`
+const pathOf = (kind: Kind | 'pods' | 'events', namespace: string): string =>
+  `${kind === 'leases' ? LEASES : '/api/v1'}/namespaces/${namespace}/${kind}`
 
 const SPECIFIC: Readonly<Record<Kind, (turn: number) => object>> = {
   configmaps: turn => ({ data: { text: 'x'.repeat(2048), turn: String(turn) } }),
-  secrets: turn => ({ data: { text: Buffer.alloc(1024, 'x').toString('base64'), turn: Buffer.from(String(turn)).toString('base64') } }),
+  secrets: turn => ({
+    data: { text: Buffer.alloc(1024, 'x').toString('base64'), turn: Buffer.from(String(turn)).toString('base64') }
+  }),
   leases: turn => ({ spec: { holderIdentity: 'bench', leaseDurationSeconds: 15, leaseTransitions: turn } })
 }
 const bodyOf = (kind: Kind, name: string, turn = 0, resourceVersion?: string): string => JSON.stringify({
@@ -51,9 +54,17 @@ interface Row {
   readonly request: (namespace: string, name: string, version: string) => Request
 }
 
-const created = (kind: Kind) => (namespace: string, name: string): Request => ({ method: 'POST', path: pathOf(kind, namespace), body: bodyOf(kind, name) })
-const onObject = (method: string, kind: Kind, body?: (name: string, version: string) => string, query = '') => (namespace: string, name: string, version: string): Request => (
-  { method, path: `${pathOf(kind, namespace)}/${name}${query}`, ...(body === undefined ? {} : { body: body(name, version) }) })
+const created = (kind: Kind) => (namespace: string, name: string): Request => ({
+  method: 'POST', path: pathOf(kind, namespace), body: bodyOf(kind, name)
+})
+const onObject = (method: string, kind: Kind, body?: (name: string, version: string) => string, query = '') => (
+  namespace: string, name: string, version: string
+): Request => (
+  {
+    method,
+    path: `${pathOf(kind, namespace)}/${name}${query}`,
+    ...(body === undefined ? {} : { body: body(name, version) })
+  })
 /** As node agents write them. */
 const eventOf = (namespace: string, name: string): string => JSON.stringify({
   metadata: { name: `${name}.17a5b2c3d4e5f607` },
@@ -66,25 +77,93 @@ const eventOf = (namespace: string, name: string): string => JSON.stringify({
   lastTimestamp: '2026-01-15T10:21:09Z',
   source: { component: 'node-agent', host: 'node-7' }
 })
-const review = JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: 'team-1' } } })
+const review = JSON.stringify({
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'SelfSubjectAccessReview',
+  spec: { resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: 'team-1' } }
+})
 
 /** In an order in which the objects of a row are there. */
 export const ROWS: readonly Row[] = [
   { work: 'create ConfigMap, 2 KB', peer: [1920, 1330], code: 201, goal: 'write', request: created('configmaps') },
   { work: 'create Secret', peer: [1520, 1330], code: 201, goal: 'write', request: created('secrets') },
   { work: 'create Lease', peer: [1200, 1050], code: 201, goal: 'write', request: created('leases') },
-  { work: 'renew Lease', peer: [1725, 1495], code: 200, goal: 'write', request: onObject('PUT', 'leases', (name, version) => bodyOf('leases', name, 1, version)) },
-  { work: 'create Pod, 8 KB', code: 201, goal: 'write', request: (namespace, name) => ({ method: 'POST', path: pathOf('pods', namespace), body: pod(name) }) },
-  { work: 'status of a Pod, 8 KB', peer: [5000, 5000], code: 200, goal: 'write', request: (namespace, name) => ({ method: 'PATCH', path: `${pathOf('pods', namespace)}/${name}/status`, body: JSON.stringify({ status: podStatus(1) }) }) },
-  { work: 'create Event', code: 201, goal: 'write', request: (namespace, name) => ({ method: 'POST', path: pathOf('events', namespace), body: eventOf(namespace, name) }) },
-  { work: 'update ConfigMap', peer: [1620, 1640], code: 200, goal: 'write', request: onObject('PUT', 'configmaps', name => bodyOf('configmaps', name, 1)) },
-  { work: 'merge patch of ConfigMap', peer: [1990, 1940], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', () => '{"data":{"turn":"2"}}') },
-  { work: 'apply of ConfigMap', peer: [1630, 1990], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', name => bodyOf('configmaps', name, 3), '?fieldManager=bench&force=true') },
+  {
+    work: 'renew Lease',
+    peer: [1725, 1495],
+    code: 200,
+    goal: 'write',
+    request: onObject('PUT', 'leases', (name, version) => bodyOf('leases', name, 1, version))
+  },
+  {
+    work: 'create Pod, 8 KB',
+    code: 201,
+    goal: 'write',
+    request: (namespace, name) => ({ method: 'POST', path: pathOf('pods', namespace), body: pod(name) })
+  },
+  {
+    work: 'status of a Pod, 8 KB',
+    peer: [5000, 5000],
+    code: 200,
+    goal: 'write',
+    request: (namespace, name) => ({
+      method: 'PATCH',
+      path: `${pathOf('pods', namespace)}/${name}/status`,
+      body: JSON.stringify({ status: podStatus(1) })
+    })
+  },
+  {
+    work: 'create Event',
+    code: 201,
+    goal: 'write',
+    request: (namespace, name) => ({
+      method: 'POST', path: pathOf('events', namespace), body: eventOf(namespace, name)
+    })
+  },
+  {
+    work: 'update ConfigMap',
+    peer: [1620, 1640],
+    code: 200,
+    goal: 'write',
+    request: onObject('PUT', 'configmaps', name => bodyOf('configmaps', name, 1))
+  },
+  {
+    work: 'merge patch of ConfigMap',
+    peer: [1990, 1940],
+    code: 200,
+    goal: 'write',
+    request: onObject('PATCH', 'configmaps', () => '{"data":{"turn":"2"}}')
+  },
+  {
+    work: 'apply of ConfigMap',
+    peer: [1630, 1990],
+    code: 200,
+    goal: 'write',
+    request: onObject('PATCH', 'configmaps', name => bodyOf('configmaps', name, 3), '?fieldManager=bench&force=true')
+  },
   { work: 'get ConfigMap', peer: [618, 634], code: 200, goal: 'read', request: onObject('GET', 'configmaps') },
   { work: 'get Secret', peer: [610, 640], code: 200, goal: 'read', request: onObject('GET', 'secrets') },
-  { work: 'list ConfigMaps of one namespace', peer: [623, 666], code: 200, goal: 'read', request: namespace => ({ method: 'GET', path: pathOf('configmaps', namespace) }) },
-  { work: 'get, forbidden', peer: [290, 350], code: 403, goal: 'check', request: (_namespace, name) => ({ method: 'GET', path: `${pathOf('configmaps', ELSEWHERE)}/${name}` }) },
-  { work: 'self access review', peer: [590, 570], code: 201, goal: 'check', request: () => ({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body: review }) },
+  {
+    work: 'list ConfigMaps of one namespace',
+    peer: [623, 666],
+    code: 200,
+    goal: 'read',
+    request: namespace => ({ method: 'GET', path: pathOf('configmaps', namespace) })
+  },
+  {
+    work: 'get, forbidden',
+    peer: [290, 350],
+    code: 403,
+    goal: 'check',
+    request: (_namespace, name) => ({ method: 'GET', path: `${pathOf('configmaps', ELSEWHERE)}/${name}` })
+  },
+  {
+    work: 'self access review',
+    peer: [590, 570],
+    code: 201,
+    goal: 'check',
+    request: () => ({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body: review })
+  },
   { work: 'delete ConfigMap', peer: [1200, 1250], code: 200, goal: 'write', request: onObject('DELETE', 'configmaps') },
   { work: 'delete Secret', peer: [1130, 1230], code: 200, goal: 'write', request: onObject('DELETE', 'secrets') },
   { work: 'delete Lease', peer: [1220, 1080], code: 200, goal: 'write', request: onObject('DELETE', 'leases') }
@@ -105,7 +184,10 @@ interface Setting {
 }
 
 const USUAL: Setting = { name: 'usual', namespaces: 1_000, checks: ['RBAC', 'audit', 'queues', 'encryption'] }
-const SETTINGS: readonly Setting[] = [USUAL, { ...USUAL, name: 'unchecked', checks: [] }, { ...USUAL, name: 'few', namespaces: 10 }, { ...USUAL, name: 'many', namespaces: 5_000 }]
+const SETTINGS: readonly Setting[] = [
+  USUAL, { ...USUAL, name: 'unchecked', checks: [] }, { ...USUAL, name: 'few', namespaces: 10 },
+  { ...USUAL, name: 'many', namespaces: 5_000 }
+]
 
 interface Costs { readonly first: number, readonly later: number }
 
@@ -118,11 +200,26 @@ export async function send (port: number, { method, path, body }: Request, expec
 
 /** Namespaces with a role and its binding to the user's group. */
 async function fill ({ port }: Launched, namespaces: number): Promise<void> {
-  const rule = { apiGroups: ['*'], resources: ['configmaps', 'secrets', 'leases', 'pods', 'pods/status', 'events'], verbs: ['*'] }
-  await send(port, { method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'team' }, rules: [rule] }) }, 201)
-  const binding = JSON.stringify({ metadata: { name: 'team' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' }, subjects: [{ kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }] })
+  const rule = {
+    apiGroups: ['*'], resources: ['configmaps', 'secrets', 'leases', 'pods', 'pods/status', 'events'], verbs: ['*']
+  }
+  await send(
+    port,
+    {
+      method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'team' }, rules: [rule] })
+    },
+    201
+  )
+  const binding = JSON.stringify({
+    metadata: { name: 'team' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' },
+    subjects: [{ kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }]
+  })
   await pool(namespaces, CALLERS, async at => {
-    await send(port, { method: 'POST', path: '/api/v1/namespaces', body: JSON.stringify({ metadata: { name: `team-${at}` } }) }, 201)
+    await send(
+      port, { method: 'POST', path: '/api/v1/namespaces', body: JSON.stringify({ metadata: { name: `team-${at}` } }) },
+      201
+    )
     await send(port, { method: 'POST', path: `${RBAC}/namespaces/team-${at}/rolebindings`, body: binding }, 201)
   })
 }
@@ -137,10 +234,16 @@ function written (folder: string, name: string, content: object): string {
 export function flagsOf (checks: readonly Check[], folder: string): string[] {
   const policy = { apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
   const keys = [{ name: 'one', secret: Buffer.alloc(32, 1).toString('base64') }]
-  const encrypted = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }] }] }
+  const encrypted = {
+    apiVersion: 'apiserver.config.orch.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }] }]
+  }
   const flags: Readonly<Record<Check, () => string[]>> = {
     RBAC: () => ['--authorization-mode=Node,RBAC'],
-    audit: () => [`--audit-policy-file=${written(folder, 'policy.json', policy)}`, `--audit-log-path=${join(folder, 'audit.log')}`],
+    audit: () => [
+      `--audit-policy-file=${written(folder, 'policy.json', policy)}`, `--audit-log-path=${join(folder, 'audit.log')}`
+    ],
     queues: () => [],
     encryption: () => [`--encryption-provider-config=${written(folder, 'encryption.json', encrypted)}`]
   }
@@ -148,10 +251,14 @@ export function flagsOf (checks: readonly Check[], folder: string): string[] {
 }
 
 /** Each has one object at least. */
-const teamsOf = ({ namespaces }: Pick<Setting, 'namespaces'>, scale: Scale): number => Math.min(namespaces, scale.objects)
+const teamsOf = (
+  { namespaces }: Pick<Setting, 'namespaces'>, scale: Scale
+): number => Math.min(namespaces, scale.objects)
 
 /** The costs of each row on a fresh server. */
-export async function costsOf (store: 'embedded' | 'etcd', setting: Omit<Setting, 'name'>, scale: Scale): Promise<ReadonlyMap<Row, Costs>> {
+export async function costsOf (
+  store: 'embedded' | 'etcd', setting: Omit<Setting, 'name'>, scale: Scale
+): Promise<ReadonlyMap<Row, Costs>> {
   await using ends = new Ends()
   const { checks } = setting
   const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
@@ -179,7 +286,9 @@ export async function costsOf (store: 'embedded' | 'etcd', setting: Omit<Setting
       await pool(count, CALLERS, async at => {
         const which = base + at
         const request = row.request(`team-${which % teams}`, `o-${which}`, versions[which] ?? '')
-        answered[which] = await send(server.port, request, row.code === 403 && !checks.includes('RBAC') ? 404 : row.code)
+        answered[which] = await send(
+          server.port, request, row.code === 403 && !checks.includes('RBAC') ? 404 : row.code
+        )
       })
       costs.push((spent() - before) * 1000 / count)
       from += count
@@ -204,15 +313,39 @@ export async function production (scale: Scale): Promise<void> {
         for (const [row, costs] of costsOfRows) all.get(setting)?.get(row)?.push(costs)
       }
     }
-    const of = (name: string, row: Row): readonly Costs[] => [...all].find(([setting]) => setting.name === name)?.[1].get(row) ?? []
+    const of = (name: string, row: Row): readonly Costs[] =>
+      [...all].find(([setting]) => setting.name === name)?.[1].get(row) ?? []
     const later = (name: string, row: Row): number[] => of(name, row).map(({ later }) => later)
     for (const row of ROWS) {
       const { work, peer, goal } = row
-      const beside = (known: number | undefined) => known === undefined ? {} : { limit: [known], most: GOALS[store][goal] }
-      report({ work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: of(USUAL.name, row).map(({ first }) => first), ...beside(peer?.[0]) })
-      report({ work: `${work}, later, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: later(USUAL.name, row), ...beside(peer?.[1]) })
-      report({ work: `${work}, ${store}, beside the same without RBAC, audit, queues and encryption`, unit: UNIT, ours: later(USUAL.name, row), limit: later('unchecked', row), most: CHECKS })
-      report({ work: `${work}, ${store}, 5,000 namespaces beside 10`, unit: UNIT, ours: later('many', row), limit: later('few', row), most: 1.1 })
+      const beside = (known: number | undefined) =>
+        known === undefined ? {} : { limit: [known], most: GOALS[store][goal] }
+      report({
+        work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`,
+        unit: UNIT,
+        ours: of(USUAL.name, row).map(({ first }) => first),
+        ...beside(peer?.[0])
+      })
+      report({
+        work: `${work}, later, ${store}, beside kube-apiserver 1.36`,
+        unit: UNIT,
+        ours: later(USUAL.name, row),
+        ...beside(peer?.[1])
+      })
+      report({
+        work: `${work}, ${store}, beside the same without RBAC, audit, queues and encryption`,
+        unit: UNIT,
+        ours: later(USUAL.name, row),
+        limit: later('unchecked', row),
+        most: CHECKS
+      })
+      report({
+        work: `${work}, ${store}, 5,000 namespaces beside 10`,
+        unit: UNIT,
+        ours: later('many', row),
+        limit: later('few', row),
+        most: 1.1
+      })
     }
   }
 }

@@ -23,7 +23,9 @@ async function quietly (port: number, count: number): Promise<number[]> {
   const times: number[] = []
   for (let at = 0; at < count; at++) {
     const since = performance.now()
-    const [answer] = await once(get({ port, host: '127.0.0.1', agent, path: `${CONFIGS}/${key(7)}`, rejectUnauthorized: false }), 'response') as [IncomingMessage]
+    const [answer] = await once(
+      get({ port, host: '127.0.0.1', agent, path: `${CONFIGS}/${key(7)}`, rejectUnauthorized: false }), 'response'
+    ) as [IncomingMessage]
     if (answer.statusCode !== 200) throw new Error(`a GET answered ${answer.statusCode}`)
     await once(answer.resume(), 'end')
     times.push(performance.now() - since)

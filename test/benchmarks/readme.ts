@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- readme`: the tables of README and the first one of docs/performance.md, each cell measured in this run but for those of kube-apiserver 1.36, which was measured on another
- * machine. What the same bare servers took there says how fast it was.
+ * `npm run bench -- readme`: the tables of README and the first one of docs/performance.md, each cell measured in this
+ * run but for those of kube-apiserver 1.36, which was measured on another machine. What the same bare servers took
+ * there says how fast it was.
  */
 import { execFileSync } from 'node:child_process'
 import { nodes } from './process.js'
@@ -101,6 +102,7 @@ export function readmeTables (lines: readonly Line[]): string {
   ]
   const head = ['', 'orch-apiserver', 'kube-apiserver 1.36']
   const ran = execFileSync(nodes[0] ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
-  return `${table(head, pods)}\n\n${table(head, others)}\n\nMeasured on ${new Date().toISOString().slice(0, 10)} with Node ${ran}; a bare GET took ` +
+  return `${table(head, pods)}\n\n${table(head, others)}\n\nMeasured on ${new Date().toISOString()
+    .slice(0, 10)} with Node ${ran}; a bare GET took ` +
     `${lineOf(lines, COMPARED[0].work).limit} µs, and ${COMPARED[0].bare} µs beside kube-apiserver.`
 }

@@ -11,19 +11,25 @@ import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { Ends } from './ends.js'
 
-export const UNBOUNDED = ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0', '--max-requests-inflight=0']
+export const UNBOUNDED = [
+  '--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0', '--max-requests-inflight=0'
+]
 export const PATH = `${CONFIGS}/${key(7)}`
 const CPU = 'µs of CPU a request'
 
 /** A bare server on the same Node that sends the same object, and the same bytes for lists. */
-export const bareFor = (ours: Child, version: 1 | 2, listBytes = 0): Promise<Child> => bareServing(ours, version, PATH, listBytes)
+export const bareFor = (ours: Child, version: 1 | 2, listBytes = 0): Promise<Child> =>
+  bareServing(ours, version, PATH, listBytes)
 
 /** @param path of the object in our server */
 export async function bareServing (ours: Child, version: 1 | 2, path: string, listBytes = 0): Promise<Child> {
   const files = { one: join(ours.folder, 'one.json'), list: join(ours.folder, 'list.json') }
   writeFileSync(files.one, (await call(ours.port, 'GET', path)).body())
   writeFileSync(files.list, Buffer.alloc(listBytes, 'x'))
-  return await serve(ours.node, `./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
+  return await serve(
+    ours.node, `./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'),
+    join(ours.folder, 'apiserver.key')
+  )
 }
 
 /** Number of reads that etcd has served. */
@@ -50,10 +56,21 @@ export async function reads (scale: Scale): Promise<void> {
     answered += scale.gets
   })
   const limit = costs.get(bare) ?? []
-  report({ work: 'GET, 64 connections, HTTP/1.1, embedded', unit: CPU, ours: costs.get(embedded) ?? [], limit, most: 1.5 })
+  report({
+    work: 'GET, 64 connections, HTTP/1.1, embedded', unit: CPU, ours: costs.get(embedded) ?? [], limit, most: 1.5
+  })
   report({ work: 'GET, 64 connections, HTTP/1.1, etcd', unit: CPU, ours: costs.get(etcd) ?? [], limit, most: 1.75 })
-  const cached = await cpuInTurns([etcd, bare], scale.rounds, scale.gets, server => gets(server.port, server === bare ? '/one' : `${PATH}?resourceVersion=0`, scale.gets, 64))
-  report({ work: 'GET resourceVersion=0, 64 connections, HTTP/1.1, etcd', unit: CPU, ours: cached.get(etcd) ?? [], limit: cached.get(bare) ?? [], most: 1.5 })
+  const cached = await cpuInTurns(
+    [etcd, bare], scale.rounds, scale.gets,
+    server => gets(server.port, server === bare ? '/one' : `${PATH}?resourceVersion=0`, scale.gets, 64)
+  )
+  report({
+    work: 'GET resourceVersion=0, 64 connections, HTTP/1.1, etcd',
+    unit: CPU,
+    ours: cached.get(etcd) ?? [],
+    limit: cached.get(bare) ?? [],
+    most: 1.5
+  })
   report({ work: 'reads asked of etcd, of 64 connections', unit: 'per GET', ours: [asked / answered], bound: 0.5 })
 }
 
@@ -64,6 +81,12 @@ export async function readsHttp2 (scale: Scale): Promise<void> {
   const bare = ends.add(await bareFor(ours, 2))
   const costs = await cpuInTurns([ours, bare], scale.rounds, scale.gets, server =>
     getsHttp2(server.port, server === bare ? '/one' : PATH, scale.gets, 16, 16))
-  report({ work: 'GET, 16 connections × 16 streams, HTTP/2, embedded', unit: CPU, ours: costs.get(ours) ?? [], limit: costs.get(bare) ?? [], most: 1.5 })
+  report({
+    work: 'GET, 16 connections × 16 streams, HTTP/2, embedded',
+    unit: CPU,
+    ours: costs.get(ours) ?? [],
+    limit: costs.get(bare) ?? [],
+    most: 1.5
+  })
   hangUp(ours.port)
 }

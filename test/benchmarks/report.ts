@@ -4,7 +4,8 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 
 /** The smallest value that a given part (0 to 1) of the values does not exceed. */
 export function quantile (values: readonly number[], part: number): number {
-  return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN
+  return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
+    NaN
 }
 
 export interface Row {
@@ -39,7 +40,8 @@ export const lines: Line[] = []
 /** Where results are printed. */
 export const out = { print: (text: string): void => { console.log(text) } }
 
-export const figure = (value: number): string => Math.abs(value) >= 100 || value === 0 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+export const figure = (value: number): string =>
+  Math.abs(value) >= 100 || value === 0 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
 
 export function report ({ work, unit, ours, limit, most, least, bound }: Row): void {
   const mine = median(ours)

@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check` finds what has become slower
- * (check.ts), and `npm run bench -- readme` prints the tables of README. Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
+ * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check`
+ * finds what has become slower (check.ts), and `npm run bench -- readme` prints the tables of README. Each part runs in
+ * a process of its own. A missed goal is reported; an error such as a lost event fails the run.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -59,11 +60,16 @@ async function runHere (name: string, scale: Scale): Promise<void> {
 }
 
 /** @returns the lines of each part */
-async function runAll (chosen: readonly string[], scale: keyof typeof SCALES): Promise<ReadonlyArray<readonly [string, Line[]]>> {
+async function runAll (
+  chosen: readonly string[], scale: keyof typeof SCALES
+): Promise<ReadonlyArray<readonly [string, Line[]]>> {
   const found: Array<readonly [string, Line[]]> = []
   const failed: string[] = []
   const began = performance.now()
-  console.log(`${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Node ${process.version}, Linux ${release()}, load ${loadavg()[0]?.toFixed(1)} before`)
+  console.log(
+    `${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GB, Node ` +
+    `${process.version}, Linux ${release()}, load ${loadavg()[0]?.toFixed(1)} before`
+  )
   for (const name of chosen) {
     console.log(`\n${name}`)
     const child = fork(import.meta.filename, [`--${scale}`, name], { execArgv: nodeFlags() })
@@ -72,7 +78,12 @@ async function runAll (chosen: readonly string[], scale: keyof typeof SCALES): P
     if (code !== 0) failed.push(name)
   }
   for (const [name, shown] of found) {
-    console.log(`\n### ${name}\n\n${table(['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''], shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept]))}`)
+    console.log(
+      `\n### ${name}\n\n${table(
+        ['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''],
+        shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept])
+      )}`
+    )
   }
   const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept === 'MISSED').length
   console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${missed} goals missed`)
@@ -92,10 +103,17 @@ async function check (keep: boolean): Promise<void> {
   }
   let slower = worse(ratios, keptRatios())
   if (slower.length > 0) { // a single slow result may be bad luck
-    const again = found.filter(([, shown]) => shown.some(({ work }) => slower.some(line => line.startsWith(work)))).map(([name]) => name)
-    slower = worse(smaller(ratios, ratiosOf((await runAll(again, 'check')).flatMap(([, shown]) => shown))), keptRatios())
+    const again = found.filter(([, shown]) =>
+      shown.some(({ work }) => slower.some(line => line.startsWith(work)))).map(([name]) => name)
+    slower = worse(
+      smaller(ratios, ratiosOf((await runAll(again, 'check')).flatMap(([, shown]) => shown))), keptRatios()
+    )
   }
-  console.log(slower.length === 0 ? '\nnothing is more than a tenth slower' : `\nslower by more than a tenth:\n${slower.join('\n')}`)
+  console.log(
+    slower.length === 0
+      ? '\nnothing is more than a tenth slower'
+      : `\nslower by more than a tenth:\n${slower.join('\n')}`
+  )
   if (slower.length > 0) process.exitCode = 1
 }
 

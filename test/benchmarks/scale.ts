@@ -29,8 +29,9 @@ export interface Scale {
   /** Number of events for which every arrival is timed. */
   readonly deliveries: number
   /**
-   * Numbers of nodes, one after the other; pods for each thousand of them, made at a rate a second; milliseconds without any; whether the goals,
-   * which are those of the reference machine, are scaled by what a GET from a bare server costs here.
+   * Numbers of nodes, one after the other; pods for each thousand of them, made at a rate a second; milliseconds
+   * without any; whether the goals, which are those of the reference machine, are scaled by what a GET from a bare
+   * server costs here.
    */
   readonly cluster: {
     readonly nodes: readonly number[], readonly pods: number, readonly rate: number, readonly idle: number
@@ -45,7 +46,19 @@ export const FULL: Scale = {
   cluster: { nodes: [100, 1_000], pods: 3_000, rate: 50, idle: 60_000, scaled: true }
 }
 /** Enough to see a slowdown of a tenth, in three minutes. */
-export const CHECK: Scale = { ...FULL, rounds: 5, gets: 4_000, objects: 2_000, lists: 4, writes: 4_000, watchers: 300, starts: 2, events: 10, burst: 50, deliveries: 5 }
+export const CHECK: Scale = {
+  ...FULL,
+  rounds: 5,
+  gets: 4_000,
+  objects: 2_000,
+  lists: 4,
+  writes: 4_000,
+  watchers: 300,
+  starts: 2,
+  events: 10,
+  burst: 50,
+  deliveries: 5
+}
 /** What README says, in a quarter of an hour. */
 export const README: Scale = {
   ...FULL, rounds: 5, sizes: [1_000], pods: [1_500, 4_000], stores: ['etcd'], deliveries: 10

@@ -1,6 +1,7 @@
 /**
- * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000) and reports the cost of the first and last
- * thousands, and the duration of a repair run. Not part of `npm run bench`, because its figures have no limits.
+ * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000) and reports the
+ * cost of the first and last thousands, and the duration of a repair run. Not part of `npm run bench`, because its
+ * figures have no limits.
  */
 import { decode } from '../../schemas/language/decode.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
@@ -21,16 +22,21 @@ const log = (message: string, error: unknown): void => { console.error(message, 
 const backend = await openBackend({})
 // The smallest range with room for all.
 const bits = Math.max(3, Math.ceil(Math.log2(COUNT + 3)))
-const allocation = new ServiceAllocation({ backend, prefix: '/registry', clusterIPRanges: [`10.0.0.0/${32 - bits}`], log })
+const allocation = new ServiceAllocation({
+  backend, prefix: '/registry', clusterIPRanges: [`10.0.0.0/${32 - bits}`], log
+})
 const resources = new ResourceRegistry({
-  backendOf: () => backend, windowSizeOf: () => 100, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain([]), log,
+  backendOf: () => backend, windowSizeOf: () => 100, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf',
+  admission: new AdmissionChain([]), log,
   allocationOf: () => allocation
 })
 const store = resources.add(services)
 await resources.open()
 
 async function make (name: string): Promise<void> {
-  const object: ApiObject = decode(Service, { metadata: { name, namespace: 'default' }, spec: { ports: [{ port: 80 }], selector: { app: name } } }).object
+  const object: ApiObject = decode(Service, {
+    metadata: { name, namespace: 'default' }, spec: { ports: [{ port: 80 }], selector: { app: name } }
+  }).object
   await create(store, object, { namespace: 'default', name: '' }, context)
 }
 
@@ -39,7 +45,10 @@ for (let from = 0; from < COUNT; from += STEP) {
   const began = performance.now()
   const queue = names.values()
   await Promise.all(Array.from({ length: AT_ONCE }, async () => { for (const name of queue) await make(name) }))
-  console.log(`${from} to ${from + names.length} services: ${((performance.now() - began) / names.length * 1000).toFixed(0)} µs each`)
+  console.log(
+    `${from} to ${from +
+      names.length} services: ${((performance.now() - began) / names.length * 1000).toFixed(0)} µs each`
+  )
 }
 const began = performance.now()
 await new ServiceRepair({ resources, allocation, log, note: text => { console.log(text) } }).run()

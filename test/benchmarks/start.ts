@@ -26,18 +26,40 @@ export async function start (scale: Scale): Promise<void> {
     report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   }
   rmSync(folder, { recursive: true, force: true })
-  report({ work: 'a further server in memory in a process', unit: 'ms of CPU', ours: await furtherServers(scale, () => serving({ kind: 'memory' })) })
-  report({ work: 'a further test server in a process', unit: 'ms of CPU', ours: await furtherServers(scale, async () => closable(await testServer())) })
+  report({
+    work: 'a further server in memory in a process',
+    unit: 'ms of CPU',
+    ours: await furtherServers(scale, () => serving({ kind: 'memory' }))
+  })
+  report({
+    work: 'a further test server in a process',
+    unit: 'ms of CPU',
+    ours: await furtherServers(scale, async () => closable(await testServer()))
+  })
   const [size = 0] = scale.sizes
-  const original = await testServer({ forkAhead: false, fixtures: Array.from({ length: size }, (_, at) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${at}` }, data: { text: 'x'.repeat(2048) } })) })
-  report({ work: `a fork of a test server with ${size.toLocaleString('en')} objects`, unit: 'ms of CPU', ours: await furtherServers(scale, async () => closable(await original.fork())) })
+  const original = await testServer({
+    forkAhead: false,
+    fixtures: Array.from(
+      { length: size },
+      (_, at) => ({
+        apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${at}` }, data: { text: 'x'.repeat(2048) }
+      })
+    )
+  })
+  report({
+    work: `a fork of a test server with ${size.toLocaleString('en')} objects`,
+    unit: 'ms of CPU',
+    ours: await furtherServers(scale, async () => closable(await original.fork()))
+  })
   await original.dispose()
 }
 
 const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })
 
 /** Times of further servers in this process, after the first has loaded and compiled what they share. */
-async function furtherServers (scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>): Promise<number[]> {
+async function furtherServers (
+  scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>
+): Promise<number[]> {
   const found: number[] = []
   for (let at = 0; at <= scale.starts; at++) {
     const before = process.cpuUsage()
@@ -49,7 +71,9 @@ async function furtherServers (scale: Scale, start: () => Promise<{ readonly clo
   return found
 }
 
-/** Several starts on the content of the folder, of which the first does not count; without a folder, each from nothing. */
+/**
+ * Several starts on the content of the folder, of which the first does not count; without a folder, each from nothing.
+ */
 export async function starts (scale: Scale, folder?: string): Promise<Started> {
   const found: Started = { wall: [], cpu: [] }
   for (let at = firstRound(scale.starts); at <= scale.starts; at++) {

@@ -1,6 +1,6 @@
 /**
- * Writes and reads over HTTPS of objects with many small fields, in the first seconds of a process and in a warm one: ClusterRoleBindings with 18
- * subjects, and pods, compared to a bare server that reads the body.
+ * Writes and reads over HTTPS of objects with many small fields, in the first seconds of a process and in a warm one:
+ * ClusterRoleBindings with 18 subjects, and pods, compared to a bare server that reads the body.
  */
 import { startEtcd } from '../etcd-process.js'
 import { roleBinding, ROLE_BINDINGS } from './binding-objects.js'
@@ -21,18 +21,24 @@ const NEAR = { embedded: { cold: 250, warm: 150 }, etcd: { cold: 350, warm: 250 
 type Make = (name: string, turn?: number) => string
 
 /** Microseconds per write, for that many writes with names from `from` on. */
-export async function written (server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0): Promise<number> {
+export async function written (
+  server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0
+): Promise<number> {
   const bodies = Array.from({ length: count }, (_, at) => make(`o-${from + at}`, turn))
   const before = cpu(server)
   await pool(count, WRITERS, async at => {
-    const { code, body } = await call(server.port, method, method === 'POST' ? path : `${path}/o-${from + at}`, bodies[at])
+    const { code, body } = await call(
+      server.port, method, method === 'POST' ? path : `${path}/o-${from + at}`, bodies[at]
+    )
     if (code >= 300) throw new Error(`${method} was answered ${code}: ${body()}`)
   })
   return (cpu(server) - before) * 1000 / count
 }
 
 /** The first creates of a fresh server, and of a bare one. */
-export async function coldCreates (count: number, flags: readonly string[] = [], node?: string): Promise<[ours: number, bare: number]> {
+export async function coldCreates (
+  count: number, flags: readonly string[] = [], node?: string
+): Promise<[ours: number, bare: number]> {
   await using ends = new Ends()
   const fresh = ends.add(await launch([...UNBOUNDED, ...flags], undefined, node))
   const ours = await written(fresh, 'POST', ROLE_BINDINGS, roleBinding, 0, count)
@@ -41,7 +47,9 @@ export async function coldCreates (count: number, flags: readonly string[] = [],
 }
 
 /** The first creates of fresh servers, then those of a server that has been warm for long. */
-async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: number) => readonly string[]): Promise<void> {
+async function writes (
+  scale: Scale, store: 'embedded' | 'etcd', flags: (start: number) => readonly string[]
+): Promise<void> {
   await using ends = new Ends()
   const count = scale.writes / 2
   const cold: number[] = []
@@ -51,7 +59,15 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
     cold.push(mine)
     bareCold.push(its)
   }
-  report({ work: `create, the first ${count.toLocaleString('en')} of a process, ClusterRoleBindings, ${store}, beside a bare server that reads the body`, unit: UNIT, ours: cold, limit: bareCold, bound: NEAR[store].cold })
+  report({
+    work:
+      `create, the first ${count.toLocaleString('en')} of a process, ClusterRoleBindings, ${store}, beside a bare ` +
+      'server that reads the body',
+    unit: UNIT,
+    ours: cold,
+    limit: bareCold,
+    bound: NEAR[store].cold
+  })
 
   const ours = ends.add(await launch([...UNBOUNDED, ...flags(0)]))
   for (let turn = 0; turn < 3; turn++) await written(ours, 'POST', ROLE_BINDINGS, roleBinding, turn * count, count)
@@ -68,9 +84,22 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
   }
   const most = store === 'embedded' ? { most: 3 } : {}
   for (const kind of ['create', 'update'] as const) {
-    report({ work: `${kind}, warm, ClusterRoleBindings, ${store}, beside a bare server that reads the body`, unit: UNIT, ours: found[kind], limit: found.bare, bound: NEAR[store].warm, ...most })
+    report({
+      work: `${kind}, warm, ClusterRoleBindings, ${store}, beside a bare server that reads the body`,
+      unit: UNIT,
+      ours: found[kind],
+      limit: found.bare,
+      bound: NEAR[store].warm,
+      ...most
+    })
   }
-  report({ work: `create of a pod, warm, ${store}, beside that of a ClusterRoleBinding`, unit: UNIT, ours: found.pod, limit: found.create, most: 2.2 })
+  report({
+    work: `create of a pod, warm, ${store}, beside that of a ClusterRoleBinding`,
+    unit: UNIT,
+    ours: found.pod,
+    limit: found.create,
+    most: 2.2
+  })
 }
 
 /** The first GETs of a fresh server, and of a bare one. */
@@ -96,7 +125,13 @@ async function coldReads (scale: Scale): Promise<void> {
     ours.push(mine)
     limit.push(its)
   }
-  report({ work: `GET, the first ${scale.gets.toLocaleString('en')} of a process`, unit: 'µs of CPU a request', ours, limit, most: 1.8 })
+  report({
+    work: `GET, the first ${scale.gets.toLocaleString('en')} of a process`,
+    unit: 'µs of CPU a request',
+    ours,
+    limit,
+    most: 1.8
+  })
 }
 
 export async function structuredEmbedded (scale: Scale): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Ten clients that send the most expensive requests endlessly, in a process of their own: `tenant-crowd.js PORT SHAPES`, where SHAPES is the number
- * of shapes to use. Notifies its parent when they have begun.
+ * Ten clients that send the most expensive requests endlessly, in a process of their own: `tenant-crowd.js PORT
+ * SHAPES`, where SHAPES is the number of shapes to use. Notifies its parent when they have begun.
  */
 import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Effect of one tenant's most expensive requests on everybody else: the longest event loop turn that each takes (CPU of the main thread), and the
- * latency of another client's GET beside ten clients that send them. Bounds on turns hold on a machine where a GET takes 40 µs; elsewhere they
- * scale with the cost of a GET.
+ * Effect of one tenant's most expensive requests on everybody else: the longest event loop turn that each takes (CPU of
+ * the main thread), and the latency of another client's GET beside ten clients that send them. Bounds on turns hold on
+ * a machine where a GET takes 40 µs; elsewhere they scale with the cost of a GET.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -63,16 +63,28 @@ export async function tenants (scale: Scale): Promise<void> {
     work: 'a YAML body of another user beside ten of 2.9 MB of comments', unit: 'ms',
     ours: await besideComments(quiet, rounds, others), bound: MAX_WAIT_MS * slower
   })
-  for (const [flags, by, most] of [[[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]] as const) {
+  for (const [flags, by, most] of [
+    [[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]
+  ] as const) {
     const server = flags.length === 0 ? quiet : ends.add(await launch(flags))
     if (server !== quiet) await fill(server, 100)
     const count = Math.min(QUIET_GETS, scale.gets)
     const alone = await p99s(server.port, count, rounds)
-    const crowd = fork(new URL('tenant-crowd.js', import.meta.url), [String(server.port), String(shapes.length)], { execArgv: nodeFlags() })
+    const crowd = fork(
+      new URL('tenant-crowd.js', import.meta.url), [String(server.port), String(shapes.length)],
+      { execArgv: nodeFlags() }
+    )
     await once(crowd, 'message')
     const beside = await p99s(server.port, count, rounds)
     crowd.kill('SIGKILL')
-    report({ work: `one GET at a time beside ten such clients, ${by}, p99`, unit: 'ms', ours: beside, limit: alone, most, bound: 100 })
+    report({
+      work: `one GET at a time beside ten such clients, ${by}, p99`,
+      unit: 'ms',
+      ours: beside,
+      limit: alone,
+      most,
+      bound: 100
+    })
   }
 }
 

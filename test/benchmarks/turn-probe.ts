@@ -1,7 +1,7 @@
 /**
- * Preloaded into a server (`--import`): measures the CPU time of the main thread in each event loop turn. A parent with an IPC channel sends a
- * message and gets the longest turn since the previous message, in milliseconds. A probed server never sleeps: its loop turns all the time, so that
- * every turn begins and ends with a reading.
+ * Preloaded into a server (`--import`): measures the CPU time of the main thread in each event loop turn. A parent with
+ * an IPC channel sends a message and gets the longest turn since the previous message, in milliseconds. A probed server
+ * never sleeps: its loop turns all the time, so that every turn begins and ends with a reading.
  */
 import { openSync, readSync } from 'node:fs'
 

@@ -35,7 +35,9 @@ export async function watchOurs (ours: Child, version: Version, watchers: number
   return {
     ...ours,
     watchers: open,
-    event: `{"type":"MODIFIED","object":${(await call(ours.port, 'GET', `${WATCHED}/${nameOf(version, objects, 0)}`)).body().trim()}}\n`,
+    event:
+      '{"type":"MODIFIED",' +
+      `"object":${(await call(ours.port, 'GET', `${WATCHED}/${nameOf(version, objects, 0)}`)).body().trim()}}\n`,
     cause: async at => {
       const name = nameOf(version, objects, at % objects)
       const { code } = await call(ours.port, 'PUT', `${WATCHED}/${name}`, object(name, false, 2000 + changes++ % 89))
@@ -48,7 +50,9 @@ const nameOf = (version: Version, objects: number, at: number): string => `watch
 
 const versionOf = (json: string): number => Number(/"resourceVersion":"(\d+)"/.exec(json)?.[1])
 
-export async function watchBare (bare: Child, version: Version, watchers: number, path: '/event' | '/burst', event: string): Promise<Watching> {
+export async function watchBare (
+  bare: Child, version: Version, watchers: number, path: '/event' | '/burst', event: string
+): Promise<Watching> {
   const open = new Watchers()
   await open.open(version, bare.port, '/watch', watchers)
   return {
@@ -65,7 +69,8 @@ export async function watchBare (bare: Child, version: Version, watchers: number
 /** Checks that each change arrived once and in order. */
 function checkOrder (received: string, events: number): void {
   const versions = received.trimEnd().split('\n').map(versionOf)
-  const right = versions.length === events && versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0))
+  const right =
+    versions.length === events && versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0))
   if (!right) throw new Error(`${events} events arrived as ${versions.join(', ')}`)
 }
 
@@ -90,7 +95,9 @@ export async function watching (scale: Scale): Promise<void> {
   }
 }
 
-async function measure (scale: Scale, version: Version, kind: 'single' | 'burst', parties: readonly Watching[]): Promise<void> {
+async function measure (
+  scale: Scale, version: Version, kind: 'single' | 'burst', parties: readonly Watching[]
+): Promise<void> {
   const events = kind === 'single' ? scale.events : scale.burst
   const costs = await cpuInTurns(parties, scale.rounds, scale.watchers * events, async ({ watchers, cause, port }) => {
     if (kind === 'single') {
@@ -109,8 +116,8 @@ async function measure (scale: Scale, version: Version, kind: 'single' | 'burst'
 }
 
 /**
- * Writes and watches in one process, by one clock. The figures include the client's own work, so they are reported beside the bare server's,
- * measured from the writer's request: it responds once it has written to all.
+ * Writes and watches in one process, by one clock. The figures include the client's own work, so they are reported
+ * beside the bare server's, measured from the writer's request: it responds once it has written to all.
  */
 async function delivery (scale: Scale, version: Version, ours: Watching, bare: Watching): Promise<void> {
   const mine = await arrivals(scale, ours)
@@ -118,13 +125,25 @@ async function delivery (scale: Scale, version: Version, ours: Watching, bare: W
   const name = `${scale.watchers.toLocaleString('en')} watchers, HTTP/${version === 1 ? '1.1' : '2'}`
   for (const [part, bound] of [[0.5, 10], [0.99, 50]] as const) {
     const percent = `p${part * 100}`
-    report({ work: `from the writer's answer to ${name}, ${percent}`, unit: 'ms', ours: [quantile(mine.sinceAnswer, part)], bound })
-    report({ work: `from the writer's request to ${name}, ${percent}`, unit: 'ms', ours: [quantile(mine.sinceRequest, part)], limit: [quantile(its.sinceRequest, part)] })
+    report({
+      work: `from the writer's answer to ${name}, ${percent}`,
+      unit: 'ms',
+      ours: [quantile(mine.sinceAnswer, part)],
+      bound
+    })
+    report({
+      work: `from the writer's request to ${name}, ${percent}`,
+      unit: 'ms',
+      ours: [quantile(mine.sinceRequest, part)],
+      limit: [quantile(its.sinceRequest, part)]
+    })
   }
 }
 
 /** Milliseconds from each event to each watch. */
-async function arrivals (scale: Scale, { watchers, cause }: Watching): Promise<{ sinceAnswer: number[], sinceRequest: number[] }> {
+async function arrivals (
+  scale: Scale, { watchers, cause }: Watching
+): Promise<{ sinceAnswer: number[], sinceRequest: number[] }> {
   const sinceAnswer: number[] = []
   const sinceRequest: number[] = []
   for (let at = 0; at < scale.deliveries; at++) {

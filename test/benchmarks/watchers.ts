@@ -42,7 +42,12 @@ export class Watchers {
         const connection = await Http1Connection.open(port)
         this.#connections.push(connection)
         await this.#watch((head, data, over) => {
-          connection.send('GET', path, { head: code => { if (code === 200) head(); else over(new Error(`a watch was answered ${code}`)) }, data, end: () => over(new Error('a watch was ended')), fail: over })
+          connection.send('GET', path, {
+            head: code => { if (code === 200) head(); else over(new Error(`a watch was answered ${code}`)) },
+            data,
+            end: () => over(new Error('a watch was ended')),
+            fail: over
+          })
         })
       })
       return
@@ -50,13 +55,18 @@ export class Watchers {
     await pool(Math.ceil(count / streams), OPENING / 10, async at => {
       const connection = await Http2Connection.open(port)
       this.#connections.push(connection)
-      await Promise.all(Array.from({ length: Math.min(streams, count - at * streams) }, () => this.#watch((head, data, over) => {
+      await Promise.all(Array.from({
+        length: Math.min(streams, count - at * streams)
+      }, () => this.#watch((head, data, over) => {
         connection.send(path, { head, data, end: () => over(new Error('a watch was ended')), fail: over })
       })))
     })
   }
 
-  /** Resolves when each watch has received that many more events. @throws Error if one has not within a minute, or has received more */
+  /**
+   * Resolves when each watch has received that many more events. @throws Error if one has not within a minute, or has
+   * received more
+   */
   async expect (events: number, trigger: () => Promise<unknown>): Promise<void> {
     for (const sink of this.#sinks) sink.lines = 0
     this.#lines = 0
@@ -84,7 +94,9 @@ export class Watchers {
     this.#checking = true
     try {
       await this.expect(events, trigger)
-      if (this.#sinks.some(({ checksum }) => checksum !== first.checksum)) throw new Error('two watches got different bytes')
+      if (this.#sinks.some(({ checksum }) => checksum !== first.checksum)) {
+        throw new Error('two watches got different bytes')
+      }
       return Buffer.concat(first.kept).toString()
     } finally {
       this.#checking = false
@@ -97,7 +109,9 @@ export class Watchers {
     for (const connection of this.#connections) connection.close()
   }
 
-  #watch (send: (head: () => void, data: (bytes: Buffer) => void, over: (error: Error) => void) => void): Promise<void> {
+  #watch (
+    send: (head: () => void, data: (bytes: Buffer) => void, over: (error: Error) => void) => void
+  ): Promise<void> {
     const sink: Sink = { lines: 0, checksum: 0, kept: undefined }
     this.#sinks.push(sink)
     return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * The compared writers, all in this process: our operations (decode, default, admit, validate, encode, store) and, as limits, the layers below them
- * alone, with the same compare-and-put of values of the same size.
+ * The compared writers, all in this process: our operations (decode, default, admit, validate, encode, store) and, as
+ * limits, the layers below them alone, with the same compare-and-put of values of the same size.
  */
 import { join } from 'node:path'
 import { parseJson } from '../../schemas/codec/json/parse.js'
@@ -42,7 +42,8 @@ function refused (name: string): never {
 export async function ourOperations (options: BackendOptions): Promise<Writer> {
   const backend = await openBackend(options)
   const store = new ResourceStore({
-    type: configMaps.type, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf', admission: new AdmissionChain(), windowSize: 100, log: console.error
+    type: configMaps.type, backend, prefix: '/registry', mediaType: 'application/vnd.orch.protobuf',
+    admission: new AdmissionChain(), windowSize: 100, log: console.error
   })
   await store.open()
   const caller = new AbortController()
@@ -68,7 +69,9 @@ export async function storeAlone (directory: string): Promise<Writer> {
   }
   return {
     create: async ({ name }) => { written(name, await backend.create(`/alone/${name}`, first)) },
-    update: async ({ name }) => { written(name, await backend.update(`/alone/${name}`, second, revisions.get(name) ?? 0)) },
+    update: async ({ name }) => {
+      written(name, await backend.update(`/alone/${name}`, second, revisions.get(name) ?? 0))
+    },
     close: () => backend.close()
   }
 }
@@ -76,11 +79,14 @@ export async function storeAlone (directory: string): Promise<Writer> {
 /** A plain commit that is synced before it answers, as in our embedded store. */
 export async function lmdbAlone (folder: string): Promise<Writer> {
   const { open } = await import('lmdb')
-  const table = open<Buffer, string>({ path: join(folder, 'alone.mdb'), noSubdir: true, encoding: 'binary', overlappingSync: false, useVersions: true })
+  const table = open<Buffer, string>({
+    path: join(folder, 'alone.mdb'), noSubdir: true, encoding: 'binary', overlappingSync: false, useVersions: true
+  })
   const [first, second] = [storedValue(1), storedValue(2)]
   return {
     create: async ({ name }) => await table.ifNoExists(name, () => { void table.put(name, first, 1) }) || refused(name),
-    update: async ({ name }) => await table.ifVersion(name, 1, () => { void table.put(name, second, 2) }) || refused(name),
+    update: async ({ name }) =>
+      await table.ifVersion(name, 1, () => { void table.put(name, second, 2) }) || refused(name),
     close: () => table.close()
   }
 }
@@ -91,7 +97,9 @@ export async function lineAlone (server: string): Promise<Writer> {
   const revisions = new Map<string, number>()
   const [first, second] = [storedValue(1), storedValue(2)]
   const write = async (name: string, value: Buffer, expected: number): Promise<void> => {
-    const { succeeded, revision } = await line.txn({ key: Buffer.from(`/alone/${name}`), expected, value, lease: undefined })
+    const { succeeded, revision } = await line.txn({
+      key: Buffer.from(`/alone/${name}`), expected, value, lease: undefined
+    })
     if (!succeeded) refused(name)
     revisions.set(name, revision)
   }
@@ -106,9 +114,14 @@ export async function etcd3Alone (server: string): Promise<Writer> {
   const { Etcd3 } = await import('etcd3')
   const client = new Etcd3({ hosts: server })
   const [first, second] = [storedValue(1), storedValue(2)]
-  const write = async (name: string, compared: 'Create' | 'Version', expected: number, value: Buffer): Promise<void> => {
+  const write = async (
+    name: string, compared: 'Create' | 'Version', expected: number, value: Buffer
+  ): Promise<void> => {
     const key = `/etcd3/${name}`
-    const { succeeded } = await client.if(key, compared, '==', expected).then(client.put(key).value(value)).else(client.get(key)).commit()
+    const { succeeded } = await client.if(key, compared, '==', expected)
+      .then(client.put(key).value(value))
+      .else(client.get(key))
+      .commit()
     if (!succeeded) refused(name)
   }
   return {

@@ -1,4 +1,7 @@
-/** Creates and updates by 64 writers: the operations compared to what is below them, and the same over HTTPS, where the server's CPU is measured separately. */
+/**
+ * Creates and updates by 64 writers: the operations compared to what is below them, and the same over HTTPS, where the
+ * server's CPU is measured separately.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +39,9 @@ function requests (round: number, count: number): Record<Kind, Request[]> {
   return { create: of(2048), update: of(2047) }
 }
 
-async function timed (all: readonly Request[], write: (request: Request) => Promise<unknown>, cpuNow: () => number): Promise<Round> {
+async function timed (
+  all: readonly Request[], write: (request: Request) => Promise<unknown>, cpuNow: () => number
+): Promise<Round> {
   const times: number[] = []
   const before = cpuNow()
   const began = performance.now()
@@ -47,12 +52,18 @@ async function timed (all: readonly Request[], write: (request: Request) => Prom
     await write(request)
     times.push(performance.now() - since)
   })
-  return { perSecond: all.length * 1000 / (performance.now() - began), p99: quantile(times, 0.99), cpu: (cpuNow() - before) * 1000 / all.length }
+  return {
+    perSecond: all.length * 1000 / (performance.now() - began),
+    p99: quantile(times, 0.99),
+    cpu: (cpuNow() - before) * 1000 / all.length
+  }
 }
 
 const ownCpu = (): number => cpu({ process })
 
-async function inTurns (writers: readonly Writer[], rounds: number, count: number, cpuOf: (writer: Writer) => number = ownCpu): Promise<Map<Writer, Rounds>> {
+async function inTurns (
+  writers: readonly Writer[], rounds: number, count: number, cpuOf: (writer: Writer) => number = ownCpu
+): Promise<Map<Writer, Rounds>> {
   const found = new Map<Writer, Rounds>(writers.map(writer => [writer, { create: [], update: [] }]))
   for (let round = 0; round <= rounds; round++) {
     const bodies = requests(round, count)
@@ -95,8 +106,19 @@ async function embedded (scale: Scale): Promise<void> {
   const [mine, storeOnly, its] = [found.get(ours), found.get(store), found.get(alone)]
   for (const kind of KINDS) {
     const work = `${kind}, ${WRITERS} writers, embedded, the operation`
-    report({ work: `${work}, beside lmdb alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.5 })
-    report({ work: `${kind}, ${WRITERS} writers, the embedded store itself, beside lmdb alone`, unit: 'a second', ours: rates(storeOnly?.[kind]), limit: rates(its?.[kind]) })
+    report({
+      work: `${work}, beside lmdb alone`,
+      unit: 'a second',
+      ours: rates(mine?.[kind]),
+      limit: rates(its?.[kind]),
+      least: 0.5
+    })
+    report({
+      work: `${kind}, ${WRITERS} writers, the embedded store itself, beside lmdb alone`,
+      unit: 'a second',
+      ours: rates(storeOnly?.[kind]),
+      limit: rates(its?.[kind])
+    })
     report({ work: `${work}, p99`, unit: 'ms', ours: slowest(mine?.[kind]), limit: slowest(its?.[kind]), bound: 20 })
     report({ work: `${work}, CPU`, unit: 'µs, all threads', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
   }
@@ -115,8 +137,16 @@ async function etcd (scale: Scale): Promise<void> {
   const [mine, its, theirs] = [found.get(ours), found.get(alone), found.get(known)]
   for (const kind of KINDS) {
     const work = `${kind}, ${WRITERS} writers, etcd, the operation`
-    report({ work: `${work}, beside our line alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(its?.[kind]), least: 0.7 })
-    report({ work: `${work}, beside etcd3 alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(theirs?.[kind]) })
+    report({
+      work: `${work}, beside our line alone`,
+      unit: 'a second',
+      ours: rates(mine?.[kind]),
+      limit: rates(its?.[kind]),
+      least: 0.7
+    })
+    report({
+      work: `${work}, beside etcd3 alone`, unit: 'a second', ours: rates(mine?.[kind]), limit: rates(theirs?.[kind])
+    })
     report({ work: `${work}, CPU`, unit: 'µs', ours: costs(mine?.[kind]), limit: costs(its?.[kind]) })
   }
   await served(scale, 'etcd', [`--etcd-servers=${url}`, '--etcd-prefix=/https'])

@@ -28,6 +28,13 @@ t.test('changed files are read again, and unusable ones leave the current pair',
 t.test('without files there is no certificate; a pair that does not match is an error', async t => {
   t.same(new ClientCertificate().current(), { cert: undefined, key: undefined })
   const [first, second] = [issue('first'), issue('second')]
-  await t.rejects(async () => await new ClientCertificate({ certificate: { data: first.certificate }, key: { data: second.key } }).current(), { code: 'Config', message: /^the client certificate and its key do not fit: / })
-  await t.rejects(async () => await new ClientCertificate({ certificate: { path: '/none/crt' }, key: { data: first.key } }).current(), { code: 'Config', message: '/none/crt cannot be read: there is no such file' })
+  await t.rejects(
+    async () =>
+      await new ClientCertificate({ certificate: { data: first.certificate }, key: { data: second.key } }).current(),
+    { code: 'Config', message: /^the client certificate and its key do not fit: / }
+  )
+  await t.rejects(
+    async () => await new ClientCertificate({ certificate: { path: '/none/crt' }, key: { data: first.key } }).current(),
+    { code: 'Config', message: '/none/crt cannot be read: there is no such file' }
+  )
 })

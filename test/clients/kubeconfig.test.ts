@@ -13,18 +13,26 @@ const file = (cluster: object, user: object = {}, more: object = {}): Buffer => 
   'current-context': 'x',
   ...more
 }))
-const read = (cluster: object, user?: object, more?: object, context?: string): Endpoint => endpointOf(parseKubeconfig(file(cluster, user, more), '/etc/hook/kubeconfig'), context)
+const read = (cluster: object, user?: object, more?: object, context?: string): Endpoint =>
+  endpointOf(parseKubeconfig(file(cluster, user, more), '/etc/hook/kubeconfig'), context)
 
 t.test('a kubeconfig has the server, its authority and the credentials', async t => {
-  const endpoint = read({ 'certificate-authority': 'ca.crt', 'tls-server-name': 'inside', 'proxy-url': 'http://proxy:3128' }, { 'client-certificate-data': DATA, 'client-key': '/keys/k', token: 'secret', tokenFile: '../token' })
+  const endpoint = read(
+    { 'certificate-authority': 'ca.crt', 'tls-server-name': 'inside', 'proxy-url': 'http://proxy:3128' },
+    { 'client-certificate-data': DATA, 'client-key': '/keys/k', token: 'secret', tokenFile: '../token' }
+  )
   t.equal(endpoint.server.href, 'https://peer.example:8443/hook')
   t.equal(endpoint.proxy?.href, 'http://proxy:3128/')
   t.match(endpoint, {
     authority: { path: '/etc/hook/ca.crt' }, insecure: false, serverName: 'inside',
-    credentials: { certificate: { data: PEM }, key: { path: '/keys/k' }, token: 'secret', tokenFile: '/etc/token', basic: undefined }
+    credentials: {
+      certificate: { data: PEM }, key: { path: '/keys/k' }, token: 'secret', tokenFile: '/etc/token', basic: undefined
+    }
   })
   t.match(read({ 'certificate-authority-data': DATA, 'certificate-authority': 'ignored' }).authority, { data: PEM })
-  t.match(read({ 'insecure-skip-tls-verify': true }, { username: 'ann', password: 'p' }), { insecure: true, credentials: { basic: { username: 'ann', password: 'p' } } })
+  t.match(read(
+    { 'insecure-skip-tls-verify': true }, { username: 'ann', password: 'p' }
+  ), { insecure: true, credentials: { basic: { username: 'ann', password: 'p' } } })
 })
 
 t.test('a kubeconfig in YAML is read, and the requested context is used', async t => {
@@ -76,11 +84,16 @@ t.test('missing, contradictory and unsupported members are refused by name', asy
       t.notOk(String(error).includes('\n'), 'in one line')
     }
   }
-  await t.rejects(readKubeconfig('/nowhere/kubeconfig'), { code: 'Config', message: 'kubeconfig /nowhere/kubeconfig cannot be read: there is no such file' })
+  await t.rejects(readKubeconfig('/nowhere/kubeconfig'), {
+    code: 'Config', message: 'kubeconfig /nowhere/kubeconfig cannot be read: there is no such file'
+  })
 })
 
 t.test('a secret is never in an error', async t => {
-  for (const make of [() => read({}, { token: 'hush\n' }), () => read({}, { token: 'hush', username: 'ann' }), () => read({ server: 'https://u:hush@c' })]) {
+  for (const make of [
+    () => read({}, { token: 'hush\n' }), () => read({}, { token: 'hush', username: 'ann' }),
+    () => read({ server: 'https://u:hush@c' })
+  ]) {
     try {
       make()
       t.fail('accepted')
@@ -92,7 +105,12 @@ t.test('a secret is never in an error', async t => {
 })
 
 t.test('users that are called by hosts are found from the exact name to any', async t => {
-  const config = parseKubeconfig(Buffer.from(JSON.stringify({ users: ['hook.team.svc', '*.team.svc', '*.svc'].map(name => ({ name, user: { token: name } })) })), 'k')
+  const config = parseKubeconfig(
+    Buffer.from(JSON.stringify({
+      users: ['hook.team.svc', '*.team.svc', '*.svc'].map(name => ({ name, user: { token: name } }))
+    })),
+    'k'
+  )
   const tokenFor = (host: string): string | undefined => credentialsFor(config, host)?.token
   t.equal(tokenFor('hook.team.svc'), 'hook.team.svc')
   t.equal(tokenFor('other.team.svc'), '*.team.svc')

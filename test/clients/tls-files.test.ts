@@ -8,7 +8,9 @@ import { authority } from '../serving/authority.js'
 t.test('files are checked again after ten seconds, and broken ones change nothing', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-tls-files-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  const paths = { authority: join(folder, 'ca.crt'), certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key') }
+  const paths = {
+    authority: join(folder, 'ca.crt'), certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key')
+  }
   const write = (): void => {
     const own = authority()
     const pair = own.issue({ commonName: 'c', uses: ['client'] })
@@ -45,10 +47,14 @@ t.test('files that never were a valid pair are an error with its reason', async 
   const folder = mkdtempSync(join(tmpdir(), 'orch-tls-files-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const [certificate, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
-  await t.rejects(new TlsFiles({ certificate, key }).load(), { code: 'Config', message: /tls\.crt cannot be read: there is no such file/ })
+  await t.rejects(new TlsFiles({ certificate, key }).load(), {
+    code: 'Config', message: /tls\.crt cannot be read: there is no such file/
+  })
   writeFileSync(certificate, own.certificate)
   writeFileSync(key, other.key)
-  await t.rejects(new TlsFiles({ certificate, key }).load(), { code: 'Config', message: /^the CA bundle, certificate and key do not fit: / })
+  await t.rejects(new TlsFiles({ certificate, key }).load(), {
+    code: 'Config', message: /^the CA bundle, certificate and key do not fit: /
+  })
   t.equal(new TlsFiles({}).verifies, false)
   await t.resolves(new TlsFiles({}).load())
 })

@@ -1,13 +1,19 @@
 import t from 'tap'
 import { EventEmitter } from 'node:events'
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync, type FSWatcher } from 'node:fs'
+import {
+  mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync, type FSWatcher
+} from 'node:fs'
 import { join } from 'node:path'
 import { WatchedFiles, type Contents, type WatchedFilesOptions } from '../../clients/watched-files.js'
 
 type Test = Pick<typeof t, 'teardown' | 'testdir'>
 
 /** Records notifications in order, with a way to wait for the next. */
-function listener (): { notifications: string[], next: () => Promise<string>, options: Pick<WatchedFilesOptions, 'onChange' | 'onError'> } {
+function listener (): {
+  notifications: string[]
+  next: () => Promise<string>
+  options: Pick<WatchedFilesOptions, 'onChange' | 'onError'>
+} {
   const notifications: string[] = []
   let taken = 0
   let wake = (): void => {}
@@ -177,9 +183,15 @@ t.test('refused content is reported once, and the next content is tried', async 
 t.test('files that cannot be read at the start fail the start', async t => {
   const folder = t.testdir({ f: 'too much' })
   const { options } = listener()
-  await t.rejects(WatchedFiles.open({ paths: [join(folder, 'none')], ...options }), { code: 'Config', message: /no such file/ })
-  await t.rejects(WatchedFiles.open({ paths: [folder], ...options }), { code: 'Config', message: /not an ordinary file/ })
-  await t.rejects(WatchedFiles.open({ paths: [join(folder, 'f')], maxBytes: 3, ...options }), { code: 'TooLarge', message: /larger than 3 bytes/ })
+  await t.rejects(WatchedFiles.open({ paths: [join(folder, 'none')], ...options }), {
+    code: 'Config', message: /no such file/
+  })
+  await t.rejects(WatchedFiles.open({ paths: [folder], ...options }), {
+    code: 'Config', message: /not an ordinary file/
+  })
+  await t.rejects(WatchedFiles.open({ paths: [join(folder, 'f')], maxBytes: 3, ...options }), {
+    code: 'TooLarge', message: /larger than 3 bytes/
+  })
 })
 
 t.test('nothing is reported after close', async t => {
@@ -212,7 +224,10 @@ t.test('a change during the first read of the files is reported', async t => {
   let changed = (): void => {}
   const state: { made?: Awaited<ReturnType<typeof open>> } = {}
   const opening = open(t, [path], {
-    watchFolder: (_folder, onChange) => { changed = onChange; return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher }, // the only part that is used
+    watchFolder: (_folder, onChange) => {
+      changed = onChange
+      return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher
+    }, // the only part that is used
     after: (milliseconds, then) => { if (milliseconds < 1000) then(); return () => {} }
   }).then(made => { state.made = made })
   let written = 0
@@ -222,6 +237,8 @@ t.test('a change during the first read of the files is reported', async t => {
     await new Promise(resolve => { setImmediate(resolve) })
   }
   await opening
-  while (textOf(state.made?.files.contents ?? new Map()) !== String(written - 1)) await new Promise(resolve => { setImmediate(resolve) })
+  while (textOf(state.made?.files.contents ?? new Map()) !== String(written - 1)) {
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
   t.ok(written > 0)
 })

@@ -22,12 +22,24 @@ function complaint (options: unknown): string {
 const POLICY = { apiVersion: 'audit.orch.io/v1', kind: 'Policy' }
 
 const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> = [
-  [{ storage: { kind: 'memry' } }, 'storage.kind: "memry": must be one of memory, embedded, shared, etcd; did you mean memory?'],
+  [
+    { storage: { kind: 'memry' } },
+    'storage.kind: "memry": must be one of memory, embedded, shared, etcd; did you mean memory?'
+  ],
   [{ storage: { prefx: '/x' } }, 'storage.prefx: is no option; did you mean prefix?'],
-  [{ storage: { directory: 'data' } }, 'storage.directory: is no option of memory, the default kind; it is one of kind embedded'],
+  [
+    { storage: { directory: 'data' } },
+    'storage.directory: is no option of memory, the default kind; it is one of kind embedded'
+  ],
   [{ storage: { kind: 'embedded' } }, 'storage.directory: needs a value'],
-  [{ storage: { kind: 'embedded', directory: 'x', historyRetention: { milliseconds: 1000, bytes: 2 ** 20 } } }, 'storage.historyRetention: must have either milliseconds or bytes'],
-  [{ storage: { kind: 'embedded', directory: 'x', historyRetention: { bytes: 5 } } }, /^storage\.historyRetention\.bytes: 5: must be at least 1048576/],
+  [
+    { storage: { kind: 'embedded', directory: 'x', historyRetention: { milliseconds: 1000, bytes: 2 ** 20 } } },
+    'storage.historyRetention: must have either milliseconds or bytes'
+  ],
+  [
+    { storage: { kind: 'embedded', directory: 'x', historyRetention: { bytes: 5 } } },
+    /^storage\.historyRetention\.bytes: 5: must be at least 1048576/
+  ],
   [{ storage: 'memory' }, 'storage: a string: must be an object'],
   [{ storage: [] }, 'storage: a list: must be an object'],
   [{ storage: new Map() }, 'storage: a Map: must be an object'],
@@ -41,43 +53,121 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ allowPrivileged: 'yes' }, 'allowPrivileged: "yes": must be true or false'],
   [{ compatNames: 'yes' }, 'compatNames: "yes": must be true or false'],
   [{ authorization: { modes: 'RBAC' } }, 'authorization.modes: a string: must be a list'],
-  [{ authorization: { modes: ['Node', 'RABC'] } }, 'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; did you mean RBAC?'],
-  [{ admission: { enabled: ['NodeRestrction'] } }, /^admission\.enabled\[0\]: "NodeRestrction": is not an admission plugin; .*; did you mean NodeRestriction\?$/],
-  [{ admission: { configuration: { PodSecurty: { value: {} } } } }, /^admission\.configuration\.PodSecurty: is not an admission plugin; .*; did you mean PodSecurity\?$/],
-  [{ featureGates: { APIServerTracin: true } }, 'featureGates.APIServerTracin: "APIServerTracin" is not a feature gate of release 1.24 or 1.36; leave it out; did you mean APIServerTracing?'],
+  [
+    { authorization: { modes: ['Node', 'RABC'] } },
+    'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; did you mean ' +
+    'RBAC?'
+  ],
+  [
+    { admission: { enabled: ['NodeRestrction'] } },
+    /^admission\.enabled\[0\]: "NodeRestrction": is not an admission plugin; .*; did you mean NodeRestriction\?$/
+  ],
+  [
+    { admission: { configuration: { PodSecurty: { value: {} } } } },
+    /^admission\.configuration\.PodSecurty: is not an admission plugin; .*; did you mean PodSecurity\?$/
+  ],
+  [
+    { featureGates: { APIServerTracin: true } },
+    'featureGates.APIServerTracin: "APIServerTracin" is not a feature gate of release 1.24 or 1.36; leave it out; ' +
+    'did you mean APIServerTracing?'
+  ],
   [{ collectGarbage: 'yes' }, 'collectGarbage: "yes": must be true or false'],
-  [{ collectGarbage: true, storage: { garbageCollection: false } }, 'collectGarbage: true: needs storage.garbageCollection, without which no deletion waits for a collector'],
+  [
+    { collectGarbage: true, storage: { garbageCollection: false } },
+    'collectGarbage: true: needs storage.garbageCollection, without which no deletion waits for a collector'
+  ],
   [{ featureGates: { APIServerTracing: 'true' } }, 'featureGates.APIServerTracing: "true": must be true or false'],
   [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of this server; /],
   [{ watchCache: { encodedObjects: { share: 2 } } }, /^watchCache\.encodedObjects\.share: .*must be between 0 and 1/],
-  [{ watchCache: { encodedObjects: { bytes: 1, share: 1 } } }, 'watchCache.encodedObjects: must have either bytes or share'],
-  [{ watchCache: { sizes: { '/configmap': 5 } } }, 'watchCache.sizes["/configmap"]: is no resource of this version; did you mean /configmaps?'],
-  [{ watchCache: { sizes: { 'apps/configmaps': 5 } } }, /^watchCache\.sizes\["apps\/configmaps"\]: is no resource of this version/],
-  [{ services: { clusterIPRanges: ['10.0.0.0/33'] } }, 'services.clusterIPRanges: a list: "10.0.0.0/33" must be a CIDR such as 10.0.0.0/24 or fd00::/108'],
-  [{ authentication: { authenticators: [{ name: 'mine' }] } }, 'authentication.authenticators[0]: an object: must be an object with the method authenticate'],
+  [
+    { watchCache: { encodedObjects: { bytes: 1, share: 1 } } },
+    'watchCache.encodedObjects: must have either bytes or share'
+  ],
+  [
+    { watchCache: { sizes: { '/configmap': 5 } } },
+    'watchCache.sizes["/configmap"]: is no resource of this version; did you mean /configmaps?'
+  ],
+  [
+    { watchCache: { sizes: { 'apps/configmaps': 5 } } },
+    /^watchCache\.sizes\["apps\/configmaps"\]: is no resource of this version/
+  ],
+  [
+    { services: { clusterIPRanges: ['10.0.0.0/33'] } },
+    'services.clusterIPRanges: a list: "10.0.0.0/33" must be a CIDR such as 10.0.0.0/24 or fd00::/108'
+  ],
+  [
+    { authentication: { authenticators: [{ name: 'mine' }] } },
+    'authentication.authenticators[0]: an object: must be an object with the method authenticate'
+  ],
   [{ storage: { watch: 'x' } }, /^storage\.watch: is no option/],
   [JSON.parse('{"__proto__": {"storage": {}}}'), /^__proto__: is no option; /],
   [JSON.parse('{"limits": {"constructor": 1}}'), /^limits\.constructor: is no option; /],
-  [{ audit: { path: '-', policy: { rules: 'x' } } }, /^audit\.policy: it needs kind and apiVersion: Policy of audit\.orch\.io\/v1$/],
+  [
+    { audit: { path: '-', policy: { rules: 'x' } } },
+    /^audit\.policy: it needs kind and apiVersion: Policy of audit\.orch\.io\/v1$/
+  ],
   [{ audit: { path: '-', policy: { ...POLICY, rules: 'x' } } }, /^audit\.policy: .*rules/],
-  [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'Bogus' }] } } }, /^audit\.policy: rules\[0\]\.level: Unsupported value: "Bogus"/],
-  [{ audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'None', verb: ['get'] }] } } }, 'audit.policy: unknown field "rules[0].verb"'],
+  [
+    { audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'Bogus' }] } } },
+    /^audit\.policy: rules\[0\]\.level: Unsupported value: "Bogus"/
+  ],
+  [
+    { audit: { path: '-', policy: { ...POLICY, rules: [{ level: 'None', verb: ['get'] }] } } },
+    'audit.policy: unknown field "rules[0].verb"'
+  ],
   [{ authorization: { modes: ['ABAC'], policies: '{"kind":"Policy"}\n{' } }, /^authorization\.policies: line 1 /],
   [{ authentication: { tokens: 'secret-token,' } }, /^authentication\.tokens: line 1/],
-  [{ authentication: { clientAuthorities: 'secret-text' } }, 'authentication.clientAuthorities: it has no CERTIFICATE block in PEM'],
-  [{ authentication: { clientAuthorities: 5 } }, 'authentication.clientAuthorities: a number: must be an object with the method onChange'],
-  [{ authentication: { serviceAccounts: { signingKey: 'secret-text' } } }, 'authentication.serviceAccounts.signingKey: it has no private key in PEM'],
-  [{ authentication: { serviceAccounts: { verificationKeys: ['secret-text'] } } }, 'authentication.serviceAccounts.verificationKeys[0]: it has no RSA or ECDSA key in PEM'],
+  [
+    { authentication: { clientAuthorities: 'secret-text' } },
+    'authentication.clientAuthorities: it has no CERTIFICATE block in PEM'
+  ],
+  [
+    { authentication: { clientAuthorities: 5 } },
+    'authentication.clientAuthorities: a number: must be an object with the method onChange'
+  ],
+  [
+    { authentication: { serviceAccounts: { signingKey: 'secret-text' } } },
+    'authentication.serviceAccounts.signingKey: it has no private key in PEM'
+  ],
+  [
+    { authentication: { serviceAccounts: { verificationKeys: ['secret-text'] } } },
+    'authentication.serviceAccounts.verificationKeys[0]: it has no RSA or ECDSA key in PEM'
+  ],
   [{ rootCA: { certificates: 'secret-text' } }, 'rootCA.certificates: it has no CERTIFICATE block in PEM'],
-  [{ outbound: { client: { certificate: { data: 'secret-text' }, key: { path: 'x' } } } }, 'outbound.client.certificate.data: it has no CERTIFICATE block in PEM'],
-  [{ outbound: { client: { certificate: { path: 'x' }, key: { data: 'secret-text' } } } }, 'outbound.client.key.data: it has no private key in PEM'],
-  [{ storage: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], ca: Buffer.from('secret-text') } }, 'storage.ca: it has no CERTIFICATE block in PEM'],
-  [{ tracing: { receiver: { endpoint: 'http://collector:4317' } } }, 'tracing.receiver.endpoint: "http://collector:4317": must have a host and a port: HOST:PORT'],
-  [{ tracing: { receiver: { endpoint: 'dns:///collector:4317' } } }, 'tracing.receiver.endpoint: "dns:///collector:4317": must be in the form "collector:4317"'],
-  [{ api: { advertiseAddress: 'https://10.0.0.1' } }, 'api.advertiseAddress: "https://10.0.0.1": must be a host name, with a port if need be'],
+  [
+    { outbound: { client: { certificate: { data: 'secret-text' }, key: { path: 'x' } } } },
+    'outbound.client.certificate.data: it has no CERTIFICATE block in PEM'
+  ],
+  [
+    { outbound: { client: { certificate: { path: 'x' }, key: { data: 'secret-text' } } } },
+    'outbound.client.key.data: it has no private key in PEM'
+  ],
+  [
+    { storage: { kind: 'etcd', servers: ['http://127.0.0.1:2379'], ca: Buffer.from('secret-text') } },
+    'storage.ca: it has no CERTIFICATE block in PEM'
+  ],
+  [
+    { tracing: { receiver: { endpoint: 'http://collector:4317' } } },
+    'tracing.receiver.endpoint: "http://collector:4317": must have a host and a port: HOST:PORT'
+  ],
+  [
+    { tracing: { receiver: { endpoint: 'dns:///collector:4317' } } },
+    'tracing.receiver.endpoint: "dns:///collector:4317": must be in the form "collector:4317"'
+  ],
+  [
+    { api: { advertiseAddress: 'https://10.0.0.1' } },
+    'api.advertiseAddress: "https://10.0.0.1": must be a host name, with a port if need be'
+  ],
   [{ storage: { kind: 'embedded', directory: '' } }, 'storage.directory: "": must be a folder'],
-  [{ admission: { plugins: [{ name: 'Mine', handles: [], validates: () => {} }] } }, 'admission.plugins[0]: an object: must be an object with a name, handles (rules or a function), and the method mutate or validate'],
-  [{ admission: { plugins: [{ name: 'Mine', validate: () => {} }] } }, /^admission\.plugins\[0\]: an object: must be an object with a name, handles/],
+  [
+    { admission: { plugins: [{ name: 'Mine', handles: [], validates: () => {} }] } },
+    'admission.plugins[0]: an object: must be an object with a name, handles (rules or a function), and the method ' +
+    'mutate or validate'
+  ],
+  [
+    { admission: { plugins: [{ name: 'Mine', validate: () => {} }] } },
+    /^admission\.plugins\[0\]: an object: must be an object with a name, handles/
+  ],
   [{ prefix: '/*' }, 'prefix: "/*": must be a path without wildcards'],
   [{ 'line\nbreak': 1 }, /^\["line\\nbreak"\]: is no option; /]
 ]
@@ -146,15 +236,21 @@ t.test('instances, inherited options, Fastify\'s own options and empty options a
   ]
   for (const [at, options] of valid.entries()) t.equal(complaint(options), '', `${at}`)
   t.match(complaint(Object.create({ storage: { kind: 'memry' } })), 'storage.kind: "memry"')
-  t.match(complaint({ storage: Object.assign(Object.create(backend) as typeof backend, { eventTtl: -1 }) }), 'storage.eventTtl: -1')
+  t.match(
+    complaint({ storage: Object.assign(Object.create(backend) as typeof backend, { eventTtl: -1 }) }),
+    'storage.eventTtl: -1'
+  )
 })
 
 t.test('the registration is rejected, and no store is opened', async t => {
   const directory = join(t.testdir(), 'data')
   const app = Fastify()
   t.teardown(() => app.close())
-  const options = { storage: { kind: 'embedded', directory }, shutdown: { deley: 5 } } as unknown as ServerOptions // untyped, as in JavaScript
-  await t.rejects(Promise.resolve(app.register(orch, options)), { name: 'OptionError', message: 'shutdown.deley: is no option; did you mean delay?' })
+  // untyped, as in JavaScript
+  const options = { storage: { kind: 'embedded', directory }, shutdown: { deley: 5 } } as unknown as ServerOptions
+  await t.rejects(Promise.resolve(app.register(orch, options)), {
+    name: 'OptionError', message: 'shutdown.deley: is no option; did you mean delay?'
+  })
   t.notOk(existsSync(directory))
 })
 
@@ -162,7 +258,9 @@ t.test('the compiler checks the options of a registration, as those of a variabl
   const app = Fastify()
   t.teardown(() => app.close())
   // @ts-expect-error -- no such kind
-  await t.rejects(Promise.resolve(app.register(orch, { storage: { kind: 'memry' } })), { message: /^storage\.kind: "memry": / })
+  await t.rejects(Promise.resolve(app.register(orch, { storage: { kind: 'memry' } })), {
+    message: /^storage\.kind: "memry": /
+  })
   const other = Fastify()
   t.teardown(() => other.close())
   // @ts-expect-error -- no such option

@@ -31,7 +31,9 @@ t.test('setting or reading an unknown gate is an error', async t => {
 })
 
 t.test('the flag has its values in the forms of a bool', async t => {
-  t.strictSame(gateSettings(new Map([['NodeSwap', 'T'], ['OpenAPIV3', '0'], ['AllBeta', 'false']])), { NodeSwap: true, OpenAPIV3: false, AllBeta: false })
+  t.strictSame(gateSettings(new Map([['NodeSwap', 'T'], ['OpenAPIV3', '0'], ['AllBeta', 'false']])), {
+    NodeSwap: true, OpenAPIV3: false, AllBeta: false
+  })
 })
 
 t.test('the flag may name this server before a gate, as the public flag does since 1.31', async t => {

@@ -44,7 +44,10 @@ const INTERFACE = `
   watch-cache watch-cache-sizes`
 
 /** Flags that only this product has. */
-const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects-cache-size', 'garbage-collection', 'history-retention', 'local', 'serving-processes']
+const ADDED = [
+  'compat-names', 'data-dir', 'data-dir-min-free', 'encoded-objects-cache-size', 'garbage-collection',
+  'history-retention', 'local', 'serving-processes'
+]
 
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `
@@ -162,7 +165,9 @@ t.test('defaults are those of the interface', async t => {
     const [name = '', value = ''] = row.trim().split(' ')
     t.equal(shown.get(name), value, name)
   }
-  for (const name of BLANK.trim().split(/\s+/)) t.ok(['', 'false', '0', '0s'].includes(shown.get(name) ?? 'missing'), name)
+  for (const name of BLANK.trim().split(/\s+/)) {
+    t.ok(['', 'false', '0', '0s'].includes(shown.get(name) ?? 'missing'), name)
+  }
 })
 
 t.test('--help lists each flag under its section with its default', async t => {
@@ -177,9 +182,13 @@ t.test('--help lists each flag under its section with its default', async t => {
   t.ok(help.split('\n').every(line => line.length <= 140))
   t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no default is an internal form of a list or map')
   const entries = help.slice(begin.length).trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
-  const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
+  const entryOf = (name: string): string =>
+    entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {
-    const initial = flag.emptyText ?? (flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText)
+    const initial = flag.emptyText ??
+      (flag.default instanceof Map
+        ? '{}'
+        : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText)
     if (initial === '') t.equal(flag.default, '', `${name} has no default but a blank text`)
     else t.ok(entryOf(name).endsWith(` (default ${initial})`), name)
   }

@@ -12,7 +12,9 @@ function build (verbosity = 0) {
 t.test('an entry is one line: time, level, message, fields', async t => {
   const { log, lines } = build()
   log.info({ count: 3, path: '/a', what: 'two words', list: ['a', 1] }, 'hello')
-  t.match(lines, [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}hello count=3 path=\/a what="two words" list="\[\\"a\\",1\]"\n$/])
+  t.match(lines, [
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}hello count=3 path=\/a what="two words" list="\[\\"a\\",1\]"\n$/
+  ])
 })
 
 t.test('untrusted text stays within its field and its line', async t => {
@@ -30,8 +32,17 @@ t.test('untrusted text stays within its field and its line', async t => {
 
 t.test('secrets are omitted by name, at any depth, and in addresses', async t => {
   const { log, lines } = build()
-  log.info({ authorization: 'Bearer sesame', clientToken: 'sesame', nested: { headers: { Authorization: 'sesame', cookie: 'sesame', accept: 'json' } } }, 'request')
-  log.info({ req: { method: 'GET', url: '/x?access_token=sesame&limit=1', headers: { authorization: 'sesame' } } }, 'request')
+  log.info(
+    {
+      authorization: 'Bearer sesame',
+      clientToken: 'sesame',
+      nested: { headers: { Authorization: 'sesame', cookie: 'sesame', accept: 'json' } }
+    },
+    'request'
+  )
+  log.info(
+    { req: { method: 'GET', url: '/x?access_token=sesame&limit=1', headers: { authorization: 'sesame' } } }, 'request'
+  )
   log.info({ url: '/x?access_token=sesame' }, 'request')
   t.notMatch(lines.join(''), /sesame/)
   t.match(lines[0], /json/)
@@ -58,7 +69,9 @@ t.test('an error is logged with its causes', async t => {
 t.test('a JSON entry has the members of upstream, and untrusted text is escaped', async t => {
   const lines: string[] = []
   const log = createLog({ verbosity: 6, format: 'json', write: line => lines.push(line) })
-  log.info({ count: 3, ok: true, path: '/a?token=sesame', list: ['a', 1], password: 'sesame', msg: 'not this', v: 9 }, 'hello')
+  log.info(
+    { count: 3, ok: true, path: '/a?token=sesame', list: ['a', 1], password: 'sesame', msg: 'not this', v: 9 }, 'hello'
+  )
   log.debug('seen')
   log.trace('all')
   log.warn('careful')
@@ -67,7 +80,9 @@ t.test('a JSON entry has the members of upstream, and untrusted text is escaped'
   t.ok(Math.abs(Number(info?.['ts']) - Date.now()) < 60_000)
   t.match(info, { v: 0, msg: 'hello', count: 3, ok: true, path: '/a?token=…', list: '["a",1]', password: '…' })
   t.same([debug?.['v'], trace?.['v'], warning?.['v']], [4, 6, 0])
-  t.same([info, debug, trace, warning, error].map(entry => entry?.['level']), ['info', 'debug', 'trace', 'warn', 'error'])
+  t.same([info, debug, trace, warning, error].map(entry => entry?.['level']), [
+    'info', 'debug', 'trace', 'warn', 'error'
+  ])
   t.match(error, { msg: 'bad\\u001b\\u2028', err: /^TypeError: outer <- Error: inner at / })
   t.notOk('v' in (error ?? {}), 'errors have none')
   // eslint-disable-next-line no-control-regex -- what must not be there
@@ -95,7 +110,8 @@ t.test('a line that is no JSON is passed on as text', async t => {
 t.test('errors and the rest are streams of their own, in order and in blocks', async t => {
   const written: string[] = []
   const streams = (bufferBytes: number, flushInterval = 60_000) => splitStreams({
-    bufferBytes, flushInterval, output: text => { written.push(`out ${text}`) }, errors: text => { written.push(`err ${text}`) }
+    bufferBytes, flushInterval, output: text => { written.push(`out ${text}`) },
+    errors: text => { written.push(`err ${text}`) }
   })
   const log = createLog({ verbosity: 0, format: 'json', ...streams(0) })
   log.info('a')

@@ -17,13 +17,21 @@ t.test('the first pattern that matches the name of a module says how verbose it 
 })
 
 t.test('an invalid rule is explained', async t => {
-  for (const text of ['x', 'x=', '=1', 'x=-1', 'x=1.5', 'x=a', 'x=1=2', 'a b=1']) t.match(ruleProblem(text), 'must have the form pattern=N', text)
-  for (const text of ['[=1', ']=1', '[]=1', '[^]=1', 'a\\=1', '[z-a]=1', '[a-]=1']) t.match(ruleProblem(text), 'has a pattern that cannot be read', text)
-  for (const text of ['x=0', '*=1', '?=10', '[a-z]*=3', '\\*=2', 'é=1', '(+)|$^.=1']) t.equal(ruleProblem(text), undefined, text)
+  for (const text of ['x', 'x=', '=1', 'x=-1', 'x=1.5', 'x=a', 'x=1=2', 'a b=1']) {
+    t.match(ruleProblem(text), 'must have the form pattern=N', text)
+  }
+  for (const text of ['[=1', ']=1', '[]=1', '[^]=1', 'a\\=1', '[z-a]=1', '[a-]=1']) {
+    t.match(ruleProblem(text), 'has a pattern that cannot be read', text)
+  }
+  for (const text of ['x=0', '*=1', '?=10', '[a-z]*=3', '\\*=2', 'é=1', '(+)|$^.=1']) {
+    t.equal(ruleProblem(text), undefined, text)
+  }
 })
 
 t.test('a --vmodule rule that matches no module is reported', async t => {
-  t.strictSame(idleRules(['request*=8', 'httplog=3']), ['--vmodule: no module matches httplog; those that log by verbosity are launch, metrics, request-log, tracing'])
+  t.strictSame(idleRules(['request*=8', 'httplog=3']), [
+    '--vmodule: no module matches httplog; those that log by verbosity are launch, metrics, request-log, tracing'
+  ])
 })
 
 t.test('a child of the log is as verbose as the module that it names', async t => {
@@ -36,7 +44,10 @@ t.test('a child of the log is as verbose as the module that it names', async t =
     one.trace('trace')
   }
   for (const module of [undefined, 'metrics', 'tracing', 'other']) say(module)
-  t.strictSame(lines.map(line => line.slice(25, -1)), ['INFO  info', 'INFO  info module=metrics', 'DEBUG debug module=metrics', 'INFO  info module=tracing', 'DEBUG debug module=tracing', 'TRACE trace module=tracing', 'INFO  info module=other'])
+  t.strictSame(lines.map(line => line.slice(25, -1)), [
+    'INFO  info', 'INFO  info module=metrics', 'DEBUG debug module=metrics', 'INFO  info module=tracing',
+    'DEBUG debug module=tracing', 'TRACE trace module=tracing', 'INFO  info module=other'
+  ])
 })
 
 t.test('a change holds for the log and for children that exist, and no less than the rules say', async t => {
@@ -55,7 +66,10 @@ t.test('a change holds for the log and for children that exist, and no less than
   t.strictSame(say(), ['DEBUG debug module=metrics'])
   verbosity.set(6)
   t.strictSame([verbosity.v, verbosity.of('metrics'), verbosity.of('request-log')], [6, 6, 6])
-  t.strictSame(say(), ['DEBUG debug', 'TRACE trace', 'DEBUG debug module=metrics', 'TRACE trace module=metrics', 'DEBUG debug module=tracing', 'TRACE trace module=tracing'])
+  t.strictSame(say(), [
+    'DEBUG debug', 'TRACE trace', 'DEBUG debug module=metrics', 'TRACE trace module=metrics',
+    'DEBUG debug module=tracing', 'TRACE trace module=tracing'
+  ])
   verbosity.set(0)
   t.strictSame(say(), ['DEBUG debug module=metrics'])
   t.strictSame([verbosity.of('metrics'), verbosity.of('request-log')], [4, 0])

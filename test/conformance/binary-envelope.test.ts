@@ -32,8 +32,13 @@ function fields (bytes: Buffer): Map<number, Array<Buffer | number>> {
   return found
 }
 
-const message = (map: Map<number, Array<Buffer | number>>, number: number): Map<number, Array<Buffer | number>> => fields(map.get(number)?.[0] as Buffer) // a nested message is bytes
-const text = (map: Map<number, Array<Buffer | number>>, number: number): string | undefined => map.get(number)?.[0]?.toString()
+// a nested message is bytes
+const message = (
+  map: Map<number, Array<Buffer | number>>, number: number
+): Map<number, Array<Buffer | number>> => fields(map.get(number)?.[0] as Buffer)
+const text = (
+  map: Map<number, Array<Buffer | number>>, number: number
+): string | undefined => map.get(number)?.[0]?.toString()
 
 function field (number: number, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content as string) // both are copied
@@ -44,7 +49,12 @@ function field (number: number, content: string | Buffer): Buffer {
 }
 
 /** Unknown: typeMeta 1, raw 2, contentEncoding 3, contentType 4. */
-function opened (bytes: Buffer): { apiVersion: string | undefined, kind: string | undefined, raw: Map<number, Array<Buffer | number>>, envelope: Map<number, Array<Buffer | number>> } {
+function opened (bytes: Buffer): {
+  apiVersion: string | undefined
+  kind: string | undefined
+  raw: Map<number, Array<Buffer | number>>
+  envelope: Map<number, Array<Buffer | number>>
+} {
   if (!bytes.subarray(0, 4).equals(MAGIC)) throw new Error(`begins with ${bytes.subarray(0, 4).toString('hex')}`)
   const envelope = fields(bytes.subarray(4))
   const type = message(envelope, 1)
@@ -96,26 +106,89 @@ t.test('a list and a Status come in it too', async t => {
 
 t.test('a body by hand is read, its type said or left out', async t => {
   const server = await build(t)
-  const object = (name: string): Buffer => Buffer.concat([field(1, field(1, name)), field(2, Buffer.concat([field(1, 'Group'), field(3, 'crew')])), field(3, Buffer.concat([field(1, 'rbac.authorization.orch.io'), field(2, 'ClusterRole'), field(3, 'edit')]))])
+  const object = (name: string): Buffer => Buffer.concat([
+    field(1, field(1, name)), field(2, Buffer.concat([field(1, 'Group'), field(3, 'crew')])),
+    field(3, Buffer.concat([field(1, 'rbac.authorization.orch.io'), field(2, 'ClusterRole'), field(3, 'edit')]))
+  ])
   const type = field(1, Buffer.concat([field(1, 'rbac.authorization.orch.io/v1'), field(2, 'ClusterRoleBinding')]))
-  const send = (body: Buffer): ReturnType<typeof server.post> => server.post(BINDINGS, Buffer.concat([MAGIC, body]), { 'content-type': PROTOBUF })
+  const send = (body: Buffer): ReturnType<typeof server.post> =>
+    server.post(BINDINGS, Buffer.concat([MAGIC, body]), { 'content-type': PROTOBUF })
   const made = await send(Buffer.concat([type, field(2, object('a'))]))
-  t.match(made, { code: 201, json: { kind: 'ClusterRoleBinding', metadata: { name: 'a' }, subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.orch.io', name: 'crew' }], roleRef: { name: 'edit' } } })
+  t.match(made, {
+    code: 201,
+    json: {
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'a' },
+      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.orch.io', name: 'crew' }],
+      roleRef: { name: 'edit' }
+    }
+  })
   t.equal((await send(field(2, object('b')))).code, 201, 'without a type')
-  t.equal((await send(Buffer.concat([type, field(2, object('c')), field(4, PROTOBUF)]))).code, 201, 'with the usual content type said')
-  t.equal((await send(Buffer.concat([type, field(2, Buffer.concat([object('d'), field(15, 'unknown')])), field(14, 'unknown')]))).code, 201, 'unknown fields are skipped')
-  t.equal((await send(Buffer.concat([field(1, Buffer.concat([field(1, 'v1'), field(2, 'Secret')])), field(2, object('e'))]))).code, 400, 'another type is refused')
-  t.equal((await server.post(BINDINGS, field(2, object('f')), { 'content-type': PROTOBUF })).code, 400, 'and so is another prefix')
+  t.equal(
+    (await send(Buffer.concat([type, field(2, object('c')), field(4, PROTOBUF)]))).code, 201,
+    'with the usual content type said'
+  )
+  t.equal(
+    (await send(Buffer.concat([
+      type, field(2, Buffer.concat([object('d'), field(15, 'unknown')])), field(14, 'unknown')
+    ]))).code,
+    201,
+    'unknown fields are skipped'
+  )
+  t.equal(
+    (await send(Buffer.concat([
+      field(1, Buffer.concat([field(1, 'v1'), field(2, 'Secret')])), field(2, object('e'))
+    ]))).code,
+    400,
+    'another type is refused'
+  )
+  t.equal(
+    (await server.post(BINDINGS, field(2, object('f')), { 'content-type': PROTOBUF })).code, 400,
+    'and so is another prefix'
+  )
 })
 
 t.test('an object that is read in protobuf and sent back is unchanged', async t => {
   const server = await build(t)
   for (const [url, body] of [
-    [BINDINGS, binding('a', { metadata: { annotations: { text: 'ü\u{1f600}\n', empty: '' }, finalizers: ['example.com/x'], ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true, blockOwnerDeletion: false }] } })],
-    ['/apis/rbac.authorization.orch.io/v1/clusterroles', { metadata: { name: 'a' }, rules: [{ verbs: ['get'], apiGroups: ['', 'apps'], resources: ['*'], resourceNames: ['x'] }, { verbs: ['get'], nonResourceURLs: ['/healthz'] }] }],
-    ['/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' }, data: { text: 'x\ny', '': undefined }, binaryData: { bytes: 'AAEC/w==' }, immutable: false }],
+    [
+      BINDINGS,
+      binding('a', {
+        metadata: {
+          annotations: { text: 'ü\u{1f600}\n', empty: '' },
+          finalizers: ['example.com/x'],
+          ownerReferences: [
+            {
+              apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true, blockOwnerDeletion: false
+            }
+          ]
+        }
+      })
+    ],
+    [
+      '/apis/rbac.authorization.orch.io/v1/clusterroles',
+      {
+        metadata: { name: 'a' },
+        rules: [
+          { verbs: ['get'], apiGroups: ['', 'apps'], resources: ['*'], resourceNames: ['x'] },
+          { verbs: ['get'], nonResourceURLs: ['/healthz'] }
+        ]
+      }
+    ],
+    [
+      '/api/v1/namespaces/default/configmaps',
+      {
+        metadata: { name: 'a' },
+        data: { text: 'x\ny', '': undefined },
+        binaryData: { bytes: 'AAEC/w==' },
+        immutable: false
+      }
+    ],
     ['/api/v1/namespaces/default/secrets', { metadata: { name: 'a' }, data: { bytes: 'AAEC/w==' }, type: 'Opaque' }],
-    ['/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'a' }, secrets: [{ name: 's' }], automountServiceAccountToken: false }]
+    [
+      '/api/v1/namespaces/default/serviceaccounts',
+      { metadata: { name: 'a' }, secrets: [{ name: 's' }], automountServiceAccountToken: false }
+    ]
   ] as ReadonlyArray<readonly [string, Json]>) {
     const { code, json } = await server.post(url, body)
     t.equal(code, 201, url)

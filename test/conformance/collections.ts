@@ -7,10 +7,14 @@ import { build, type Client, type Json, type Test } from '../build.js'
 import { nameOf, sampleOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
 /**
- * Serves every version. StorageObjectInUseProtection would keep deleted volumes until a controller releases them, and ResourceQuota would count
- * objects meanwhile. Kinds of later releases are there too.
+ * Serves every version. StorageObjectInUseProtection would keep deleted volumes until a controller releases them, and
+ * ResourceQuota would count objects meanwhile. Kinds of later releases are there too.
  */
-export const ALL = { api: { disabled: [] }, featureGates: { APISelfSubjectReview: true, MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
+export const ALL = {
+  api: { disabled: [] },
+  featureGates: { APISelfSubjectReview: true, MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true },
+  admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] }
+}
 
 const gates = featureGates(ALL.featureGates)
 const all = representations.filter(({ type }) => !type.virtual)
@@ -23,14 +27,18 @@ export const later = all.filter(one => !isServed(one, gates))
 const SERVERS: ReadonlyArray<{ readonly options: ServerOptions, readonly resources: readonly Representation[] }> = [
   { options: { ...ALL, emulatedVersion: '1.24' }, resources: stored },
   {
-    options: { ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true } },
+    options: {
+      ...ALL, emulatedVersion: '1.36', featureGates: { StorageVersionMigrator: true, DRADeviceTaintRules: true }
+    },
     // Their samples are of a version that this release does not serve; they have tests of their own.
     resources: later.filter(({ group }) => group !== 'flowcontrol.apiserver.orch.io')
   }
 ]
 
 /** Each kind, with a server that serves it. @param more options of the servers */
-export async function * eachServed (t: Test, more: ServerOptions = {}): AsyncGenerator<{ readonly server: Client, readonly one: Representation }> {
+export async function * eachServed (
+  t: Test, more: ServerOptions = {}
+): AsyncGenerator<{ readonly server: Client, readonly one: Representation }> {
   for (const { options, resources } of SERVERS) {
     const server = await build(t, { ...options, ...more })
     for (const one of resources) yield { server, one }
@@ -38,7 +46,8 @@ export async function * eachServed (t: Test, more: ServerOptions = {}): AsyncGen
 }
 
 const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
-export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`
+export const urlOf = (one: Representation): string =>
+  `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`
 export const title = ({ apiVersion, plural }: Representation): string => `${apiVersion} ${plural}`
 
 /** The representation in which the sample is written. */
@@ -53,14 +62,23 @@ export const sample = sampleOf
 export function creation (one: Representation, index = 0): { readonly url: string, readonly body: Json } {
   const source = one.plural === 'events' ? one : written(one)
   const body = one.plural === 'events' && one.group !== '' ? SAMPLES['events.orch.io/events'] : sample(one)
-  return { url: urlOf(source), body: { ...body, metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } } } }
+  return {
+    url: urlOf(source),
+    body: {
+      ...body,
+      metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } }
+    }
+  }
 }
 
 /** True if it is deleted in two steps, because a controller of the server empties it first. */
-export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
+export const isEmptied = ({ plural }: Representation): boolean =>
+  plural === 'namespaces' || plural === 'customresourcedefinitions'
 
 /** The condition, or field of the status, that the server adds to some kinds after their create. */
-const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established', apiservices: 'Available', validatingadmissionpolicies: 'observedGeneration' }
+const SETTLED: Readonly<Record<string, string>> = {
+  customresourcedefinitions: 'Established', apiservices: 'Available', validatingadmissionpolicies: 'observedGeneration'
+}
 
 /** Creates the sample, and waits until the server has written its status. */
 export async function create (server: Client, one: Representation, index = 0): Promise<Json> {
@@ -71,7 +89,10 @@ export async function create (server: Client, one: Representation, index = 0): P
   if (settled === undefined) return json
   for (;;) {
     const { json: now } = await server.get(`${url}/${String(json['metadata'].name)}`)
-    if (settled in (now['status'] ?? {}) || now['status']?.conditions?.some(({ type }: Json) => type === settled) === true) return now
+    if (settled in (now['status'] ?? {}) ||
+      now['status']?.conditions?.some(({ type }: Json) => type === settled) === true) {
+      return now
+    }
     await new Promise(resolve => { setImmediate(resolve) })
   }
 }

@@ -13,26 +13,32 @@ async function held (t: Parameters<typeof build>[0], finalizers: readonly string
 }
 
 /** Ways to write the remaining finalizers. */
-const FINALIZER_CHANGES: Record<string, (server: Client, finalizers: readonly string[]) => Promise<{ code: number, json: Json }>> = {
+const FINALIZER_CHANGES: Record<string, (
+  server: Client, finalizers: readonly string[]
+) => Promise<{ code: number, json: Json }>> = {
   PUT: async (server, finalizers) => {
     const { json } = await server.get(url)
     return await server.put(url, { ...json, metadata: { ...json.metadata, finalizers } })
   },
   'merge patch': (server, finalizers) => server.patch(url, { metadata: { finalizers } }),
-  'JSON patch': (server, finalizers) => server.patch(url, [{ op: 'replace', path: '/metadata/finalizers', value: finalizers }], 'application/json-patch+json')
+  'JSON patch': (server, finalizers) => server.patch(
+    url, [{ op: 'replace', path: '/metadata/finalizers', value: finalizers }], 'application/json-patch+json'
+  )
 }
 
-t.test('live → terminating: the first delete sets deletionTimestamp to now and answers 202 with the object', async t => {
-  const server = await held(t)
-  const since = Math.floor(Date.now() / 1000) * 1000
-  const { code, json } = await server.delete(url)
-  t.equal(code, 202)
-  const deleted = Date.parse(json.metadata.deletionTimestamp)
-  t.ok(deleted >= since && deleted <= Date.now(), json.metadata.deletionTimestamp)
-  t.same(json.metadata.finalizers, [ONE, TWO])
-  t.same((await server.get(url)).json, json, 'it is still there')
-  t.equal((await server.post(BINDINGS, binding('a'))).code, 409, 'and so its name is taken')
-})
+t.test(
+  'live → terminating: the first delete sets deletionTimestamp to now and answers 202 with the object', async t => {
+    const server = await held(t)
+    const since = Math.floor(Date.now() / 1000) * 1000
+    const { code, json } = await server.delete(url)
+    t.equal(code, 202)
+    const deleted = Date.parse(json.metadata.deletionTimestamp)
+    t.ok(deleted >= since && deleted <= Date.now(), json.metadata.deletionTimestamp)
+    t.same(json.metadata.finalizers, [ONE, TWO])
+    t.same((await server.get(url)).json, json, 'it is still there')
+    t.equal((await server.post(BINDINGS, binding('a'))).code, 409, 'and so its name is taken')
+  }
+)
 
 t.test('under 1.36 a delete of what something holds is 200, unless the client says that dependents go too', async t => {
   const server = await build(t, { emulatedVersion: '1.36' })
@@ -89,7 +95,10 @@ for (const [way, set] of Object.entries(FINALIZER_CHANGES)) {
     const { code, json } = await server.get(url)
     t.equal(code, 200)
     t.equal(json.metadata.deletionTimestamp, undefined)
-    t.match(await server.delete(url), { code: 200, json: { kind: 'Status', status: 'Success' } }, 'and then a delete removes at once')
+    t.match(
+      await server.delete(url), { code: 200, json: { kind: 'Status', status: 'Success' } },
+      'and then a delete removes at once'
+    )
     t.equal((await server.get(url)).code, 404)
   })
 }
@@ -98,9 +107,18 @@ t.test('terminating: no finalizer is added, none of the deletion is undone, all 
   const server = await held(t)
   const { json } = await server.delete(url)
   t.equal((await server.patch(url, { metadata: { finalizers: [ONE, TWO, 'example.com/three'] } })).code, 422)
-  t.same((await server.patch(url, { metadata: { finalizers: [TWO, ONE] } })).json.metadata.finalizers, [TWO, ONE], 'another order is no addition')
-  t.equal((await server.patch(url, { metadata: { deletionTimestamp: null } })).json.metadata.deletionTimestamp, json.metadata.deletionTimestamp)
-  t.equal((await server.put(url, binding('a', { metadata: { finalizers: [ONE] } }))).json.metadata.deletionTimestamp, json.metadata.deletionTimestamp)
+  t.same(
+    (await server.patch(url, { metadata: { finalizers: [TWO, ONE] } })).json.metadata.finalizers, [TWO, ONE],
+    'another order is no addition'
+  )
+  t.equal(
+    (await server.patch(url, { metadata: { deletionTimestamp: null } })).json.metadata.deletionTimestamp,
+    json.metadata.deletionTimestamp
+  )
+  t.equal(
+    (await server.put(url, binding('a', { metadata: { finalizers: [ONE] } }))).json.metadata.deletionTimestamp,
+    json.metadata.deletionTimestamp
+  )
   t.equal((await server.patch(url, { metadata: { labels: { still: 'alive' } } })).json.metadata.labels.still, 'alive')
 })
 
@@ -118,7 +136,9 @@ t.test('without finalizers a delete removes at once', async t => {
 })
 
 t.test('the propagation policy is recorded as a finalizer', async t => {
-  for (const [policy, finalizers] of [['Orphan', ['orphan']], ['Foreground', ['foregroundDeletion']], ['Background', undefined]] as const) {
+  for (const [policy, finalizers] of [
+    ['Orphan', ['orphan']], ['Foreground', ['foregroundDeletion']], ['Background', undefined]
+  ] as const) {
     const server = await held(t, [])
     const { code } = await server.call('DELETE', `${url}?propagationPolicy=${policy}`)
     t.equal(code, finalizers === undefined ? 200 : 202, policy)
@@ -131,8 +151,15 @@ t.test('the propagation policy is recorded as a finalizer', async t => {
 t.test('events have no dependents, so finalizers for those do not delay their deletion', async t => {
   const server = await build(t)
   const events = '/api/v1/namespaces/default/events'
-  for (const [finalizers, code] of [[['orphan'], 200], [['foregroundDeletion'], 200], [['orphan', ONE], 202]] as const) {
-    t.equal((await server.post(events, { metadata: { name: 'a', finalizers }, involvedObject: { namespace: 'default' } })).code, 201)
+  for (const [finalizers, code] of [
+    [['orphan'], 200], [['foregroundDeletion'], 200], [['orphan', ONE], 202]
+  ] as const) {
+    t.equal(
+      (await server.post(events, {
+        metadata: { name: 'a', finalizers }, involvedObject: { namespace: 'default' }
+      })).code,
+      201
+    )
     t.equal((await server.delete(`${events}/a`, { propagationPolicy: 'Orphan' })).code, code, finalizers.join())
   }
   t.same((await server.get(`${events}/a`)).json.metadata.finalizers, [ONE])
@@ -142,9 +169,21 @@ t.test('a type that orphans says so with each deletion that says nothing else', 
   const server = await build(t)
   const controllers = '/api/v1/namespaces/default/replicationcontrollers'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
-  await server.post(controllers, { metadata: { name: 'one', finalizers: [ONE] }, spec: { selector: { a: 'b' }, template } })
-  const steps: ReadonlyArray<readonly [object | undefined, string[]]> = [[{ propagationPolicy: 'Background' }, [ONE]], [undefined, [ONE, 'orphan']], [{ propagationPolicy: 'Foreground' }, [ONE, 'foregroundDeletion']], [undefined, [ONE, 'foregroundDeletion']]]
-  for (const [options, finalizers] of steps) t.match(await server.delete(`${controllers}/one`, options), { code: 202, json: { metadata: { finalizers } } }, JSON.stringify(options))
+  await server.post(controllers, {
+    metadata: { name: 'one', finalizers: [ONE] }, spec: { selector: { a: 'b' }, template }
+  })
+  const steps: ReadonlyArray<readonly [object | undefined, string[]]> = [
+    [{ propagationPolicy: 'Background' }, [ONE]],
+    [undefined, [ONE, 'orphan']],
+    [{ propagationPolicy: 'Foreground' }, [ONE, 'foregroundDeletion']],
+    [undefined, [ONE, 'foregroundDeletion']]
+  ]
+  for (const [options, finalizers] of steps) {
+    t.match(
+      await server.delete(`${controllers}/one`, options), { code: 202, json: { metadata: { finalizers } } },
+      JSON.stringify(options)
+    )
+  }
 })
 
 t.test('without a garbage collector no deletion waits for one', async t => {
@@ -152,8 +191,16 @@ t.test('without a garbage collector no deletion waits for one', async t => {
   const controllers = '/api/v1/namespaces/default/replicationcontrollers'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   for (const propagationPolicy of [undefined, 'Orphan', 'Foreground', 'Background']) {
-    t.equal((await server.post(controllers, { metadata: { name: 'one' }, spec: { selector: { a: 'b' }, template } })).code, 201)
-    t.equal((await server.delete(`${controllers}/one`, propagationPolicy === undefined ? undefined : { propagationPolicy })).code, 200)
+    t.equal(
+      (await server.post(controllers, { metadata: { name: 'one' }, spec: { selector: { a: 'b' }, template } })).code,
+      201
+    )
+    t.equal(
+      (await server.delete(
+        `${controllers}/one`, propagationPolicy === undefined ? undefined : { propagationPolicy }
+      )).code,
+      200
+    )
     t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is deleted`)
   }
 })
@@ -176,7 +223,9 @@ t.test('creating an object that is being deleted is refused and the message says
   t.match((await server.post(BINDINGS, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: taken })
   await server.delete(url)
   for (const create of [BINDINGS, `${BINDINGS}?dryRun=All`]) {
-    t.match((await server.post(create, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: `object is being deleted: ${taken}`, details: { name: 'a' } })
+    t.match((await server.post(create, binding('a'))).json, {
+      code: 409, reason: 'AlreadyExists', message: `object is being deleted: ${taken}`, details: { name: 'a' }
+    })
   }
 })
 

@@ -108,7 +108,13 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
 })
 
 t.test('they ask for no credentials that are not there, and /metrics is beside them', async t => {
-  const server = await build(t, { authorization: { authorizers: [{ name: 'health', authorize: ({ info }) => ({ decision: info.isResourceRequest ? 'Deny' : 'Allow' }) }] } })
+  const server = await build(t, {
+    authorization: {
+      authorizers: [
+        { name: 'health', authorize: ({ info }) => ({ decision: info.isResourceRequest ? 'Deny' : 'Allow' }) }
+      ]
+    }
+  })
   for (const path of ENDPOINTS) t.equal((await server.get(path)).code, 200)
   const { code, body, headers } = await server.get('/metrics')
   t.equal(code, 200)

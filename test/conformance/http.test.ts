@@ -1,4 +1,6 @@
-/** The same operations over TLS, with HTTP/1.1 and HTTP/2 on one port, against the started server on the embedded store. */
+/**
+ * The same operations over TLS, with HTTP/1.1 and HTTP/2 on one port, against the started server on the embedded store.
+ */
 import t from 'tap'
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { Agent, request } from 'node:https'
@@ -7,7 +9,12 @@ import { once } from 'node:events'
 import { TABLE, BINDINGS, PROTOBUF, binding, type Json } from '../build.js'
 import { RunningServer, TOKEN } from '../interop/server.js'
 
-interface Reply { readonly code: number, readonly headers: Record<string, unknown>, readonly bytes: Buffer, readonly json: Json }
+interface Reply {
+  readonly code: number
+  readonly headers: Record<string, unknown>
+  readonly bytes: Buffer
+  readonly json: Json
+}
 type Ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>
 
 const json = (bytes: Buffer): Json => {
@@ -17,11 +24,15 @@ const json = (bytes: Buffer): Json => {
     return {}
   }
 }
-const headersOf = (body: unknown, more: Record<string, string>): Record<string, string> => ({ authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more })
+const headersOf = (body: unknown, more: Record<string, string>): Record<string, string> => ({
+  authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more
+})
 
 function http1 (server: RunningServer, agent: Agent): Ask {
   return (method, path, body, headers = {}) => new Promise((resolve, reject) => {
-    const asked = request(`${server.url}${path}`, { method, agent, ca: server.ca, headers: headersOf(body, headers) }, response => {
+    const asked = request(`${server.url}${path}`, {
+      method, agent, ca: server.ca, headers: headersOf(body, headers)
+    }, response => {
       const pieces: Buffer[] = []
       response.on('data', (piece: Buffer) => pieces.push(piece))
       response.on('end', () => {
@@ -66,18 +77,39 @@ t.test('one port, two protocols, one behaviour', async t => {
       const name = protocol.toLowerCase().replace(/\W/g, '-')
       const url = `${BINDINGS}/${name}`
       const made = await ask('POST', BINDINGS, binding(name))
-      t.match(made, { code: 201, json: { kind: 'ClusterRoleBinding', metadata: { name } }, headers: { 'content-type': 'application/json', 'audit-id': String, 'cache-control': 'no-cache, private', 'x-content-type-options': 'nosniff' } })
+      t.match(made, {
+        code: 201,
+        json: { kind: 'ClusterRoleBinding', metadata: { name } },
+        headers: {
+          'content-type': 'application/json',
+          'audit-id': String,
+          'cache-control': 'no-cache, private',
+          'x-content-type-options': 'nosniff'
+        }
+      })
       t.same((await ask('GET', url)).json, made.json)
-      t.match(await ask('PUT', url, { ...made.json, subjects: [{ kind: 'Group', name: 'crew' }] }), { code: 200, json: { subjects: [{ kind: 'Group' }] } })
-      t.match(await ask('PATCH', url, { metadata: { labels: { by: 'patch' } } }, { 'content-type': 'application/merge-patch+json' }), { code: 200, json: { metadata: { labels: { by: 'patch' } } } })
+      t.match(await ask('PUT', url, { ...made.json, subjects: [{ kind: 'Group', name: 'crew' }] }), {
+        code: 200, json: { subjects: [{ kind: 'Group' }] }
+      })
+      t.match(
+        await ask(
+          'PATCH', url, { metadata: { labels: { by: 'patch' } } }, { 'content-type': 'application/merge-patch+json' }
+        ),
+        { code: 200, json: { metadata: { labels: { by: 'patch' } } } }
+      )
       t.ok((await ask('GET', BINDINGS)).json.items.some(({ metadata }: Json) => metadata.name === name))
       t.match(await ask('GET', BINDINGS, undefined, { accept: TABLE }), { code: 200, json: { kind: 'Table' } })
       t.equal((await ask('GET', url, undefined, { accept: PROTOBUF })).bytes.subarray(0, 4).toString('hex'), '6b387300')
       t.match(await ask('GET', `${BINDINGS}/none`), { code: 404, json: { kind: 'Status', reason: 'NotFound' } })
       t.match(await ask('PUT', url, made.json), { code: 409, json: { reason: 'Conflict' } })
       t.match(await ask('GET', `${BINDINGS}?limit=x`), { code: 400, json: { kind: 'Status', reason: 'BadRequest' } })
-      t.match(await ask('GET', BINDINGS, undefined, { accept: 'text/html' }), { code: 406, json: { reason: 'NotAcceptable' } })
-      t.match(await ask('GET', BINDINGS, undefined, { authorization: '' }), { code: 401, json: { kind: 'Status', reason: 'Unauthorized' } }, 'anonymous requests are off')
+      t.match(await ask('GET', BINDINGS, undefined, { accept: 'text/html' }), {
+        code: 406, json: { reason: 'NotAcceptable' }
+      })
+      t.match(
+        await ask('GET', BINDINGS, undefined, { authorization: '' }),
+        { code: 401, json: { kind: 'Status', reason: 'Unauthorized' } }, 'anonymous requests are off'
+      )
       t.match(await ask('GET', BINDINGS, undefined, { authorization: 'Bearer unknown' }), { code: 401 })
       t.match(await ask('DELETE', url), { code: 200, json: { kind: 'Status', status: 'Success' } })
       t.equal((await ask('GET', url)).code, 404)
@@ -111,7 +143,9 @@ t.test('one port, two protocols, one behaviour', async t => {
     const [response] = await once(one, 'response') as [NodeJS.ReadableStream]
     const stream = session.request({ ':path': path, ...headersOf(undefined, {}) })
     const done = [follow('HTTP/1.1', response), follow('HTTP/2', stream)]
-    for (let index = 0; index < 20; index++) await (protocols[index % 2 === 0 ? 'HTTP/1.1' : 'HTTP/2'] as Ask)('POST', BINDINGS, binding(`seen-${index}`))
+    for (let index = 0; index < 20; index++) {
+      await (protocols[index % 2 === 0 ? 'HTTP/1.1' : 'HTTP/2'] as Ask)('POST', BINDINGS, binding(`seen-${index}`))
+    }
     await Promise.all(done)
     const wanted = Array.from({ length: 20 }, (_, index) => `ADDED seen-${index}`)
     for (const [title, seen] of lines) t.same(seen.slice(0, 20), wanted, title)
@@ -120,7 +154,8 @@ t.test('one port, two protocols, one behaviour', async t => {
   })
 
   t.test('many requests share a connection', async t => {
-    const answers = await Promise.all(Object.values(protocols).flatMap(ask => Array.from({ length: 100 }, (_, index) => ask('GET', index % 2 === 0 ? BINDINGS : `${BINDINGS}/none`))))
+    const answers = await Promise.all(Object.values(protocols).flatMap(ask =>
+      Array.from({ length: 100 }, (_, index) => ask('GET', index % 2 === 0 ? BINDINGS : `${BINDINGS}/none`))))
     t.same(answers.map(({ code }) => code), Array.from({ length: 200 }, (_, index) => index % 2 === 0 ? 200 : 404))
   })
 

@@ -13,7 +13,12 @@ import type { Authenticator, Authorizer } from '../../app.js'
 function gate (): { authorizer: Authorizer, open: () => void, waiting: () => number } {
   let release: Array<() => void> = []
   return {
-    authorizer: { name: 'gate', authorize: ({ info }) => info.name !== 'held' ? { decision: 'Allow' } : new Promise(resolve => { release.push(() => { resolve({ decision: 'Allow' }) }) }) },
+    authorizer: {
+      name: 'gate',
+      authorize: ({ info }) => info.name !== 'held'
+        ? { decision: 'Allow' }
+        : new Promise(resolve => { release.push(() => { resolve({ decision: 'Allow' }) }) })
+    },
     open: () => {
       for (const one of release) one()
       release = []
@@ -39,13 +44,17 @@ const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve)
 
 t.test('--max-requests-inflight and --max-mutating-requests-inflight bound each kind by itself', async t => {
   const { authorizer, open, waiting } = gate()
-  const server = await build(t, { limits: { maxRequestsInflight: 3, maxMutatingRequestsInflight: 2 }, authorization: { authorizers: [authorizer] } })
+  const server = await build(t, {
+    limits: { maxRequestsInflight: 3, maxMutatingRequestsInflight: 2 }, authorization: { authorizers: [authorizer] }
+  })
   const busy: Array<Promise<Answer>> = []
   for (let index = 0; index < 3; index++) busy.push(server.get(`${BINDINGS}/held`))
   for (let index = 0; index < 2; index++) busy.push(server.delete(`${BINDINGS}/held`))
   while (waiting() < 5) await turn()
   for (const answer of [await server.get(BINDINGS), await server.post(BINDINGS, binding('a'))]) {
-    t.match(answer, { code: 429, json: { kind: 'Status', reason: 'TooManyRequests', code: 429 }, headers: { 'retry-after': /^\d+$/ } })
+    t.match(answer, {
+      code: 429, json: { kind: 'Status', reason: 'TooManyRequests', code: 429 }, headers: { 'retry-after': /^\d+$/ }
+    })
   }
   t.equal((await server.get('/livez')).code, 200, 'health checks are always answered')
   open()
@@ -56,8 +65,12 @@ t.test('--max-requests-inflight and --max-mutating-requests-inflight bound each 
 
 t.test('0 is no limit', async t => {
   const { authorizer, open, waiting } = gate()
-  const server = await build(t, { limits: { maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }, authorization: { authorizers: [authorizer] } })
-  const busy = Array.from({ length: 1000 }, (_, index) => index % 2 === 0 ? server.get(`${BINDINGS}/held`) : server.delete(`${BINDINGS}/held`))
+  const server = await build(t, {
+    limits: { maxRequestsInflight: 0, maxMutatingRequestsInflight: 0 }, authorization: { authorizers: [authorizer] }
+  })
+  const busy = Array.from(
+    { length: 1000 }, (_, index) => index % 2 === 0 ? server.get(`${BINDINGS}/held`) : server.delete(`${BINDINGS}/held`)
+  )
   while (waiting() < 1000) await turn()
   t.equal((await server.post(BINDINGS, binding('a'))).code, 201)
   open()
@@ -92,18 +105,41 @@ t.test('--request-timeout is kept, whenever a request comes', async t => {
     return performance.now() - since
   })))
   let least = Infinity
-  // A timer that all share would let one of the five wait for nearly two timeouts in every round; a busy machine in some.
+  // A timer that all share would let one of the five wait for nearly two timeouts in every round; a busy machine in
+  // some.
   for (let round = 0; round < 10 && least >= 1600; round++) least = Math.min(least, await longest())
   t.ok(least < 1600, `${least.toFixed(0)} ms`)
 })
 
 t.test('a request may shorten its timeout with ?timeout=, not extend it, and invalid values are refused', async t => {
   const { authorizer } = gate()
-  const server = await listen(t, { limits: { requestTimeout: 3_600_000 }, authorization: { authorizers: [authorizer] } })
-  for (const asked of ['50ms', '0.05s']) t.match(await server.get(`${BINDINGS}/held?timeout=${asked}`), { code: 504, json: { reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout' } }, asked)
-  for (const asked of ['', '0s', '-1s', '100000h', '1m30s']) t.equal((await server.get(`${BINDINGS}?timeout=${asked}`)).code, 200, asked)
+  const server = await listen(t, {
+    limits: { requestTimeout: 3_600_000 }, authorization: { authorizers: [authorizer] }
+  })
+  for (const asked of ['50ms', '0.05s']) {
+    t.match(
+      await server.get(`${BINDINGS}/held?timeout=${asked}`),
+      {
+        code: 504, json: { reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout' }
+      },
+      asked
+    )
+  }
+  for (const asked of ['', '0s', '-1s', '100000h', '1m30s']) {
+    t.equal((await server.get(`${BINDINGS}?timeout=${asked}`)).code, 200, asked)
+  }
   for (const [asked, shown] of [['5', '"5"'], ['soon', '"soon"'], ['1s2', '"1s2"'], ['%00', '"\\u0000"']] as const) {
-    t.match(await server.get(`${BINDINGS}?timeout=${asked}`), { code: 400, json: { reason: 'BadRequest', message: `invalid timeout specified in the request URL: ${shown} is no duration such as 1m30s` } }, asked)
+    t.match(
+      await server.get(`${BINDINGS}?timeout=${asked}`),
+      {
+        code: 400,
+        json: {
+          reason: 'BadRequest',
+          message: `invalid timeout specified in the request URL: ${shown} is no duration such as 1m30s`
+        }
+      },
+      asked
+    )
   }
   const short = await listen(t, { limits: { requestTimeout: 100 }, authorization: { authorizers: [authorizer] } })
   t.equal((await short.get(`${BINDINGS}/held?timeout=1h`)).code, 504, 'no longer than the server allows')
@@ -142,7 +178,8 @@ t.test('the history of changes is kept for a limited time', async t => {
   const server = await build(t, { storage: { compactionInterval: 20 } })
   await server.post(BINDINGS, binding('a'))
   let resourceVersion: string
-  const exact = (): Promise<Answer> => server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)
+  const exact = (): Promise<Answer> =>
+    server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)
   do resourceVersion = (await server.get(BINDINGS)).json.metadata.resourceVersion
   while ((await exact()).code !== 200) // on a busy machine the version may be compacted between the two
   for (const deadline = Date.now() + 60_000; (await exact()).code !== 410;) {
@@ -157,7 +194,9 @@ t.test('a request whose client disconnects before its turn does not stay in flig
   const releases: Array<() => void> = []
   const slow: Authenticator = {
     name: 'slow',
-    authenticate: ({ headers }) => headers['x-slow'] === undefined ? undefined : new Promise(resolve => { releases.push(() => { resolve(undefined) }) })
+    authenticate: ({ headers }) => headers['x-slow'] === undefined
+      ? undefined
+      : new Promise(resolve => { releases.push(() => { resolve(undefined) }) })
   }
   const server = await listen(t, { limits: { maxRequestsInflight: 1 }, authentication: { authenticators: [slow] } })
   const left = request(`${server.url}${BINDINGS}`, { headers: { 'x-slow': '1' } })
@@ -169,14 +208,19 @@ t.test('a request whose client disconnects before its turn does not stay in flig
   releases[0]?.()
   await turn()
   t.equal((await server.get(BINDINGS)).code, 200)
-  t.match((await server.get('/metrics')).body, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/, 'this one alone')
+  t.match(
+    (await server.get('/metrics')).body, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/,
+    'this one alone'
+  )
 })
 
 t.test('answers that are handed over whole keep no place, whether or not their clients take them', async t => {
   const server = await serve(t, { limits: { maxRequestsInflight: 10 } })
   await server.post(CONFIGS, { metadata: { name: 'held' }, data: { text: 'x'.repeat(1000) } })
   const sessions = [0, 1].map(() => {
-    const made = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
+    const made = connect(`https://127.0.0.1:${server.port}`, {
+      rejectUnauthorized: false, settings: { initialWindowSize: 0 }
+    })
     made.on('error', () => {})
     t.teardown(() => { made.destroy() })
     return made
@@ -193,9 +237,12 @@ t.test('answers that are handed over whole keep no place, whether or not their c
   t.pass()
 })
 
-t.test('nor do lists that are written as their clients read, compressed or not, and large answers that are compressed', async t => {
+t.test('nor do lists that are written as their clients read, compressed or not, and large answers that are ' +
+  'compressed', async t => {
   const server = await serve(t, { limits: { maxRequestsInflight: 10 } })
-  for (let at = 0; at < 30; at++) await server.post(CONFIGS, { metadata: { name: `n${at}` }, data: { text: randomBytes(20_000).toString('base64') } })
+  for (let at = 0; at < 30; at++) {
+    await server.post(CONFIGS, { metadata: { name: `n${at}` }, data: { text: randomBytes(20_000).toString('base64') } })
+  }
   await server.post(CONFIGS, { metadata: { name: 'large' }, data: { text: randomBytes(300_000).toString('base64') } })
   const encodings = { plain: {}, gzip: { 'accept-encoding': 'gzip' } }
   for (const path of [CONFIGS, `${CONFIGS}/large`]) {
@@ -207,7 +254,9 @@ t.test('nor do lists that are written as their clients read, compressed or not, 
       }
       await until(t, 'the requests to wait for their client', () => server.inFlight() === 30)
       // Until then the last of them hold places while their responses are compressed.
-      while (await status(t, server.port, `${CONFIGS}/n1`) === 429) await new Promise(resolve => { setTimeout(resolve, 20) })
+      while (await status(t, server.port, `${CONFIGS}/n1`) === 429) {
+        await new Promise(resolve => { setTimeout(resolve, 20) })
+      }
       t.equal(await status(t, server.port, `${CONFIGS}/n1`), 200, `${path} ${name}`)
       made.destroy()
       await until(t, 'their end', () => server.inFlight() <= 1)

@@ -3,20 +3,27 @@ import t from 'tap'
 import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client, type Json } from '../build.js'
 
 const names = (json: Json): string[] => json.items.map(({ metadata }: Json) => metadata.name)
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `n-${String(index).padStart(3, '0')}`)
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `n-${String(index).padStart(3, '0')}`)
 
 async function withMany (t: Parameters<typeof build>[0], count: number): Promise<Client> {
   const server = await build(t)
-  for (const [index, name] of numbered(count).entries()) await server.post(BINDINGS, binding(name, { metadata: { labels: { odd: String(index % 2) } } }))
+  for (const [index, name] of numbered(count).entries()) {
+    await server.post(BINDINGS, binding(name, { metadata: { labels: { odd: String(index % 2) } } }))
+  }
   return server
 }
 
 /** All pages of a list; `between` runs between two of them. */
-async function pages (server: Client, query: string, limit: number, between: (page: number) => Promise<unknown> = async () => {}): Promise<Json[]> {
+async function pages (
+  server: Client, query: string, limit: number, between: (page: number) => Promise<unknown> = async () => {}
+): Promise<Json[]> {
   const found: Json[] = []
   let token = ''
   do {
-    const { code, json } = await server.get(`${BINDINGS}?limit=${limit}${query}${token === '' ? '' : `&continue=${token}`}`)
+    const { code, json } = await server.get(
+      `${BINDINGS}?limit=${limit}${query}${token === '' ? '' : `&continue=${token}`}`
+    )
     if (code !== 200) throw new Error(`page ${found.length}: ${code} ${json.message}`)
     found.push(json)
     token = json.metadata.continue ?? ''
@@ -42,7 +49,9 @@ t.test('remainingItemCount counts the remaining items, and is omitted at the end
   t.same((await pages(server, '', 4)).map(({ metadata }) => metadata.remainingItemCount), [6, 2, undefined])
   t.equal((await server.get(BINDINGS)).json.metadata.remainingItemCount, undefined)
   for (const selector of ['labelSelector=odd%3D1', 'fieldSelector=metadata.name!%3Dn-000']) {
-    for (const { metadata } of await pages(server, `&${selector}`, 2)) t.equal(metadata.remainingItemCount, undefined, selector)
+    for (const { metadata } of await pages(server, `&${selector}`, 2)) {
+      t.equal(metadata.remainingItemCount, undefined, selector)
+    }
   }
 })
 
@@ -70,9 +79,14 @@ t.test('pages cover all namespaces as well as one', async t => {
   const server = await build(t)
   for (const namespace of ['one', 'two']) {
     await server.post('/api/v1/namespaces', { metadata: { name: namespace } })
-    for (const name of ['a', 'b', 'c']) await server.post(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name } })
+    for (const name of ['a', 'b', 'c']) {
+      await server.post(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name } })
+    }
   }
-  for (const [url, wanted] of [['/api/v1/configmaps', ['one/a', 'one/b', 'one/c', 'two/a', 'two/b', 'two/c']], ['/api/v1/namespaces/one/configmaps', ['one/a', 'one/b', 'one/c']]] as const) {
+  for (const [url, wanted] of [
+    ['/api/v1/configmaps', ['one/a', 'one/b', 'one/c', 'two/a', 'two/b', 'two/c']],
+    ['/api/v1/namespaces/one/configmaps', ['one/a', 'one/b', 'one/c']]
+  ] as const) {
     const seen: string[] = []
     let token = ''
     do {
@@ -94,13 +108,23 @@ t.test('an expired token is 410, and the list may be started again, or continued
     await new Promise(resolve => { setTimeout(resolve, 5) })
     answer = await server.get(`${BINDINGS}?limit=2&continue=${token}`)
   }
-  t.match(answer, { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410, message: /^The provided continue parameter is too old to display a consistent list result\. You can start/ } })
+  t.match(answer, {
+    code: 410,
+    json: {
+      kind: 'Status',
+      reason: 'Expired',
+      code: 410,
+      message: /^The provided continue parameter is too old to display a consistent list result\. You can start/
+    }
+  })
   t.same(names((await server.get(`${BINDINGS}?limit=2`)).json), ['n-000', 'n-001'])
   t.same(names((await server.get(BINDINGS)).json), numbered(6))
   await server.delete(`${BINDINGS}/n-003`)
   const { json } = await server.get(`${BINDINGS}?limit=2&continue=${answer.json.metadata.continue}`)
   t.same(names(json), ['n-002', 'n-004'], 'or continue after the last page with the current objects')
-  t.equal((await server.get(`${BINDINGS}?limit=2&resourceVersion=1&continue=${answer.json.metadata.continue}`)).code, 400)
+  t.equal(
+    (await server.get(`${BINDINGS}?limit=2&resourceVersion=1&continue=${answer.json.metadata.continue}`)).code, 400
+  )
   t.same(names((await server.get(`${BINDINGS}?continue=${json.metadata.continue}`)).json), ['n-005'])
 })
 
@@ -122,7 +146,11 @@ t.test('a list has the kind of its items with List appended, and all items are o
     await server.post(url, { ...body, metadata: { name: 'a' } })
     const { json } = await server.get(url)
     t.equal(json.kind, `${kind}List`)
-    t.ok(json.items.length > 0 && json.items.every((item: Json) => item.kind === kind && item.apiVersion === json.apiVersion), `each item is a ${kind}`)
+    t.ok(
+      json.items.length > 0 &&
+        json.items.every((item: Json) => item.kind === kind && item.apiVersion === json.apiVersion),
+      `each item is a ${kind}`
+    )
   }
 })
 
@@ -132,14 +160,24 @@ t.test('a Table of bindings has named and typed columns, and a row per object', 
   t.equal(code, 200)
   t.match(headers['content-type'], /^application\/json/)
   t.match(json, { kind: 'Table', apiVersion: 'meta.orch.io/v1', metadata: { resourceVersion: /^\d+$/ } })
-  for (const column of json.columnDefinitions) t.match(column, { name: String, type: /^(?:string|integer|number|boolean|date)$/ })
+  for (const column of json.columnDefinitions) {
+    t.match(column, { name: String, type: /^(?:string|integer|number|boolean|date)$/ })
+  }
   t.equal(json.columnDefinitions[0].name, 'Name')
   t.same(json.rows.map(({ cells }: Json) => cells[0]), numbered(3))
   for (const { cells } of json.rows) t.equal(cells.length, json.columnDefinitions.length, 'a cell per column')
-  t.match(json.rows[0].object, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'n-000' } })
-  t.match((await server.get(`${BINDINGS}?includeObject=Object`, { accept: TABLE })).json.rows[0].object, { kind: 'ClusterRoleBinding', roleRef: { name: 'view' } })
+  t.match(json.rows[0].object, {
+    kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'n-000' }
+  })
+  t.match(
+    (await server.get(`${BINDINGS}?includeObject=Object`, { accept: TABLE })).json.rows[0].object,
+    { kind: 'ClusterRoleBinding', roleRef: { name: 'view' } }
+  )
   t.equal((await server.get(`${BINDINGS}?includeObject=None`, { accept: TABLE })).json.rows[0].object, null)
-  t.match((await server.get(`${BINDINGS}/n-001`, { accept: TABLE })).json, { kind: 'Table', rows: [{ cells: ['n-001'] }] }, 'of one object too')
+  t.match(
+    (await server.get(`${BINDINGS}/n-001`, { accept: TABLE })).json, { kind: 'Table', rows: [{ cells: ['n-001'] }] },
+    'of one object too'
+  )
   const page = await server.get(`${BINDINGS}?limit=2`, { accept: TABLE })
   t.match(page.json, { metadata: { remainingItemCount: 1, continue: String }, rows: { length: 2 } }, 'and of a page')
   t.equal((await server.get(`${BINDINGS}?labelSelector=odd%3D9`, { accept: TABLE })).json.rows.length, 0)
@@ -158,7 +196,9 @@ t.test('a type without columns of its own has the name and the time of creation'
 t.test('a large response is compressed on request, with the same contents', async t => {
   const { gunzipSync } = await import('node:zlib')
   const server = await build(t)
-  for (const name of numbered(100)) await server.post(BINDINGS, binding(name, { metadata: { annotations: { fill: 'x'.repeat(3000) } } }))
+  for (const name of numbered(100)) {
+    await server.post(BINDINGS, binding(name, { metadata: { annotations: { fill: 'x'.repeat(3000) } } }))
+  }
   for (const accept of ['application/json', 'application/yaml', PROTOBUF]) {
     const plain = await server.get(BINDINGS, { accept })
     const packed = await server.get(BINDINGS, { accept, 'accept-encoding': 'gzip' })
@@ -166,5 +206,8 @@ t.test('a large response is compressed on request, with the same contents', asyn
     t.equal(packed.headers['content-encoding'], 'gzip', accept)
     t.ok(gunzipSync(packed.raw).equals(plain.raw), accept)
   }
-  t.equal((await server.get(`${BINDINGS}/n-000`, { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined, 'a small one is not')
+  t.equal(
+    (await server.get(`${BINDINGS}/n-000`, { 'accept-encoding': 'gzip' })).headers['content-encoding'], undefined,
+    'a small one is not'
+  )
 })

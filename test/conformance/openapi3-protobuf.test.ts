@@ -1,4 +1,7 @@
-/** Each document of `/openapi/v3` in protobuf has the content of its JSON form, read with gnostic's messages as written down here. */
+/**
+ * Each document of `/openapi/v3` in protobuf has the content of its JSON form, read with gnostic's messages as written
+ * down here.
+ */
 import t, { type Test } from 'tap'
 import protobuf from 'protobufjs'
 import { build, type Client, type Json } from '../build.js'
@@ -7,34 +10,137 @@ import { definition, install, version } from '../controllers/custom/definitions.
 const OLD = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
 const TYPE = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf'
 
-/** Fields of `openapi.v3` by number; `[]` for repeated ones. All that Kubernetes' documents use, and more than this server writes. */
+/**
+ * Fields of `openapi.v3` by number; `[]` for repeated ones. All that Kubernetes' documents use, and more than this
+ * server writes.
+ */
 const MESSAGES: Record<string, Record<number, string>> = {
-  Document: { 1: 'string openapi', 2: 'Info info', 3: 'bytes[] servers', 4: 'Paths paths', 5: 'Components components', 6: 'SecurityRequirement[] security', 7: 'bytes[] tags', 8: 'bytes externalDocs', 9: 'NamedAny[] specificationExtension' },
-  Info: { 1: 'string title', 2: 'string description', 3: 'string termsOfService', 4: 'bytes contact', 5: 'bytes license', 6: 'string version', 7: 'NamedAny[] specificationExtension', 8: 'string summary' },
+  Document: {
+    1: 'string openapi',
+    2: 'Info info',
+    3: 'bytes[] servers',
+    4: 'Paths paths',
+    5: 'Components components',
+    6: 'SecurityRequirement[] security',
+    7: 'bytes[] tags',
+    8: 'bytes externalDocs',
+    9: 'NamedAny[] specificationExtension'
+  },
+  Info: {
+    1: 'string title',
+    2: 'string description',
+    3: 'string termsOfService',
+    4: 'bytes contact',
+    5: 'bytes license',
+    6: 'string version',
+    7: 'NamedAny[] specificationExtension',
+    8: 'string summary'
+  },
   Any: { 1: 'bytes value', 2: 'string yaml' },
   NamedAny: { 1: 'string name', 2: 'Any value' },
   Paths: { 1: 'NamedPathItem[] path', 2: 'NamedAny[] specificationExtension' },
   NamedPathItem: { 1: 'string name', 2: 'PathItem value' },
-  PathItem: { 1: 'string _ref', 2: 'string summary', 3: 'string description', 4: 'Operation get', 5: 'Operation put', 6: 'Operation post', 7: 'Operation delete', 8: 'Operation options', 9: 'Operation head', 10: 'Operation patch', 11: 'Operation trace', 12: 'bytes[] servers', 13: 'ParameterOrReference[] parameters', 14: 'NamedAny[] specificationExtension' },
-  Operation: { 1: 'string[] tags', 2: 'string summary', 3: 'string description', 4: 'bytes externalDocs', 5: 'string operationId', 6: 'ParameterOrReference[] parameters', 7: 'RequestBodyOrReference requestBody', 8: 'Responses responses', 9: 'bytes callbacks', 10: 'bool deprecated', 11: 'SecurityRequirement[] security', 12: 'bytes[] servers', 13: 'NamedAny[] specificationExtension' },
+  PathItem: {
+    1: 'string _ref',
+    2: 'string summary',
+    3: 'string description',
+    4: 'Operation get',
+    5: 'Operation put',
+    6: 'Operation post',
+    7: 'Operation delete',
+    8: 'Operation options',
+    9: 'Operation head',
+    10: 'Operation patch',
+    11: 'Operation trace',
+    12: 'bytes[] servers',
+    13: 'ParameterOrReference[] parameters',
+    14: 'NamedAny[] specificationExtension'
+  },
+  Operation: {
+    1: 'string[] tags',
+    2: 'string summary',
+    3: 'string description',
+    4: 'bytes externalDocs',
+    5: 'string operationId',
+    6: 'ParameterOrReference[] parameters',
+    7: 'RequestBodyOrReference requestBody',
+    8: 'Responses responses',
+    9: 'bytes callbacks',
+    10: 'bool deprecated',
+    11: 'SecurityRequirement[] security',
+    12: 'bytes[] servers',
+    13: 'NamedAny[] specificationExtension'
+  },
   ParameterOrReference: { 1: 'Parameter parameter', 2: 'Reference reference' },
-  Parameter: { 1: 'string name', 2: 'string in', 3: 'string description', 4: 'bool required', 5: 'bool deprecated', 6: 'bool allowEmptyValue', 7: 'string style', 8: 'bool explode', 9: 'bool allowReserved', 10: 'SchemaOrReference schema', 11: 'Any example', 12: 'bytes examples', 13: 'MediaTypes content', 14: 'NamedAny[] specificationExtension' },
+  Parameter: {
+    1: 'string name',
+    2: 'string in',
+    3: 'string description',
+    4: 'bool required',
+    5: 'bool deprecated',
+    6: 'bool allowEmptyValue',
+    7: 'string style',
+    8: 'bool explode',
+    9: 'bool allowReserved',
+    10: 'SchemaOrReference schema',
+    11: 'Any example',
+    12: 'bytes examples',
+    13: 'MediaTypes content',
+    14: 'NamedAny[] specificationExtension'
+  },
   RequestBodyOrReference: { 1: 'RequestBody requestBody', 2: 'Reference reference' },
-  RequestBody: { 1: 'string description', 2: 'MediaTypes content', 3: 'bool required', 4: 'NamedAny[] specificationExtension' },
+  RequestBody: {
+    1: 'string description', 2: 'MediaTypes content', 3: 'bool required', 4: 'NamedAny[] specificationExtension'
+  },
   MediaTypes: { 1: 'NamedMediaType[] additionalProperties' },
   NamedMediaType: { 1: 'string name', 2: 'MediaType value' },
-  MediaType: { 1: 'SchemaOrReference schema', 2: 'Any example', 3: 'bytes examples', 4: 'bytes encoding', 5: 'NamedAny[] specificationExtension' },
-  Responses: { 1: 'ResponseOrReference default', 2: 'NamedResponseOrReference[] responseOrReference', 3: 'NamedAny[] specificationExtension' },
+  MediaType: {
+    1: 'SchemaOrReference schema',
+    2: 'Any example',
+    3: 'bytes examples',
+    4: 'bytes encoding',
+    5: 'NamedAny[] specificationExtension'
+  },
+  Responses: {
+    1: 'ResponseOrReference default',
+    2: 'NamedResponseOrReference[] responseOrReference',
+    3: 'NamedAny[] specificationExtension'
+  },
   NamedResponseOrReference: { 1: 'string name', 2: 'ResponseOrReference value' },
   ResponseOrReference: { 1: 'Response response', 2: 'Reference reference' },
-  Response: { 1: 'string description', 2: 'bytes headers', 3: 'MediaTypes content', 4: 'bytes links', 5: 'NamedAny[] specificationExtension' },
-  Components: { 1: 'SchemasOrReferences schemas', 2: 'bytes responses', 3: 'bytes parameters', 4: 'bytes examples', 5: 'bytes requestBodies', 6: 'bytes headers', 7: 'SecuritySchemesOrReferences securitySchemes', 8: 'bytes links', 9: 'bytes callbacks', 10: 'NamedAny[] specificationExtension' },
+  Response: {
+    1: 'string description',
+    2: 'bytes headers',
+    3: 'MediaTypes content',
+    4: 'bytes links',
+    5: 'NamedAny[] specificationExtension'
+  },
+  Components: {
+    1: 'SchemasOrReferences schemas',
+    2: 'bytes responses',
+    3: 'bytes parameters',
+    4: 'bytes examples',
+    5: 'bytes requestBodies',
+    6: 'bytes headers',
+    7: 'SecuritySchemesOrReferences securitySchemes',
+    8: 'bytes links',
+    9: 'bytes callbacks',
+    10: 'NamedAny[] specificationExtension'
+  },
   SchemasOrReferences: { 1: 'NamedSchemaOrReference[] additionalProperties' },
   NamedSchemaOrReference: { 1: 'string name', 2: 'SchemaOrReference value' },
   SchemaOrReference: { 1: 'Schema schema', 2: 'Reference reference' },
   Reference: { 1: 'string _ref', 2: 'string summary', 3: 'string description' },
   Schema: {
-    1: 'bool nullable', 2: 'bytes discriminator', 3: 'bool readOnly', 4: 'bool writeOnly', 5: 'bytes xml', 6: 'bytes externalDocs', 7: 'Any example', 8: 'bool deprecated', 9: 'string title', 10: 'double multipleOf', 11: 'double maximum', 12: 'bool exclusiveMaximum', 13: 'double minimum', 14: 'bool exclusiveMinimum', 15: 'int64 maxLength', 16: 'int64 minLength', 17: 'string pattern', 18: 'int64 maxItems', 19: 'int64 minItems', 20: 'bool uniqueItems', 21: 'int64 maxProperties', 22: 'int64 minProperties', 23: 'string[] required', 24: 'Any[] enum', 25: 'string type', 26: 'SchemaOrReference[] allOf', 27: 'SchemaOrReference[] oneOf', 28: 'SchemaOrReference[] anyOf', 29: 'Schema not', 30: 'ItemsItem items', 31: 'Properties properties', 32: 'AdditionalPropertiesItem additionalProperties', 33: 'DefaultType default', 34: 'string description', 35: 'string format', 36: 'NamedAny[] specificationExtension'
+    1: 'bool nullable', 2: 'bytes discriminator', 3: 'bool readOnly', 4: 'bool writeOnly', 5: 'bytes xml',
+    6: 'bytes externalDocs', 7: 'Any example', 8: 'bool deprecated', 9: 'string title', 10: 'double multipleOf',
+    11: 'double maximum', 12: 'bool exclusiveMaximum', 13: 'double minimum', 14: 'bool exclusiveMinimum',
+    15: 'int64 maxLength', 16: 'int64 minLength', 17: 'string pattern', 18: 'int64 maxItems', 19: 'int64 minItems',
+    20: 'bool uniqueItems', 21: 'int64 maxProperties', 22: 'int64 minProperties', 23: 'string[] required',
+    24: 'Any[] enum', 25: 'string type', 26: 'SchemaOrReference[] allOf', 27: 'SchemaOrReference[] oneOf',
+    28: 'SchemaOrReference[] anyOf', 29: 'Schema not', 30: 'ItemsItem items', 31: 'Properties properties',
+    32: 'AdditionalPropertiesItem additionalProperties', 33: 'DefaultType default', 34: 'string description',
+    35: 'string format', 36: 'NamedAny[] specificationExtension'
   },
   ItemsItem: { 1: 'SchemaOrReference[] schemaOrReference' },
   Properties: { 1: 'NamedSchemaOrReference[] additionalProperties' },
@@ -43,7 +149,17 @@ const MESSAGES: Record<string, Record<number, string>> = {
   SecuritySchemesOrReferences: { 1: 'NamedSecuritySchemeOrReference[] additionalProperties' },
   NamedSecuritySchemeOrReference: { 1: 'string name', 2: 'SecuritySchemeOrReference value' },
   SecuritySchemeOrReference: { 1: 'SecurityScheme securityScheme', 2: 'Reference reference' },
-  SecurityScheme: { 1: 'string type', 2: 'string description', 3: 'string name', 4: 'string in', 5: 'string scheme', 6: 'string bearerFormat', 7: 'bytes flows', 8: 'string openIdConnectUrl', 9: 'NamedAny[] specificationExtension' },
+  SecurityScheme: {
+    1: 'string type',
+    2: 'string description',
+    3: 'string name',
+    4: 'string in',
+    5: 'string scheme',
+    6: 'string bearerFormat',
+    7: 'bytes flows',
+    8: 'string openIdConnectUrl',
+    9: 'NamedAny[] specificationExtension'
+  },
   SecurityRequirement: { 1: 'NamedStringArray[] additionalProperties' },
   NamedStringArray: { 1: 'string name', 2: 'StringArray value' },
   StringArray: { 1: 'string[] value' }
@@ -68,7 +184,8 @@ function reader (): protobuf.Type {
 }
 const Document = reader()
 
-const pairs = (list: Json[] = [], of: (value: Json) => unknown): Json => Object.fromEntries(list.map(({ name, value }) => [name, of(value)]))
+const pairs = (list: Json[] = [], of: (value: Json) => unknown): Json =>
+  Object.fromEntries(list.map(({ name, value }) => [name, of(value)]))
 
 /** The JSON form of a message. */
 function plain (type: protobuf.Type, message: Json): unknown {
@@ -80,7 +197,9 @@ function plain (type: protobuf.Type, message: Json): unknown {
     case 'Responses': return pairs(message['responseOrReference'], named('ResponseOrReference'))
     case 'SchemasOrReferences':
     case 'Properties': return pairs(message['additionalProperties'], named('SchemaOrReference'))
-    case 'SecuritySchemesOrReferences': return pairs(message['additionalProperties'], named('SecuritySchemeOrReference'))
+    case 'SecuritySchemesOrReferences': return pairs(
+      message['additionalProperties'], named('SecuritySchemeOrReference')
+    )
     case 'SecurityRequirement': return pairs(message['additionalProperties'], ({ value = [] }) => value)
     case 'ItemsItem': return plain(type.root.lookupType('SchemaOrReference'), message['schemaOrReference'][0])
   }
@@ -140,21 +259,53 @@ t.test('custom types, with all that their schemas may say', async t => {
   const properties = {
     any: { 'x-orch-preserve-unknown-fields': true, nullable: true },
     number: { type: 'number', minimum: -0.5, maximum: 12, exclusiveMaximum: true, multipleOf: 0.5, default: 1.5 },
-    text: { type: 'string', minLength: 0, maxLength: 9007199254740991, pattern: '^a', title: 'T', enum: ['a', 'ab'], default: 'a' },
+    text: {
+      type: 'string',
+      minLength: 0,
+      maxLength: 9007199254740991,
+      pattern: '^a',
+      title: 'T',
+      enum: ['a', 'ab'],
+      default: 'a'
+    },
     empty: { type: 'string', default: '' },
     flag: { type: 'boolean', default: false },
     list: { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string' }, default: ['a'] },
-    map: { type: 'object', minProperties: 1, maxProperties: 3, additionalProperties: { type: 'integer', format: 'int64' } },
+    map: {
+      type: 'object', minProperties: 1, maxProperties: 3, additionalProperties: { type: 'integer', format: 'int64' }
+    },
     open: { type: 'object', additionalProperties: true },
     either: { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
-    rules: { type: 'object', properties: { a: { type: 'string' }, default: { type: 'string' } }, allOf: [{ required: ['a'] }], oneOf: [{ required: ['a'] }], not: { required: ['default'] }, default: { a: 'x' } }
+    rules: {
+      type: 'object',
+      properties: { a: { type: 'string' }, default: { type: 'string' } },
+      allOf: [{ required: ['a'] }],
+      oneOf: [{ required: ['a'] }],
+      not: { required: ['default'] },
+      default: { a: 'x' }
+    }
   }
-  await install(server, definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } } })] }))
+  await install(
+    server,
+    definition({
+      versions: [
+        version('v1', {
+          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } }
+        })
+      ]
+    })
+  )
   await compare(t, server, 'apis/example.com/v1')
   const before = await server.get('/openapi/v3/apis/example.com/v1', { accept: TYPE })
-  await server.patch('/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.example.com', [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: { type: 'string' } }], 'application/json-patch+json')
+  await server.patch(
+    '/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.example.com',
+    [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: { type: 'string' } }],
+    'application/json-patch+json'
+  )
   let after = before
-  while (after.headers.etag === before.headers.etag) after = await server.get('/openapi/v3/apis/example.com/v1', { accept: TYPE })
+  while (after.headers.etag === before.headers.etag) {
+    after = await server.get('/openapi/v3/apis/example.com/v1', { accept: TYPE })
+  }
   await compare(t, server, 'apis/example.com/v1')
   t.ok(after.raw.includes('more'))
 })
@@ -169,7 +320,11 @@ t.test('the hash of an address is that of the JSON form, and a tag that is known
     t.match(headers['vary'], /accept/i)
     t.equal(headers.etag, `"${address.split('=')[1]}"`)
     t.equal((await server.get(address, { accept, 'if-none-match': String(headers.etag) })).code, 304)
-    t.match(await server.get('/openapi/v3/apis/apps/v1?hash=OLD', { accept }), { code: 301, headers: { location: address } })
+    t.match(await server.get('/openapi/v3/apis/apps/v1?hash=OLD', { accept }), {
+      code: 301, headers: { location: address }
+    })
   }
-  t.equal((await server.get(address, { accept: `application/json, ${TYPE}` })).headers['content-type'], 'application/json')
+  t.equal(
+    (await server.get(address, { accept: `application/json, ${TYPE}` })).headers['content-type'], 'application/json'
+  )
 })

@@ -9,21 +9,28 @@ const names = ({ json }: Answer): string[] => json.items.map(({ metadata }: Json
 
 async function withThree (t: Parameters<typeof build>[0]): Promise<Client> {
   const server = await build(t)
-  for (const name of ['a', 'b', 'c']) await server.post(BINDINGS, binding(name, { metadata: { labels: { letter: name, vowel: String(name === 'a') } } }))
+  for (const name of ['a', 'b', 'c']) {
+    await server.post(BINDINGS, binding(name, { metadata: { labels: { letter: name, vowel: String(name === 'a') } } }))
+  }
   return server
 }
 
 t.test('get: 200 with the object, pretty indents it', async t => {
   const server = await withThree(t)
   const compact = await server.get(one('a'))
-  t.match(compact, { code: 200, json: { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1', metadata: { name: 'a' } } })
+  t.match(compact, {
+    code: 200,
+    json: { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1', metadata: { name: 'a' } }
+  })
   t.equal(compact.body.trimEnd().includes('\n'), false)
   for (const value of ['true', '1', 'yes', 'x']) {
     const pretty = await server.get(one('a', `?pretty=${value}`))
     t.ok(pretty.body.includes('\n  "metadata"'))
     t.same(pretty.json, compact.json, 'the same object')
   }
-  for (const value of ['false', 'FALSE', '0', '']) t.equal((await server.get(one('a', `?pretty=${value}`))).body, compact.body)
+  for (const value of ['false', 'FALSE', '0', '']) {
+    t.equal((await server.get(one('a', `?pretty=${value}`))).body, compact.body)
+  }
 })
 
 t.test('list: 200 with the collection, and each of its parameters', async t => {
@@ -40,8 +47,14 @@ t.test('list: 200 with the collection, and each of its parameters', async t => {
   t.same(names(first), ['a', 'b'])
   t.same(names(await server.get(`${BINDINGS}?limit=2&continue=${first.json.metadata.continue}`)), ['c'])
   const { resourceVersion } = all.json.metadata
-  t.same(names(await server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)), ['a', 'b', 'c'])
-  t.equal((await server.get(`${BINDINGS}?timeoutSeconds=5&allowWatchBookmarks=true&watch=false`)).json.kind, 'ClusterRoleBindingList')
+  t.same(
+    names(await server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)),
+    ['a', 'b', 'c']
+  )
+  t.equal(
+    (await server.get(`${BINDINGS}?timeoutSeconds=5&allowWatchBookmarks=true&watch=false`)).json.kind,
+    'ClusterRoleBindingList'
+  )
   t.ok((await server.get(`${BINDINGS}?pretty=true`)).body.includes('\n  "items": [\n'))
 })
 
@@ -77,8 +90,14 @@ t.test('create: 201 with the object as it is stored, and each of its parameters'
   t.equal((await server.get(one('dry'))).code, 404)
   t.equal((await server.post(`${BINDINGS}?fieldManager=me`, binding('managed'))).code, 201)
   t.equal((await server.post(`${BINDINGS}?fieldValidation=Strict`, { ...binding('strict'), extra: 1 })).code, 400)
-  t.equal((await server.post(`${BINDINGS}?fieldValidation=Ignore`, { ...binding('ignore'), extra: 1 })).headers.warning, undefined)
-  t.match((await server.post(`${BINDINGS}?fieldValidation=Warn`, { ...binding('warn'), extra: 1 })).headers.warning, /299 - "unknown field \\"extra\\""/)
+  t.equal(
+    (await server.post(`${BINDINGS}?fieldValidation=Ignore`, { ...binding('ignore'), extra: 1 })).headers.warning,
+    undefined
+  )
+  t.match(
+    (await server.post(`${BINDINGS}?fieldValidation=Warn`, { ...binding('warn'), extra: 1 })).headers.warning,
+    /299 - "unknown field \\"extra\\""/
+  )
   t.ok((await server.post(`${BINDINGS}?pretty=true`, binding('pretty'))).body.includes('\n  "metadata"'))
   t.equal((await server.post(BINDINGS, '')).code, 400, 'the body is required')
 })
@@ -102,10 +121,16 @@ t.test('update: 200 for what exists, 201 for what does not, and each of its para
 t.test('patch: 200 with the result, and each of its parameters', async t => {
   const server = await withThree(t)
   const label = { metadata: { labels: { patched: 'yes' } } }
-  t.match(await server.patch(one('a'), label), { code: 200, json: { metadata: { name: 'a', labels: { patched: 'yes', letter: 'a' } } } })
-  t.match(await server.call('PATCH', one('b', '?dryRun=All'), label, MERGE), { code: 200, json: { metadata: { labels: { patched: 'yes' } } } })
+  t.match(await server.patch(one('a'), label), {
+    code: 200, json: { metadata: { name: 'a', labels: { patched: 'yes', letter: 'a' } } }
+  })
+  t.match(await server.call('PATCH', one('b', '?dryRun=All'), label, MERGE), {
+    code: 200, json: { metadata: { labels: { patched: 'yes' } } }
+  })
   t.equal((await server.get(one('b'))).json.metadata.labels.patched, undefined)
-  t.equal((await server.call('PATCH', one('b', '?fieldManager=me&fieldValidation=Strict'), { extra: 1 }, MERGE)).code, 422)
+  t.equal(
+    (await server.call('PATCH', one('b', '?fieldManager=me&fieldValidation=Strict'), { extra: 1 }, MERGE)).code, 422
+  )
   for (const query of ['force=true', 'force=false', 'force=']) {
     t.match(
       await server.call('PATCH', one('b', `?${query}`), {}, MERGE),
@@ -123,13 +148,35 @@ t.test('delete: 200 with a Status, 202 while something holds the object, and eac
   const server = await withThree(t)
   t.match(await server.call('DELETE', one('a', '?dryRun=All')), { code: 200 })
   t.equal((await server.get(one('a'))).code, 200)
-  t.match(await server.call('DELETE', one('a', '?gracePeriodSeconds=0&propagationPolicy=Background&pretty=true')), { code: 200, json: { kind: 'Status', apiVersion: 'v1', status: 'Success', details: { name: 'a', group: 'rbac.authorization.orch.io', kind: 'clusterrolebindings' } } })
+  t.match(
+    await server.call('DELETE', one('a', '?gracePeriodSeconds=0&propagationPolicy=Background&pretty=true')),
+    {
+      code: 200,
+      json: {
+        kind: 'Status',
+        apiVersion: 'v1',
+        status: 'Success',
+        details: { name: 'a', group: 'rbac.authorization.orch.io', kind: 'clusterrolebindings' }
+      }
+    }
+  )
   t.equal((await server.get(one('a'))).code, 404)
   t.equal((await server.call('DELETE', one('b', '?propagationPolicy=Foreground'))).code, 202)
   t.match((await server.get(one('b'))).json.metadata, { deletionTimestamp: String, finalizers: ['foregroundDeletion'] })
   const { uid } = (await server.get(one('c'))).json.metadata
-  t.equal((await server.delete(one('c'), { preconditions: { uid: 'other' } })).code, 409, 'DeleteOptions may come as the body')
-  t.match(await server.delete(one('c'), { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid }, propagationPolicy: 'Background', gracePeriodSeconds: 0 }), { code: 200, json: { status: 'Success' } })
+  t.equal(
+    (await server.delete(one('c'), { preconditions: { uid: 'other' } })).code, 409, 'DeleteOptions may come as the body'
+  )
+  t.match(
+    await server.delete(one('c'), {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid },
+      propagationPolicy: 'Background',
+      gracePeriodSeconds: 0
+    }),
+    { code: 200, json: { status: 'Success' } }
+  )
   t.equal((await server.delete(one('c'))).code, 404)
 })
 
@@ -138,14 +185,22 @@ t.test('deletecollection: 200 with a Status, and each of its parameters', async 
   const left = async (): Promise<string[]> => names(await server.get(BINDINGS))
   t.equal((await server.call('DELETE', `${BINDINGS}?dryRun=All`)).code, 200)
   t.same(await left(), ['a', 'b', 'c'])
-  t.match(await server.call('DELETE', `${BINDINGS}?labelSelector=letter%3Da&pretty=true&timeoutSeconds=30&gracePeriodSeconds=0&propagationPolicy=Background`), { code: 200, json: { kind: 'Status', status: 'Success' } })
+  t.match(
+    await server.call(
+      'DELETE',
+      `${BINDINGS}?labelSelector=letter%3Da&pretty=true&timeoutSeconds=30&gracePeriodSeconds=0&propagationPolicy=Background`
+    ),
+    { code: 200, json: { kind: 'Status', status: 'Success' } }
+  )
   t.same(await left(), ['b', 'c'])
   t.equal((await server.call('DELETE', `${BINDINGS}?fieldSelector=metadata.name%3Dc`)).code, 200)
   t.same(await left(), ['b'])
   await server.post(BINDINGS, binding('d'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
   await server.post(BINDINGS, binding('e'))
-  t.equal((await server.call('DELETE', `${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)).code, 200)
+  t.equal(
+    (await server.call('DELETE', `${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`)).code, 200
+  )
   t.same(await left(), ['e'], 'the state chosen did not have it yet')
   for (const name of ['f', 'g']) await server.post(BINDINGS, binding(name))
   const page = await server.call('DELETE', `${BINDINGS}?limit=2`)
@@ -158,15 +213,28 @@ t.test('deletecollection: 200 with a Status, and each of its parameters', async 
 
 t.test('every operation can answer 401', async t => {
   const server = await build(t, { authentication: { tokens: 'known,ann,1\n' } })
-  for (const [method, url, body] of [['GET', one('a')], ['GET', BINDINGS], ['GET', `${BINDINGS}?watch=1`], ['POST', BINDINGS, binding('a')], ['PUT', one('a'), binding('a')], ['PATCH', one('a'), {}], ['DELETE', one('a')], ['DELETE', BINDINGS]] as const) {
-    t.match(await server.call(method, url, body, { 'content-type': method === 'PATCH' ? MERGE['content-type'] : JSON_TYPE, authorization: 'Bearer unknown' }), { code: 401, json: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Unauthorized', code: 401 } }, `${method} ${url}`)
+  for (const [method, url, body] of [
+    ['GET', one('a')], ['GET', BINDINGS], ['GET', `${BINDINGS}?watch=1`], ['POST', BINDINGS, binding('a')],
+    ['PUT', one('a'), binding('a')], ['PATCH', one('a'), {}], ['DELETE', one('a')], ['DELETE', BINDINGS]
+  ] as const) {
+    t.match(
+      await server.call(method, url, body, {
+        'content-type': method === 'PATCH' ? MERGE['content-type'] : JSON_TYPE, authorization: 'Bearer unknown'
+      }),
+      { code: 401, json: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Unauthorized', code: 401 } },
+      `${method} ${url}`
+    )
   }
 })
 
 t.test('no other method is one of them', async t => {
   const server = await withThree(t)
-  for (const [method, url] of [['POST', one('a')], ['PUT', BINDINGS], ['PATCH', BINDINGS], ['HEAD', one('a')], ['OPTIONS', BINDINGS]] as const) {
-    const { code, json } = await server.call(method, url, method === 'HEAD' || method === 'OPTIONS' ? undefined : binding('a'))
+  for (const [method, url] of [
+    ['POST', one('a')], ['PUT', BINDINGS], ['PATCH', BINDINGS], ['HEAD', one('a')], ['OPTIONS', BINDINGS]
+  ] as const) {
+    const { code, json } = await server.call(
+      method, url, method === 'HEAD' || method === 'OPTIONS' ? undefined : binding('a')
+    )
     t.equal(code, 405, `${method} ${url}`)
     if (method !== 'HEAD') t.equal(json.reason, 'MethodNotAllowed')
   }

@@ -1,4 +1,6 @@
-/** `--max-connection-bytes-per-sec`: long-running responses are slowed down without loss, others are not slowed down. */
+/**
+ * `--max-connection-bytes-per-sec`: long-running responses are slowed down without loss, others are not slowed down.
+ */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
@@ -13,10 +15,20 @@ const PER_SECOND = 40_000
 t.test('a paced watch gets every event in order and no faster, and a list beside it is not slowed', async t => {
   const server = await listen(t, { limits: { connectionBytesPerSecond: PER_SECOND } })
   const { json } = await server.get(`${CONFIGS}?limit=1`)
-  for (let at = 0; at < OBJECTS; at++) t.equal((await server.post(CONFIGS, { metadata: { name: `object-${String(at).padStart(3, '0')}` }, data: { text: 'x'.repeat(SIZE) } })).code, 201)
+  for (let at = 0; at < OBJECTS; at++) {
+    t.equal(
+      (await server.post(CONFIGS, {
+        metadata: { name: `object-${String(at).padStart(3, '0')}` }, data: { text: 'x'.repeat(SIZE) }
+      })).code,
+      201
+    )
+  }
   const since = performance.now()
-  const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&resourceVersion=${json['metadata'].resourceVersion}&labelSelector=!none`)
-  const names = (): string[] => watch.events.map(({ object }) => object['metadata'].name as string).filter(name => name.startsWith('object-'))
+  const watch = await Watch.open(
+    t, `${server.url}${CONFIGS}?watch=1&resourceVersion=${json['metadata'].resourceVersion}&labelSelector=!none`
+  )
+  const names = (): string[] =>
+    watch.events.map(({ object }) => object['metadata'].name as string).filter(name => name.startsWith('object-'))
   let listed = 0
   while (names().length < OBJECTS) {
     t.equal((await server.get(CONFIGS)).code, 200)

@@ -6,7 +6,9 @@ const PODS = '/api/v1/namespaces/default/pods'
 
 async function withPod (t: Parameters<typeof build>[0], spec: Json = {}, metadata: Json = {}): Promise<Client> {
   const server = await build(t)
-  await server.post(PODS, { metadata: { name: 'p', ...metadata }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], ...spec } })
+  await server.post(PODS, {
+    metadata: { name: 'p', ...metadata }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], ...spec }
+  })
   return server
 }
 
@@ -25,11 +27,13 @@ t.test('a pod on a node is marked, and stays until its node agent removes it', a
   t.equal((await server.get(`${PODS}/p`)).code, 404)
 })
 
-t.test('the grace period of the request takes precedence over that of the pod, in the body and in the query', async t => {
-  const server = await withPod(t, { terminationGracePeriodSeconds: 5 })
-  t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=100`)).json.metadata.deletionGracePeriodSeconds, 100)
-  t.equal((await server.delete(`${PODS}/p`, { gracePeriodSeconds: 50 })).json.metadata.deletionGracePeriodSeconds, 50)
-})
+t.test(
+  'the grace period of the request takes precedence over that of the pod, in the body and in the query', async t => {
+    const server = await withPod(t, { terminationGracePeriodSeconds: 5 })
+    t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=100`)).json.metadata.deletionGracePeriodSeconds, 100)
+    t.equal((await server.delete(`${PODS}/p`, { gracePeriodSeconds: 50 })).json.metadata.deletionGracePeriodSeconds, 50)
+  }
+)
 
 t.test('a grace period in progress can be shortened, not extended', async t => {
   const server = await withPod(t)
@@ -66,7 +70,10 @@ t.test('removing finalizers within the grace period does not remove the pod, and
   await server.patch(`${PODS}/p`, { metadata: { finalizers: null } })
   const { code, json } = await server.get(`${PODS}/p`)
   t.equal(code, 200)
-  t.equal((await server.put(`${PODS}/p`, { ...json, metadata: { ...json.metadata, deletionGracePeriodSeconds: 0 } })).code, 422)
+  t.equal(
+    (await server.put(`${PODS}/p`, { ...json, metadata: { ...json.metadata, deletionGracePeriodSeconds: 0 } })).code,
+    422
+  )
 })
 
 t.test('a dry run of a deletion returns the mark without storing it; a collection is deleted with grace', async t => {
@@ -81,7 +88,9 @@ t.test('a dry run of a deletion returns the mark without storing it; a collectio
 
 t.test('a pod that is deleted at once is marked first, in watches and in the response', async t => {
   const server = await listen(t)
-  const pod = (name: string, spec: Json = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
+  const pod = (name: string, spec: Json = {}) => ({
+    metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec }
+  })
   const { json: list } = await server.get(PODS)
   for (const name of ['a', 'b', 'c']) await server.post(PODS, pod(name, name === 'a' ? {} : { nodeName: 'n1' }))
   await server.delete(`${PODS}/c?gracePeriodSeconds=10`)
@@ -103,6 +112,9 @@ t.test('the propagation policy can change as long as the grace period is shorten
   const server = await withPod(t)
   await server.delete(`${PODS}/p`)
   t.equal((await server.delete(`${PODS}/p?propagationPolicy=Foreground`)).json.metadata.finalizers, undefined)
-  t.same((await server.delete(`${PODS}/p?propagationPolicy=Foreground&gracePeriodSeconds=5`)).json.metadata.finalizers, ['foregroundDeletion'])
+  t.same(
+    (await server.delete(`${PODS}/p?propagationPolicy=Foreground&gracePeriodSeconds=5`)).json.metadata.finalizers,
+    ['foregroundDeletion']
+  )
   t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 202)
 })

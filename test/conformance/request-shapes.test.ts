@@ -13,9 +13,16 @@ async function withOne (t: Parameters<typeof build>[0]): Promise<Client> {
 t.test('JSON is the default, and each type of Accept is answered with its Content-Type', async t => {
   const server = await withOne(t)
   for (const [accept, type] of [
-    [undefined, 'application/json'], ['', 'application/json'], ['*/*', 'application/json'], ['application/*', 'application/json'], ['application/json', 'application/json'], ['application/json; charset=utf-8', 'application/json'], ['APPLICATION/JSON', 'application/json'], ['application/yaml', 'application/yaml'], [PROTOBUF, PROTOBUF],
+    [undefined, 'application/json'], ['', 'application/json'], ['*/*', 'application/json'],
+    ['application/*', 'application/json'], ['application/json', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'], ['APPLICATION/JSON', 'application/json'],
+    ['application/yaml', 'application/yaml'], [PROTOBUF, PROTOBUF],
     // A client that may meet types without a protobuf form sends several media types.
-    [`${PROTOBUF},application/json`, PROTOBUF], [`application/json,${PROTOBUF}`, 'application/json'], [`application/json;q=0.5,${PROTOBUF}`, PROTOBUF], [`${PROTOBUF};q=0.1,application/yaml;q=0.2,application/json;q=0.3`, 'application/json'], ['text/html,application/json;q=0.1', 'application/json'], ['text/html, */*;q=0.1', 'application/json'], ['application/json;q=0, */*', 'application/yaml'], ['application/json;q=0, application/yaml;q=0, */*', PROTOBUF]
+    [`${PROTOBUF},application/json`, PROTOBUF], [`application/json,${PROTOBUF}`, 'application/json'],
+    [`application/json;q=0.5,${PROTOBUF}`, PROTOBUF],
+    [`${PROTOBUF};q=0.1,application/yaml;q=0.2,application/json;q=0.3`, 'application/json'],
+    ['text/html,application/json;q=0.1', 'application/json'], ['text/html, */*;q=0.1', 'application/json'],
+    ['application/json;q=0, */*', 'application/yaml'], ['application/json;q=0, application/yaml;q=0, */*', PROTOBUF]
   ] as const) {
     for (const url of [BINDINGS, `${BINDINGS}/a`]) {
       const answer = await server.get(url, accept === undefined ? {} : { accept })
@@ -30,9 +37,19 @@ t.test('JSON is the default, and each type of Accept is answered with its Conten
 
 t.test('406 when none of the types is served, whatever the method', async t => {
   const server = await withOne(t)
-  for (const accept of ['text/html', 'application/xml', 'image/*', 'application/json;as=Unknown;g=meta.orch.io;v=v1', 'application/json;q=0', TABLE.replace('v=v1', 'v=v0')]) {
-    for (const [method, url, body] of [['GET', BINDINGS, undefined], ['GET', `${BINDINGS}/a`, undefined], ['GET', `${BINDINGS}?watch=1`, undefined], ['POST', BINDINGS, binding('b')], ['PUT', `${BINDINGS}/a`, binding('a')], ['DELETE', `${BINDINGS}/a`, undefined], ['DELETE', BINDINGS, undefined]] as const) {
-      t.match(await server.call(method, url, body, { accept }), { code: 406, json: { kind: 'Status', reason: 'NotAcceptable', code: 406 } }, `${method} ${url} ${accept}`)
+  for (const accept of [
+    'text/html', 'application/xml', 'image/*', 'application/json;as=Unknown;g=meta.orch.io;v=v1',
+    'application/json;q=0', TABLE.replace('v=v1', 'v=v0')
+  ]) {
+    for (const [method, url, body] of [
+      ['GET', BINDINGS, undefined], ['GET', `${BINDINGS}/a`, undefined], ['GET', `${BINDINGS}?watch=1`, undefined],
+      ['POST', BINDINGS, binding('b')], ['PUT', `${BINDINGS}/a`, binding('a')], ['DELETE', `${BINDINGS}/a`, undefined],
+      ['DELETE', BINDINGS, undefined]
+    ] as const) {
+      t.match(
+        await server.call(method, url, body, { accept }),
+        { code: 406, json: { kind: 'Status', reason: 'NotAcceptable', code: 406 } }, `${method} ${url} ${accept}`
+      )
     }
   }
   t.equal((await server.get(BINDINGS)).json.items.length, 1, 'and nothing was done')
@@ -43,18 +60,33 @@ t.test('Content-Type declares the type of the body', async t => {
   const json = (await server.get(`${BINDINGS}/a`)).body
   const yaml = (await server.get(`${BINDINGS}/a`, { accept: 'application/yaml' })).body
   const protobuf = (await server.get(`${BINDINGS}/a`, { accept: PROTOBUF })).raw
-  for (const [type, body] of [['application/json', json], ['application/json;charset=utf-8', json], ['application/yaml', yaml], ['application/yaml', json], [PROTOBUF, protobuf]] as const) {
+  for (const [type, body] of [
+    ['application/json', json], ['application/json;charset=utf-8', json], ['application/yaml', yaml],
+    ['application/yaml', json], [PROTOBUF, protobuf]
+  ] as const) {
     const { code, json: put } = await server.put(`${BINDINGS}/a`, body, { 'content-type': type })
     t.equal(code, 200, type)
     t.same(put, JSON.parse(json), 'each says the same')
     await server.delete(`${BINDINGS}/b`)
-    const fresh = type === PROTOBUF ? body : String(body).replaceAll(/(name"?: ?"?)a\b/g, '$1b').replace(/"?resourceVersion"?: ?"\d+",?/, '').replace(/"?uid"?: ?"?[-0-9a-f]{36}"?,?/, '')
-    if (type !== PROTOBUF) t.equal((await server.post(BINDINGS, fresh, { 'content-type': type })).code, 201, `POST ${type}`)
+    const fresh = type === PROTOBUF
+      ? body
+      : String(body)
+          .replaceAll(/(name"?: ?"?)a\b/g, '$1b')
+          .replace(/"?resourceVersion"?: ?"\d+",?/, '')
+          .replace(/"?uid"?: ?"?[-0-9a-f]{36}"?,?/, '')
+    if (type !== PROTOBUF) {
+      t.equal((await server.post(BINDINGS, fresh, { 'content-type': type })).code, 201, `POST ${type}`)
+    }
   }
-  t.equal((await server.app.inject({ method: 'PUT', url: `${BINDINGS}/a`, payload: Buffer.from(json) })).statusCode, 200, 'JSON where none is declared')
+  t.equal(
+    (await server.app.inject({ method: 'PUT', url: `${BINDINGS}/a`, payload: Buffer.from(json) })).statusCode, 200,
+    'JSON where none is declared'
+  )
   t.equal((await server.put(`${BINDINGS}/a`, yaml, { 'content-type': 'application/json' })).code, 400)
   t.equal((await server.put(`${BINDINGS}/a`, json, { 'content-type': PROTOBUF })).code, 400)
-  t.match(await server.put(`${BINDINGS}/a`, json, { 'content-type': 'text/plain' }), { code: 415, json: { reason: 'UnsupportedMediaType' } })
+  t.match(await server.put(`${BINDINGS}/a`, json, { 'content-type': 'text/plain' }), {
+    code: 415, json: { reason: 'UnsupportedMediaType' }
+  })
 })
 
 t.test('the response has the requested media type, whatever that of the request', async t => {
@@ -75,22 +107,59 @@ t.test('the response has the requested media type, whatever that of the request'
 
 t.test('a Table is requested by Accept, with JSON as a fallback', async t => {
   const server = await withOne(t)
-  for (const accept of [TABLE, `${TABLE},application/json`, 'application/json;v=v1;g=meta.orch.io;as=Table']) t.match(await server.get(BINDINGS, { accept }), { code: 200, json: { kind: 'Table', apiVersion: 'meta.orch.io/v1' } }, accept)
-  t.equal((await server.get(BINDINGS, { accept: `${TABLE.replace('meta.orch.io', 'other.example')},application/json` })).json.kind, 'ClusterRoleBindingList')
-  t.equal((await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList', 'a resource without Table falls back')
+  for (const accept of [TABLE, `${TABLE},application/json`, 'application/json;v=v1;g=meta.orch.io;as=Table']) {
+    t.match(
+      await server.get(BINDINGS, { accept }), { code: 200, json: { kind: 'Table', apiVersion: 'meta.orch.io/v1' } },
+      accept
+    )
+  }
+  t.equal(
+    (await server.get(BINDINGS, {
+      accept: `${TABLE.replace('meta.orch.io', 'other.example')},application/json`
+    })).json.kind,
+    'ClusterRoleBindingList'
+  )
+  t.equal(
+    (await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList',
+    'a resource without Table falls back'
+  )
   t.equal((await server.get('/apis', { accept: TABLE })).code, 406)
 })
 
-t.test('patch types: JSON patch, merge patch and strategic merge patch are served, and other types refused by name', async t => {
-  const server = await withOne(t)
-  t.equal((await server.patch(`${BINDINGS}/a`, [{ op: 'add', path: '/metadata/labels', value: { a: '1' } }], 'application/json-patch+json')).json.metadata?.labels?.a, '1')
-  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { a: '2' } } }, 'application/merge-patch+json')).json.metadata?.labels?.a, '2')
-  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { a: '3' } } }, 'application/strategic-merge-patch+json')).json.metadata?.labels?.a, '3')
-  t.match(await server.patch(`${BINDINGS}/a`, '{}', 'text/plain'), { code: 415, json: { kind: 'Status', reason: 'UnsupportedMediaType', message: /apply-patch\+yaml/ } })
-  for (const type of ['application/json', 'application/yaml', PROTOBUF, 'text/plain', '']) t.equal((await server.patch(`${BINDINGS}/a`, '{}', type)).code, 415, type)
-})
+t.test(
+  'patch types: JSON patch, merge patch and strategic merge patch are served, and other types refused by name',
+  async t => {
+    const server = await withOne(t)
+    t.equal(
+      (await server.patch(
+      `${BINDINGS}/a`, [{ op: 'add', path: '/metadata/labels', value: { a: '1' } }], 'application/json-patch+json'
+      )).json.metadata?.labels?.a,
+      '1'
+    )
+    t.equal(
+      (await server.patch(
+      `${BINDINGS}/a`, { metadata: { labels: { a: '2' } } }, 'application/merge-patch+json'
+      )).json.metadata?.labels?.a,
+      '2'
+    )
+    t.equal(
+      (await server.patch(
+      `${BINDINGS}/a`, { metadata: { labels: { a: '3' } } }, 'application/strategic-merge-patch+json'
+      )).json.metadata?.labels?.a,
+      '3'
+    )
+    t.match(await server.patch(`${BINDINGS}/a`, '{}', 'text/plain'), {
+      code: 415, json: { kind: 'Status', reason: 'UnsupportedMediaType', message: /apply-patch\+yaml/ }
+    })
+    for (const type of ['application/json', 'application/yaml', PROTOBUF, 'text/plain', '']) {
+      t.equal((await server.patch(`${BINDINGS}/a`, '{}', type)).code, 415, type)
+    }
+  }
+)
 
 t.test('the paths of a virtual resource that is not served are no paths', async t => {
   const server = await build(t, { api: { disabled: ['authorization.orch.io/v1'] } })
-  t.match(await server.post('/apis/authorization.orch.io/v1/subjectaccessreviews', { spec: {} }), { code: 404, json: { kind: 'Status', reason: 'NotFound' } })
+  t.match(await server.post('/apis/authorization.orch.io/v1/subjectaccessreviews', { spec: {} }), {
+    code: 404, json: { kind: 'Status', reason: 'NotFound' }
+  })
 })

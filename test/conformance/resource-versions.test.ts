@@ -26,15 +26,23 @@ async function world (t: Parameters<typeof build>[0]): Promise<World> {
 t.test('get: most recent, any, not older than', async t => {
   const { server, one, now } = await world(t)
   const { json } = await server.patch(`${BINDINGS}/a`, { metadata: { labels: { newest: 'yes' } } })
-  t.equal((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, json.metadata.resourceVersion, 'unset is the most recent')
-  t.equal((await server.get(`${BINDINGS}/a?resourceVersion=`)).json.metadata.resourceVersion, json.metadata.resourceVersion)
+  t.equal(
+    (await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, json.metadata.resourceVersion,
+    'unset is the most recent'
+  )
+  t.equal(
+    (await server.get(`${BINDINGS}/a?resourceVersion=`)).json.metadata.resourceVersion, json.metadata.resourceVersion
+  )
   t.equal((await server.get(`${BINDINGS}/a?resourceVersion=0`)).code, 200, '0 is any')
   for (const version of [one, now, json.metadata.resourceVersion]) {
     const found = await server.get(`${BINDINGS}/a?resourceVersion=${version}`)
     t.equal(found.code, 200)
     t.ok(Number(found.json.metadata.resourceVersion) <= Number(json.metadata.resourceVersion))
   }
-  t.equal((await server.get(`${BINDINGS}/a?resourceVersion=${json.metadata.resourceVersion}`)).json.metadata.labels?.newest, 'yes', 'at least as new as that')
+  t.equal(
+    (await server.get(`${BINDINGS}/a?resourceVersion=${json.metadata.resourceVersion}`)).json.metadata.labels?.newest,
+    'yes', 'at least as new as that'
+  )
   t.equal((await server.get(`${BINDINGS}/none?resourceVersion=0`)).code, 404)
 })
 
@@ -72,7 +80,11 @@ t.test('list, match unset, with continue: the token\'s version; 0 is treated so,
     t.same(names(json), ['b'])
     t.equal(json.metadata.resourceVersion, two)
   }
-  for (const version of [one, now, '1', '999999']) t.match(await list(server, `limit=5&continue=${token}&resourceVersion=${version}`), { code: 400, json: { reason: 'BadRequest' } })
+  for (const version of [one, now, '1', '999999']) {
+    t.match(await list(server, `limit=5&continue=${token}&resourceVersion=${version}`), {
+      code: 400, json: { reason: 'BadRequest' }
+    })
+  }
 })
 
 t.test('list, Exact: invalid unset and for 0, else just that version, with limit and without', async t => {
@@ -99,33 +111,58 @@ t.test('list, NotOlderThan: invalid unset, any for 0, else not older than, with 
     const older = await list(server, `resourceVersionMatch=NotOlderThan&resourceVersion=${one}${limit}`)
     t.equal(older.code, 200)
     t.ok(Number(older.json.metadata.resourceVersion) >= Number(one))
-    t.same(names((await list(server, `resourceVersionMatch=NotOlderThan&resourceVersion=${now}${limit}`)).json), ['a', 'b', 'c'])
+    t.same(
+      names((await list(server, `resourceVersionMatch=NotOlderThan&resourceVersion=${now}${limit}`)).json),
+      ['a', 'b', 'c']
+    )
   }
-  t.ok((await list(server, `resourceVersionMatch=NotOlderThan&resourceVersion=${one}&limit=1`)).json.metadata.continue, 'with pages')
+  t.ok(
+    (await list(server, `resourceVersionMatch=NotOlderThan&resourceVersion=${one}&limit=1`)).json.metadata.continue,
+    'with pages'
+  )
 })
 
 t.test('an unknown match, and a match beside a token, are 400', async t => {
   const { server, now } = await world(t)
-  for (const match of ['exact', 'Newest', 'Any']) t.match(await list(server, `resourceVersion=${now}&resourceVersionMatch=${match}`), { code: 400, json: { reason: 'BadRequest' } })
+  for (const match of ['exact', 'Newest', 'Any']) {
+    t.match(await list(server, `resourceVersion=${now}&resourceVersionMatch=${match}`), {
+      code: 400, json: { reason: 'BadRequest' }
+    })
+  }
   const { continue: token } = (await list(server, 'limit=1')).json.metadata
-  for (const match of ['Exact', 'NotOlderThan']) t.equal((await list(server, `continue=${token}&limit=1&resourceVersion=${now}&resourceVersionMatch=${match}`)).code, 400)
+  for (const match of ['Exact', 'NotOlderThan']) {
+    t.equal(
+      (await list(server, `continue=${token}&limit=1&resourceVersion=${now}&resourceVersionMatch=${match}`)).code, 400
+    )
+  }
 })
 
 t.test('items keep the versions of their own last update', async t => {
   const { server, one, now } = await world(t)
   const found = (await list(server, `resourceVersion=${now}&resourceVersionMatch=Exact`)).json
   t.equal(found.items[0].metadata.resourceVersion, one)
-  for (const { metadata } of found.items) t.equal(metadata.resourceVersion, (await server.get(`${BINDINGS}/${metadata.name}`)).json.metadata.resourceVersion)
+  for (const { metadata } of found.items) {
+    t.equal(metadata.resourceVersion, (await server.get(`${BINDINGS}/${metadata.name}`)).json.metadata.resourceVersion)
+  }
 })
 
 t.test('versions the server has not reached are a 504 after a short wait, with when to try again', async t => {
   const { server, now } = await world(t)
   const future = String(Number(now) + 100_000)
   const since = ownTime()
-  const answers = await Promise.all([`${BINDINGS}/a?resourceVersion=${future}`, `${BINDINGS}?resourceVersion=${future}`, `${BINDINGS}?resourceVersion=${future}&limit=5`, `${BINDINGS}?resourceVersion=${future}&resourceVersionMatch=Exact`, `${BINDINGS}?resourceVersion=${future}&resourceVersionMatch=NotOlderThan`, `${BINDINGS}?resourceVersion=9007199254740991`].map(url => server.get(url)))
+  const answers = await Promise.all([
+    `${BINDINGS}/a?resourceVersion=${future}`, `${BINDINGS}?resourceVersion=${future}`,
+    `${BINDINGS}?resourceVersion=${future}&limit=5`, `${BINDINGS}?resourceVersion=${future}&resourceVersionMatch=Exact`,
+    `${BINDINGS}?resourceVersion=${future}&resourceVersionMatch=NotOlderThan`,
+    `${BINDINGS}?resourceVersion=9007199254740991`
+  ].map(url => server.get(url)))
   t.ok(ownTime() - since < 20_000)
   for (const answer of answers) {
-    t.match(answer, { code: 504, json: { kind: 'Status', status: 'Failure', reason: 'Timeout', code: 504, message: /Too large resource version/ }, headers: { 'retry-after': /^\d+$/ } })
+    t.match(answer, {
+      code: 504,
+      json: { kind: 'Status', status: 'Failure', reason: 'Timeout', code: 504, message: /Too large resource version/ },
+      headers: { 'retry-after': /^\d+$/ }
+    })
     t.ok((answer.json.details.causes as Json[]).some(({ reason }) => reason === 'ResourceVersionTooLarge'))
   }
 })
@@ -133,7 +170,10 @@ t.test('versions the server has not reached are a 504 after a short wait, with w
 t.test('a read of a version about to come waits for it', async t => {
   const { server, now } = await world(t)
   const next = Number(now) + 1
-  const waiting = [server.get(`${BINDINGS}/a?resourceVersion=${next}`), list(server, `resourceVersion=${next}`), list(server, `resourceVersion=${next}&resourceVersionMatch=Exact`)]
+  const waiting = [
+    server.get(`${BINDINGS}/a?resourceVersion=${next}`), list(server, `resourceVersion=${next}`),
+    list(server, `resourceVersion=${next}&resourceVersionMatch=Exact`)
+  ]
   await new Promise(resolve => { setTimeout(resolve, 50) })
   await server.post(BINDINGS, binding('d'))
   const [one, notOlder, exact] = await Promise.all(waiting)
@@ -146,7 +186,9 @@ t.test('Exact of a version no longer kept is 410', async t => {
   const server = await build(t, { storage: { compactionInterval: 20 } })
   await server.post(BINDINGS, binding('a'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
-  const ask = (): Promise<Answer[]> => Promise.all([`resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`, `resourceVersion=${resourceVersion}&limit=5`].map(query => list(server, query)))
+  const ask = (): Promise<Answer[]> => Promise.all([
+    `resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`, `resourceVersion=${resourceVersion}&limit=5`
+  ].map(query => list(server, query)))
   let answers = await ask()
   for (const deadline = Date.now() + 60_000; answers.some(({ code }) => code === 200) && Date.now() < deadline;) {
     await server.patch(`${BINDINGS}/a`, { metadata: { labels: { now: String(performance.now()) } } })
@@ -163,8 +205,12 @@ t.test('a read sees every write that finished before it', async t => {
   for (let index = 0; index < 200; index++) {
     const { json } = await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { index: String(index) } } }))
     const [one, all] = await Promise.all([server.get(`${BINDINGS}/a`), server.get(BINDINGS)])
-    if (one.json.metadata.labels.index !== String(index) || all.json.items[0].metadata.labels.index !== String(index)) return t.fail(`write ${index} was not seen`)
-    if (Number(all.json.metadata.resourceVersion) < Number(json.metadata.resourceVersion)) return t.fail('a list of an older version')
+    if (one.json.metadata.labels.index !== String(index) || all.json.items[0].metadata.labels.index !== String(index)) {
+      return t.fail(`write ${index} was not seen`)
+    }
+    if (Number(all.json.metadata.resourceVersion) < Number(json.metadata.resourceVersion)) {
+      return t.fail('a list of an older version')
+    }
   }
   return t.pass('200 times')
 })

@@ -5,7 +5,9 @@ import { until } from '../controllers/custom/definitions.js'
 import { ownTime } from '../own-time.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
-const open = (t: Parameters<typeof listen>[0], server: Listening, query: string, headers?: Record<string, string>, url = BINDINGS): Promise<Watch> => Watch.open(t, `${server.url}${url}?${query}`, headers)
+const open = (
+  t: Parameters<typeof listen>[0], server: Listening, query: string, headers?: Record<string, string>, url = BINDINGS
+): Promise<Watch> => Watch.open(t, `${server.url}${url}?${query}`, headers)
 const version = async (server: Listening): Promise<string> => (await server.get(BINDINGS)).json.metadata.resourceVersion
 
 t.test('the response is chunked JSON documents, each with type and object and nothing else', async t => {
@@ -36,7 +38,14 @@ t.test('changes come as ADDED, MODIFIED and DELETED, each once, in order, whatev
   await server.call('DELETE', BINDINGS)
   await server.post(BINDINGS, binding('last'))
   await watch.until(() => watch.events.some(({ object }) => object.metadata.name === 'last'))
-  t.same(types(watch.events), ['ADDED posted', 'ADDED put', 'MODIFIED put', 'MODIFIED posted', 'MODIFIED posted', 'DELETED posted', 'DELETED put', 'ADDED last'], 'no change, a dry run and a refusal are no events')
+  t.same(
+    types(watch.events),
+    [
+      'ADDED posted', 'ADDED put', 'MODIFIED put', 'MODIFIED posted', 'MODIFIED posted', 'DELETED posted',
+      'DELETED put', 'ADDED last'
+    ],
+    'no change, a dry run and a refusal are no events'
+  )
   const versions = watch.events.map(({ object }) => Number(object.metadata.resourceVersion))
   t.same(versions, [...versions].sort((one, other) => one - other))
   t.equal(new Set(versions).size, versions.length)
@@ -88,7 +97,9 @@ t.test('a dropped watch restarts from the last version it received, without a ga
     at = taken.at(-1)?.object.metadata.resourceVersion
   }
   const rest = await open(t, server, `watch=1&resourceVersion=${at}`)
-  const all = Array.from({ length: 10 }, (_, round) => Array.from({ length: 3 }, (_, index) => `ADDED n-${round}-${index}`)).flat()
+  const all = Array.from(
+    { length: 10 }, (_, round) => Array.from({ length: 3 }, (_, index) => `ADDED n-${round}-${index}`)
+  ).flat()
   seen.push(...types(await rest.take(all.length - seen.length)))
   t.same(seen, all)
 })
@@ -100,7 +111,9 @@ t.test('a list and a watch from its version are the whole story', async t => {
   await server.delete(`${BINDINGS}/b`)
   await server.post(BINDINGS, binding('d'))
   const view = new Set(items.map(({ metadata }: Json) => metadata.name))
-  for (const { type, object } of await (await open(t, server, `watch=1&resourceVersion=${metadata.resourceVersion}`)).take(2)) {
+  for (const { type, object } of await (await open(
+    t, server, `watch=1&resourceVersion=${metadata.resourceVersion}`
+  )).take(2)) {
     if (type === 'DELETED') view.delete(object.metadata.name)
     else view.add(object.metadata.name)
   }
@@ -118,11 +131,20 @@ t.test('bookmarks are sent on request only, with the kind and a resourceVersion 
   t.equal(bookmark?.type, 'BOOKMARK')
   t.same(Object.keys(bookmark?.object ?? {}).sort(), ['apiVersion', 'kind', 'metadata'])
   t.match(bookmark?.object, { kind: 'ClusterRoleBinding', apiVersion: 'rbac.authorization.orch.io/v1' })
-  t.same(Object.entries(bookmark?.object.metadata).filter(([, value]) => value !== null).map(([name]) => name), ['resourceVersion'])
+  t.same(
+    Object.entries(bookmark?.object.metadata).filter(([, value]) => value !== null).map(([name]) => name),
+    ['resourceVersion']
+  )
   const from = bookmark?.object.metadata.resourceVersion as string
-  t.ok(Number(from) >= Number((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion), 'all changes up to it were sent')
+  t.ok(
+    Number(from) >= Number((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion),
+    'all changes up to it were sent'
+  )
   await server.post(BINDINGS, binding('b'))
-  t.same(types(await (await open(t, server, `watch=1&resourceVersion=${from}`)).take(1)), ['ADDED b'], 'and it is a place to start from')
+  t.same(
+    types(await (await open(t, server, `watch=1&resourceVersion=${from}`)).take(1)), ['ADDED b'],
+    'and it is a place to start from'
+  )
 })
 
 t.test('a version no longer kept is 410, and so is one whose history ends under the watch', async t => {
@@ -139,8 +161,11 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
   const watch = await open(t, server, `watch=1&resourceVersion=${old}`)
   await watch.end()
   // If it is known before the first byte, it is the status code, otherwise the last event.
-  if (watch.code === 200) t.match(watch.events.at(-1), { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' } })
-  else t.equal(watch.code, 410)
+  if (watch.code === 200) {
+    t.match(watch.events.at(-1), {
+      type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' }
+    })
+  } else t.equal(watch.code, 410)
   const fresh = await open(t, server, `watch=1&resourceVersion=${await version(server)}`)
   await server.post(BINDINGS, binding('b'))
   await fresh.until(() => fresh.events.some(({ object }) => object.metadata.name === 'b'))
@@ -150,13 +175,15 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
 t.test('a watch from a future version waits for it and gets only later events', async t => {
   const server = await listen(t)
   // The server itself may still write to other collections.
-  await until(async () => (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)
+  await until(async () =>
+    (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)
   const now = Number(await version(server))
   const start = now + 15
   const watch = await open(t, server, `watch=1&resourceVersion=${start}`)
   const made: Json[] = []
   for (let index = 0; index < 30; index++) made.push((await server.post(BINDINGS, binding(`n-${index}`))).json)
-  const after = made.filter(({ metadata }) => Number(metadata.resourceVersion) > start).map(({ metadata }) => `ADDED ${metadata.name}`)
+  const after = made.filter(({ metadata }) => Number(metadata.resourceVersion) > start).map(({ metadata }) =>
+    `ADDED ${metadata.name}`)
   t.ok(after.length > 0 && after.length < made.length)
   t.same(types(await watch.take(after.length)), after)
 })
@@ -164,7 +191,8 @@ t.test('a watch from a future version waits for it and gets only later events', 
 t.test('selectors show a collection as its own', async t => {
   const server = await listen(t)
   const watch = await open(t, server, 'watch=1&labelSelector=team%3Dred')
-  const label = (name: string, team: string | null): Promise<unknown> => server.patch(`${BINDINGS}/${name}`, { metadata: { labels: { team } } })
+  const label = (name: string, team: string | null): Promise<unknown> =>
+    server.patch(`${BINDINGS}/${name}`, { metadata: { labels: { team } } })
   await server.post(BINDINGS, binding('a'))
   await server.post(BINDINGS, binding('b', { metadata: { labels: { team: 'red' } } }))
   await label('a', 'red')
@@ -176,13 +204,18 @@ t.test('selectors show a collection as its own', async t => {
   t.same(types(await watch.take(5)), ['ADDED b', 'ADDED a', 'MODIFIED a', 'DELETED a', 'DELETED b'])
   const left = watch.events[3]?.object
   t.equal(left?.metadata.labels?.team, 'red', 'an object that stops matching is sent in its last matching state')
-  t.ok(Number(left?.metadata.resourceVersion) > Number(watch.events[2]?.object.metadata.resourceVersion), 'with the version at which it left')
+  t.ok(
+    Number(left?.metadata.resourceVersion) > Number(watch.events[2]?.object.metadata.resourceVersion),
+    'with the version at which it left'
+  )
 })
 
 t.test('a watch is of a namespace, or of all', async t => {
   const server = await listen(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'other' } })
-  const [one, all] = [await open(t, server, 'watch=1', {}, CONFIGS), await open(t, server, 'watch=1', {}, '/api/v1/configmaps')]
+  const [one, all] = [
+    await open(t, server, 'watch=1', {}, CONFIGS), await open(t, server, 'watch=1', {}, '/api/v1/configmaps')
+  ]
   await server.post('/api/v1/namespaces/other/configmaps', { metadata: { name: 'there' } })
   await server.post(CONFIGS, { metadata: { name: 'here' } })
   t.same(types(await one.take(1)), ['ADDED here'])
@@ -204,8 +237,12 @@ t.test('events are encoded in the requested media type', async t => {
   await server.post(BINDINGS, binding('a'))
   const table = await open(t, server, 'watch=1', { accept: TABLE })
   t.match(await table.take(1), [{ type: 'ADDED', object: { kind: 'Table', rows: [{ cells: ['a'] }] } }])
-  const metadata = await open(t, server, 'watch=1', { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' })
-  t.match(await metadata.take(1), [{ type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }])
+  const metadata = await open(t, server, 'watch=1', {
+    accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1'
+  })
+  t.match(await metadata.take(1), [
+    { type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }
+  ])
   const response = await fetch(`${server.url}${BINDINGS}?watch=1&timeoutSeconds=1`, { headers: { accept: PROTOBUF } })
   t.match(response.headers.get('content-type'), /^application\/vnd\.orch\.protobuf;\s*stream=watch$/)
   const bytes = Buffer.from(await response.arrayBuffer())
@@ -215,7 +252,9 @@ t.test('events are encoded in the requested media type', async t => {
 t.test('one change reaches each of many watchers once', async t => {
   const server = await listen(t)
   const from = await version(server)
-  const watches = await Promise.all(Array.from({ length: 50 }, (_, index) => open(t, server, index % 2 === 0 ? `watch=1&resourceVersion=${from}` : 'watch=1')))
+  const watches = await Promise.all(Array.from(
+    { length: 50 }, (_, index) => open(t, server, index % 2 === 0 ? `watch=1&resourceVersion=${from}` : 'watch=1')
+  ))
   for (let index = 0; index < 40; index++) await server.post(BINDINGS, binding(`n-${String(index).padStart(2, '0')}`))
   const wanted = Array.from({ length: 40 }, (_, index) => `ADDED n-${String(index).padStart(2, '0')}`)
   for (const watch of watches) {

@@ -1,6 +1,6 @@
 /**
- * Executes a Containerfile without a container engine: each stage is a folder, COPY copies, RUN runs with absolute paths moved below that folder.
- * Supports only the instructions that ours uses; others are refused.
+ * Executes a Containerfile without a container engine: each stage is a folder, COPY copies, RUN runs with absolute
+ * paths moved below that folder. Supports only the instructions that ours uses; others are refused.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -25,10 +25,15 @@ interface Stage { name: string, root: string, base: string, workdir: string }
 
 /** Without comments and empty lines; continued lines are joined. */
 function instructionsOf (text: string): Array<[string, string]> {
-  return text.split('\n').filter(line => !/^\s*(?:#|$)/.test(line)).join('\n').replaceAll(/\\\n/g, ' ').split('\n').map(line => {
-    const [name = ''] = line.split(' ', 1)
-    return [name, line.slice(name.length).trim()]
-  })
+  return text.split('\n')
+    .filter(line => !/^\s*(?:#|$)/.test(line))
+    .join('\n')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .map(line => {
+      const [name = ''] = line.split(' ', 1)
+      return [name, line.slice(name.length).trim()]
+    })
 }
 
 /** The words of an exec form. @throws Error for a shell form, in which no signal would reach the program */
@@ -113,7 +118,9 @@ function copy (stage: Stage, rest: string, context: string, stages: readonly Sta
     const path = join(source, file)
     const folder = lstatSync(path).isDirectory()
     // A folder is copied as its content, a file into a folder that ends in a slash.
-    cpSync(path, !folder && target.endsWith('/') ? join(to, basename(file)) : to, { recursive: true, verbatimSymlinks: true })
+    cpSync(path, !folder && target.endsWith('/')
+      ? join(to, basename(file))
+      : to, { recursive: true, verbatimSymlinks: true })
   }
 }
 
@@ -128,7 +135,8 @@ function run (stage: Stage, command: string, installed: string): void {
   if (process.getuid?.() !== 0) moved = moved.replaceAll(/ -[og] \d+/g, '')
   // The test runner's hooks for Node processes are not part of a build.
   const { status, stdout, stderr } = spawnSync('sh', ['-ec', `unset NODE_OPTIONS; ${moved}`], {
-    cwd, encoding: 'utf8', timeout: TIMEOUT, env: { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+    cwd, encoding: 'utf8', timeout: TIMEOUT,
+    env: { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
   })
   if (status !== 0) throw new Error(`RUN ${command}: ${stdout}${stderr}`)
 }
@@ -138,7 +146,9 @@ export function below (folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 }
 
-/** Makes a folder and its content read-only for everybody, or writable again for its owner, so that it can be removed. */
+/**
+ * Makes a folder and its content read-only for everybody, or writable again for its owner, so that it can be removed.
+ */
 export function setWritable (path: string, writable: boolean): void {
   const status = lstatSync(path)
   if (status.isSymbolicLink()) return

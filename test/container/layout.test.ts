@@ -1,10 +1,12 @@
 /**
- * Tests the image without a container engine: builds its layout as the Containerfile says, makes it read-only, and runs its entry point and health
- * check from there as its user, with nothing but a volume to write to.
+ * Tests the image without a container engine: builds its layout as the Containerfile says, makes it read-only, and runs
+ * its entry point and health check from there as its user, with nothing but a volume to write to.
  */
 import t from 'tap'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,7 +30,9 @@ function start (image: Image, state: string, port: number, flags: readonly strin
   const identity = asRoot ? { uid, gid } : {}
   const [program, ...args] = image.entrypoint.map(word => word.startsWith('/') ? join(image.root, word) : word)
   const env = { PATH: process.env.PATH, ...image.env }
-  const child = launch(program === 'node' ? process.execPath : '', [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
+  const child = launch(program === 'node'
+    ? process.execPath
+    : '', [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
     cwd: state, env, stdio: ['ignore', 'ignore', 'pipe'], ...identity
   })
   let log = ''
@@ -39,7 +43,9 @@ function start (image: Image, state: string, port: number, flags: readonly strin
     /** The exit code of the health check. */
     probe: async (): Promise<number> => {
       const [, ...check] = image.healthcheck
-      const checking = launch(process.execPath, check, { cwd: state, env: { ...env, ORCH_SECURE_PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'], ...identity })
+      const checking = launch(process.execPath, check, {
+        cwd: state, env: { ...env, ORCH_SECURE_PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'], ...identity
+      })
       checking.stderr.resume()
       const [code] = await once(checking, 'close') as [number] // nobody kills it
       return code
@@ -89,12 +95,24 @@ t.test('the image', async t => {
 
   await t.test('has what serves and nothing else', async t => {
     const program = join(image.root, 'opt/orch-apiserver')
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as Record<'dependencies' | 'devDependencies', Record<string, string>>
-    for (const name of Object.keys(dependencies)) t.ok(existsSync(join(program, 'node_modules', name)), `${name} is there`)
-    for (const name of Object.keys(devDependencies).filter(name => !COME_ANYWAY.has(name))) t.notOk(existsSync(join(program, 'node_modules', name)), `${name} is not`)
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(
+      join(PROJECT, 'package.json'), 'utf8'
+    )) as Record<'dependencies' | 'devDependencies', Record<string, string>>
+    for (const name of Object.keys(dependencies)) {
+      t.ok(existsSync(join(program, 'node_modules', name)), `${name} is there`)
+    }
+    for (const name of Object.keys(devDependencies).filter(name => !COME_ANYWAY.has(name))) {
+      t.notOk(existsSync(join(program, 'node_modules', name)), `${name} is not`)
+    }
     const built = below(join(program, 'dist'))
-    const unhashed = (files: string[]): string[] => files.map(file => file.replace(/chunk-\w+/, 'chunk')) // the hash contains paths of the machine
-    t.strictSame(unhashed(built), ['bundle', ...unhashed(below(join(PROJECT, 'dist/bundle')).filter(file => !file.endsWith('.map')).map(file => `bundle/${file}`))])
+    // the hash contains paths of the machine
+    const unhashed = (files: string[]): string[] => files.map(file => file.replace(/chunk-\w+/, 'chunk'))
+    t.strictSame(unhashed(built), [
+      'bundle',
+      ...unhashed(below(join(PROJECT, 'dist/bundle'))
+        .filter(file => !file.endsWith('.map'))
+        .map(file => `bundle/${file}`))
+    ])
   })
 
   setWritable(image.root, false)
@@ -124,22 +142,31 @@ t.test('the image', async t => {
     t.equal(await second.end('SIGINT'), 0, second.log())
   })
 
-  await t.test('takes folders of its own for state and certificates, and is healthy to a probe that it does not know', async t => {
-    const state = volume('working')
-    const [data, certs] = [volume('data'), volume('certs')]
-    const tokens = join(certs, 'tokens.csv')
-    writeFileSync(tokens, 'secret,ann,1\n', { mode: 0o644 })
-    const port = await freePort()
-    const server = start(image, state, port, [`--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`])
-    t.teardown(() => server.end('SIGKILL'))
-    await until(() => `the health check to pass: ${server.log()}`, async () => await server.probe() === 0)
-    const ca = readFileSync(join(certs, 'apiserver.crt'), 'utf8')
-    t.equal((await ask(`https://127.0.0.1:${port}${BINDINGS}`, { ca, token: 'secret', method: 'POST', body: binding('mine') })).code, 201)
-    t.equal((await ask(`https://127.0.0.1:${port}${BINDINGS}`, { ca })).code, 401)
-    t.equal(await server.end('SIGTERM'), 0, server.log())
-    t.strictSame(below(state), [], 'nothing was written to the working directory')
-    t.not(below(data).length, 0)
-  })
+  await t.test(
+    'takes folders of its own for state and certificates, and is healthy to a probe that it does not know', async t => {
+      const state = volume('working')
+      const [data, certs] = [volume('data'), volume('certs')]
+      const tokens = join(certs, 'tokens.csv')
+      writeFileSync(tokens, 'secret,ann,1\n', { mode: 0o644 })
+      const port = await freePort()
+      const server = start(image, state, port, [
+      `--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`
+      ])
+      t.teardown(() => server.end('SIGKILL'))
+      await until(() => `the health check to pass: ${server.log()}`, async () => await server.probe() === 0)
+      const ca = readFileSync(join(certs, 'apiserver.crt'), 'utf8')
+      t.equal(
+        (await ask(`https://127.0.0.1:${port}${BINDINGS}`, {
+          ca, token: 'secret', method: 'POST', body: binding('mine')
+        })).code,
+        201
+      )
+      t.equal((await ask(`https://127.0.0.1:${port}${BINDINGS}`, { ca })).code, 401)
+      t.equal(await server.end('SIGTERM'), 0, server.log())
+      t.strictSame(below(state), [], 'nothing was written to the working directory')
+      t.not(below(data).length, 0)
+    }
+  )
 
   t.strictSame(below(image.root), files, 'nothing was written to the image')
 })

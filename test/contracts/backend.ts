@@ -1,6 +1,6 @@
 /**
- * The contract of back ends, as tests that every back end runs. A subject provides one store for all tests, which may have been used before; each
- * test uses keys of its own.
+ * The contract of back ends, as tests that every back end runs. A subject provides one store for all tests, which may
+ * have been used before; each test uses keys of its own.
  */
 import type { Test } from 'tap'
 import type { Backend, BackendEvent, Revision, WriteResult } from '../../storage/backend.js'
@@ -83,19 +83,27 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     for (const [name, value] of [['all', all], ['empty', new Uint8Array(0)], ['large', large]] as const) {
       const revision = done(await backend.create(at(name), value))
       t.ok(Buffer.from(value).equals((await backend.get(at(name))).kv?.value ?? bytes('none')), name)
-      t.ok(Buffer.from(value).equals((await backend.get(at(name), revision)).kv?.value ?? bytes('none')), `${name}, at its revision`)
+      t.ok(
+        Buffer.from(value).equals((await backend.get(at(name), revision)).kv?.value ?? bytes('none')),
+        `${name}, at its revision`
+      )
     }
   })
 
-  await t.test('keys that not every store could hold are refused by name, names of object members are keys like others', async t => {
-    const { at } = space()
-    for (const key of ['', 'a b', 'a\0', '\u00e4', 'x'.repeat(1901)]) await t.rejects(backend.create(key, bytes('x')), TypeError)
-    for (const key of [at('__proto__'), at('constructor'), (at('') + 'x'.repeat(1900)).slice(0, 1900)]) {
-      t.equal((await backend.get(key)).kv, undefined)
-      const revision = done(await backend.create(key, bytes('x')))
-      t.equal((await backend.get(key)).kv?.modRevision, revision)
+  await t.test(
+    'keys that not every store could hold are refused by name, names of object members are keys like others',
+    async t => {
+      const { at } = space()
+      for (const key of ['', 'a b', 'a\0', '\u00e4', 'x'.repeat(1901)]) {
+        await t.rejects(backend.create(key, bytes('x')), TypeError)
+      }
+      for (const key of [at('__proto__'), at('constructor'), (at('') + 'x'.repeat(1900)).slice(0, 1900)]) {
+        t.equal((await backend.get(key)).kv, undefined)
+        const revision = done(await backend.create(key, bytes('x')))
+        t.equal((await backend.get(key)).kv?.modRevision, revision)
+      }
     }
-  })
+  )
 
   await t.test('invalid leases are refused', async t => {
     const { at } = space()
@@ -140,11 +148,15 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   await t.test('a delete needs the current revision', async t => {
     const { at } = space()
     const created = done(await backend.create(at('a'), bytes('one')))
-    for (const expected of [0, created + 1]) t.match(await backend.delete(at('a'), expected), { succeeded: false, current: { modRevision: created } })
+    for (const expected of [0, created + 1]) {
+      t.match(await backend.delete(at('a'), expected), { succeeded: false, current: { modRevision: created } })
+    }
     const result = await backend.delete(at('a'), created)
     t.ok(done(result) > created)
     t.equal((await backend.get(at('a'))).kv, undefined)
-    for (const expected of [0, created]) t.match(await backend.delete(at('a'), expected), { succeeded: false, current: undefined })
+    for (const expected of [0, created]) {
+      t.match(await backend.delete(at('a'), expected), { succeeded: false, current: undefined })
+    }
   })
 
   await t.test('a key created again begins a new life', async t => {
@@ -200,7 +212,8 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const { at } = space()
     let revision = done(await backend.create(at('a'), bytes('0')))
     for (let round = 0; round < 50; round++) {
-      const results = await Promise.all(['x', 'y', 'z'].map(name => backend.update(at('a'), bytes(name + round), revision)))
+      const results = await Promise.all(['x', 'y', 'z'].map(name =>
+        backend.update(at('a'), bytes(name + round), revision)))
       const winners = results.filter(result => result.succeeded)
       t.equal(winners.length, 1)
       revision = winners[0]?.revision ?? 0
@@ -221,7 +234,9 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
       `${created} put ${at('a')} one < -`, `${updated} put ${at('a')} two < one`,
       `${deleted} delete ${at('a')}  < two`, `${again} put ${at('a')} three < -`
     ]
-    for (const [after, expected] of [[before, all], [created, all.slice(1)], [updated, all.slice(2)], [deleted, all.slice(3)], [again, []]] as const) {
+    for (const [after, expected] of [
+      [before, all], [created, all.slice(1)], [updated, all.slice(2)], [deleted, all.slice(3)], [again, []]
+    ] as const) {
       const watch = new Observed(backend, start, end, after)
       await watch.upTo(again)
       t.same(watch.events.map(shortly), expected)
@@ -317,7 +332,9 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   await t.test('watches miss, repeat and reorder nothing while many write', async t => {
     const { at, start, end } = space()
     const begin = await backend.revision()
-    const watches: Array<{ after: Revision, watch: Observed }> = [{ after: begin, watch: new Observed(backend, start, end, begin) }]
+    const watches: Array<{ after: Revision, watch: Observed }> = [
+      { after: begin, watch: new Observed(backend, start, end, begin) }
+    ]
     const revisions: Revision[] = []
     await Promise.all(Array.from({ length: 16 }, async (_, writer) => {
       let revision = 0
@@ -385,7 +402,9 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const after = await backend.revision()
     const live: string[] = []
     const callbacks = (into: string[]) => ({
-      onEvents: (events: BackendEvent[]) => { for (const { type, kv } of events) into.push(`${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`) },
+      onEvents: (events: BackendEvent[]) => {
+        for (const { type, kv } of events) into.push(`${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`)
+      },
       onProgress: () => {},
       onEnd: (error: Error) => { into.push(error.message) }
     })
@@ -396,7 +415,13 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     for (let step = 0; step < 50; step++) {
       const key = at(`k${step % 5}`)
       const { kv } = await backend.get(key)
-      revision = done(kv === undefined ? await backend.create(key, bytes(`${step}`)) : step % 7 === 0 ? await backend.delete(key, kv.modRevision) : await backend.update(key, bytes(`${step}`), kv.modRevision))
+      revision = done(
+        kv === undefined
+          ? await backend.create(key, bytes(`${step}`))
+          : step % 7 === 0
+            ? await backend.delete(key, kv.modRevision)
+            : await backend.update(key, bytes(`${step}`), kv.modRevision)
+      )
     }
     await full.upTo(revision)
     const past: string[] = []
@@ -413,7 +438,9 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   })
 }
 
-/** Random operations on few keys, in concurrent groups, with reads, past reads, watches and compactions between them. */
+/**
+ * Random operations on few keys, in concurrent groups, with reads, past reads, watches and compactions between them.
+ */
 export async function randomOperations (t: Test, backend: Backend, operations: number, prefix = ''): Promise<void> {
   const { seed, int: below } = random()
   t.comment(`SEED=${seed}`)
@@ -424,7 +451,9 @@ export async function randomOperations (t: Test, backend: Backend, operations: n
   const keys = Array.from({ length: 60 }, (_, i) => at(`${i % 7}/k${i}`))
   const wrong: string[] = []
   const same = (found: unknown, wanted: unknown, what: string) => {
-    if (JSON.stringify(found) !== JSON.stringify(wanted)) wrong.push(`${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`)
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+      wrong.push(`${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`)
+    }
   }
 
   const write = async (key: string, n: number) => {
@@ -433,14 +462,19 @@ export async function randomOperations (t: Test, backend: Backend, operations: n
     const stale = below(8) === 0
     const expected = stale ? (known?.modified ?? 1) - 1 : known?.modified ?? 1
     const value = bytes(`${n}`)
-    const result = kind < 3 ? await backend.create(key, value) : kind < 8 ? await backend.update(key, value, expected) : await backend.delete(key, expected)
+    const result = kind < 3
+      ? await backend.create(key, value)
+      : kind < 8 ? await backend.update(key, value, expected) : await backend.delete(key, expected)
     const shouldSucceed = kind < 3 ? known === undefined : known !== undefined && !stale
     same(result.succeeded, shouldSucceed, `operation ${n} on ${key}`)
     if (result.succeeded) {
       if (kind < 8) model.put(key, `${n}`, result.revision)
       else model.remove(key, result.revision)
     } else {
-      same(result.current && textOf(result.current), known && `${key} ${known.value} ${known.created} ${known.modified}`, `what refused operation ${n}`)
+      same(
+        result.current && textOf(result.current), known && `${key} ${known.value} ${known.created} ${known.modified}`,
+        `what refused operation ${n}`
+      )
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * Writes and watches while the connection or the store fails. Every write is classified: done at a revision, refused, or of unknown outcome.
- * Afterwards the store's own history tells the truth.
+ * Writes and watches while the connection or the store fails. Every write is classified: done at a revision, refused,
+ * or of unknown outcome. Afterwards the store's own history tells the truth.
  */
 import type { Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,8 +18,13 @@ interface Claim {
   readonly revision: Revision
 }
 
-/** Sixteen writers create, update and delete until `trouble` is over. `judge` is a back end on the same store that had no trouble; the truth is read from it. */
-export async function writeThroughTrouble (t: Test, backend: Backend, judge: () => Promise<Backend>, trouble: () => Promise<void>): Promise<void> {
+/**
+ * Sixteen writers create, update and delete until `trouble` is over. `judge` is a back end on the same store that had
+ * no trouble; the truth is read from it.
+ */
+export async function writeThroughTrouble (
+  t: Test, backend: Backend, judge: () => Promise<Backend>, trouble: () => Promise<void>
+): Promise<void> {
   const start = `/faults/${process.pid}-${Date.now()}/`
   const end = start.slice(0, -1) + '0'
   const begin = await backend.revision()
@@ -31,13 +36,17 @@ export async function writeThroughTrouble (t: Test, backend: Backend, judge: () 
       await sleep(PAUSE)
       const key = `${start}w${name}`
       const value = `${name}-${i}`
-      const claim = (outcome: Claim['outcome'], revision: Revision) => { claims.push({ key, value, outcome, revision }) }
+      const claim = (outcome: Claim['outcome'], revision: Revision) => {
+        claims.push({ key, value, outcome, revision })
+      }
       try {
         const { kv } = await backend.get(key)
         const gone = kv !== undefined && i % 7 === 6
         const result = kv === undefined
           ? await backend.create(key, Buffer.from(value))
-          : gone ? await backend.delete(key, kv.modRevision) : await backend.update(key, Buffer.from(value), kv.modRevision)
+          : gone
+            ? await backend.delete(key, kv.modRevision)
+            : await backend.update(key, Buffer.from(value), kv.modRevision)
         if (gone) continue
         claim(result.succeeded ? 'done' : 'refused', result.revision)
       } catch (error) {
@@ -57,17 +66,24 @@ export async function writeThroughTrouble (t: Test, backend: Backend, judge: () 
   await history.upTo(newest)
   await watch.upTo(newest)
   const written = new Map<string, Revision>()
-  for (const { type, kv } of history.events) if (type === 'put') written.set(`${kv.key} ${Buffer.from(kv.value).toString()}`, kv.modRevision)
+  for (const { type, kv } of history.events) {
+    if (type === 'put') written.set(`${kv.key} ${Buffer.from(kv.value).toString()}`, kv.modRevision)
+  }
   const lies = claims.filter(({ key, value, outcome, revision }) => {
     const at = written.get(`${key} ${value}`)
     return outcome === 'done' ? at !== revision : outcome === 'unknown' ? false : at !== undefined
   })
   t.same(lies.slice(0, 5), [], 'the reported outcome of each write is what the store holds')
   t.ok(claims.some(({ outcome }) => outcome === 'done'), 'some writes came through')
-  t.same(watch.events.map(event => event.kv.modRevision), history.events.map(event => event.kv.modRevision), 'the watch missed and repeated nothing')
+  t.same(
+    watch.events.map(event => event.kv.modRevision), history.events.map(event => event.kv.modRevision),
+    'the watch missed and repeated nothing'
+  )
   t.same(watch.faults, [])
   t.equal(watch.end, undefined, 'the watch went on')
-  const counts = claims.reduce<Record<string, number>>((sums, { outcome }) => ({ ...sums, [outcome]: (sums[outcome] ?? 0) + 1 }), {})
+  const counts = claims.reduce<Record<string, number>>(
+    (sums, { outcome }) => ({ ...sums, [outcome]: (sums[outcome] ?? 0) + 1 }), {}
+  )
   t.comment(JSON.stringify(counts))
   watch.watch.cancel()
   history.watch.cancel()

@@ -55,7 +55,8 @@ export class Model {
   /** The events of a watch of the range after this revision, as text (see `shortly`). */
   changes (start: string, end: string, after: Revision): string[] {
     return this.log.filter(({ key, revision }) => key >= start && key < end && revision > after)
-      .map(({ revision, key, now, before }) => `${revision} ${now === undefined ? 'delete' : 'put'} ${key} ${now?.value ?? ''} < ${before?.value ?? '-'}`)
+      .map(({ revision, key, now, before }) =>
+        `${revision} ${now === undefined ? 'delete' : 'put'} ${key} ${now?.value ?? ''} < ${before?.value ?? '-'}`)
   }
 }
 

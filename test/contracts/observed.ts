@@ -24,10 +24,13 @@ export class Observed {
         for (const event of events) {
           const { key, modRevision } = event.kv
           if (key < start || key >= end) this.faults.push(`${key} is outside of the range`)
-          if (modRevision <= this.last()) this.faults.push(`${key} at ${modRevision} came after revision ${this.last()}`)
+          if (modRevision <= this.last()) {
+            this.faults.push(`${key} at ${modRevision} came after revision ${this.last()}`)
+          }
           if (modRevision <= after) this.faults.push(`${key} at ${modRevision} was not asked for`)
           if (modRevision > revision) this.faults.push(`${key} at ${modRevision} is beyond the announced ${revision}`)
-          this.events.push({ type: event.type, kv: event.kv, previous: event.previous }) // read now: it may only be read in the callback
+          // read now: it may only be read in the callback
+          this.events.push({ type: event.type, kv: event.kv, previous: event.previous })
         }
         this.#advance(revision)
       },
@@ -101,5 +104,6 @@ export class Observed {
 /** An event in short, to compare and to read. */
 export function shortly (event: BackendEvent): string {
   const value = (bytes: Uint8Array | undefined) => bytes === undefined ? '-' : Buffer.from(bytes).toString()
-  return `${event.kv.modRevision} ${event.type} ${event.kv.key} ${value(event.kv.value)} < ${value(event.previous?.value)}`
+  return `${event.kv.modRevision} ${event.type} ${event.kv.key} ${value(event.kv.value)} < ` +
+    `${value(event.previous?.value)}`
 }

@@ -9,22 +9,31 @@ import { list } from '../../registry/verbs/list.js'
 import { everything } from '../storage/store.js'
 
 const LEASES = '/apis/coordination.orch.io/v1/namespaces/orch-system/leases'
-const leasesOf = async (server: Client): Promise<Json[]> => (await server.get(`${LEASES}?labelSelector=orch.io/component%3Dorch-apiserver`)).json['items'] as Json[]
+const leasesOf = async (server: Client): Promise<Json[]> =>
+  (await server.get(`${LEASES}?labelSelector=orch.io/component%3Dorch-apiserver`)).json['items'] as Json[]
 
 t.test('with the gate a server has a lease of its own, without it none', async t => {
   const server = await build(t, { featureGates: { APIServerIdentity: true }, identityLease: { durationSeconds: 60 } })
   const [lease, ...others] = await leasesOf(server)
   t.same(others, [])
-  t.match(lease, { metadata: { name: /^orch-apiserver-/ }, spec: { holderIdentity: lease?.['metadata'].name, leaseDurationSeconds: 60, renewTime: /\.\d{6}Z$/ } })
+  t.match(lease, {
+    metadata: { name: /^orch-apiserver-/ },
+    spec: { holderIdentity: lease?.['metadata'].name, leaseDurationSeconds: 60, renewTime: /\.\d{6}Z$/ }
+  })
   t.same(await leasesOf(await build(t)), [])
   t.doesNotThrow(() => checkedFlags(['--feature-gates=APIServerIdentity=true']))
 })
 
 t.test('where release 1.36 is emulated every server has one, whose name stays that of its host', async t => {
-  const leases = async () => (await (await build(t, { emulatedVersion: '1.36' })).get(`${LEASES}?labelSelector=apiserver.orch.io/identity%3Dorch-apiserver`)).json['items'] as Json[]
+  const leases = async () => (await (await build(t, { emulatedVersion: '1.36' })).get(
+    `${LEASES}?labelSelector=apiserver.orch.io/identity%3Dorch-apiserver`
+  )).json['items'] as Json[]
   const [first, second] = [await leases(), await leases()]
   t.equal(first.length, 1)
-  t.match(first[0], { metadata: { name: /^apiserver-[a-z2-7]{26}$/, labels: { 'orch.io/hostname': hostname() } }, spec: { holderIdentity: /^apiserver-[a-z2-7]{26}_/, leaseDurationSeconds: 3600 } })
+  t.match(first[0], {
+    metadata: { name: /^apiserver-[a-z2-7]{26}$/, labels: { 'orch.io/hostname': hostname() } },
+    spec: { holderIdentity: /^apiserver-[a-z2-7]{26}_/, leaseDurationSeconds: 3600 }
+  })
   t.equal(second[0]?.['metadata'].name, first[0]?.['metadata'].name)
   t.not(second[0]?.['spec'].holderIdentity, first[0]?.['spec'].holderIdentity)
 })
@@ -40,7 +49,8 @@ t.test('the lease is renewed, and leases of former servers are removed', async t
   await gone.close()
   const there = new IdentityLease(options)
   await there.start()
-  const names = async (): Promise<string[]> => (await list(leases, { ...everything, namespace: 'orch-system' })).entries.map(({ name }) => name)
+  const names = async (): Promise<string[]> =>
+    (await list(leases, { ...everything, namespace: 'orch-system' })).entries.map(({ name }) => name)
   t.same((await names()).sort(), [gone.identity, there.identity].sort())
   const renewed: unknown[] = []
   for (let at = 0; at < 7; at++) {

@@ -13,21 +13,33 @@ import { FakeClock, turns } from '../storage/fake-clock.js'
 
 type Test = Pick<typeof t, 'teardown'>
 
-const make = async (store: ResourceStore, name: string): Promise<unknown> => await create(store, config(name), target(name), context)
-const touch = async (store: ResourceStore, name: string): Promise<unknown> => await change(store, target(name), context, found => Object.assign(found.copy(), { data: { touched: String(found.revision) } }))
-const drop = async (store: ResourceStore, name: string): Promise<unknown> => await remove(store, target(name), {}, context)
+const make = async (store: ResourceStore, name: string): Promise<unknown> =>
+  await create(store, config(name), target(name), context)
+const touch = async (store: ResourceStore, name: string): Promise<unknown> => await change(
+  store, target(name), context, found => Object.assign(found.copy(), { data: { touched: String(found.revision) } })
+)
+const drop = async (store: ResourceStore, name: string): Promise<unknown> =>
+  await remove(store, target(name), {}, context)
 
 /** Notifications in order; `-name` stands for a deletion. */
 function listener (): { notified: string[], handler: Handler } {
   const notified: string[] = []
-  return { notified, handler: { changed: ({ name }) => { notified.push(name) }, deleted: ({ namespace, name }) => { notified.push(`-${namespace}/${name}`) } } }
+  return {
+    notified,
+    handler: {
+      changed: ({ name }) => { notified.push(name) },
+      deleted: ({ namespace, name }) => { notified.push(`-${namespace}/${name}`) }
+    }
+  }
 }
 
 async function follow (t: Test, store: ResourceStore, more: Partial<InformerOptions> = {}) {
   const { notified, handler } = listener()
   const clock = new FakeClock()
   const logged: string[] = []
-  const informer = new Informer({ store, handlers: [handler], clock, log: message => { logged.push(message) }, ...more })
+  const informer = new Informer({
+    store, handlers: [handler], clock, log: message => { logged.push(message) }, ...more
+  })
   t.teardown(() => { informer.close() })
   await informer.start()
   return { notified, clock, informer, logged }
@@ -43,23 +55,34 @@ async function breakable (): Promise<{ backend: Backend, breakAll: (code: 'Compa
     open.push({ request, watch })
     return watch
   }
-  return { backend, breakAll: code => { for (const { request, watch } of open.splice(0)) { watch.cancel(); request.onEnd(new StorageError(code, 'broken by the test')) } } }
+  return {
+    backend,
+    breakAll: code => {
+      for (const { request, watch } of open.splice(0)) {
+        watch.cancel()
+        request.onEnd(new StorageError(code, 'broken by the test'))
+      }
+    }
+  }
 }
 
 for (const windowSize of [100, 0]) {
-  t.test(`${windowSize === 0 ? 'without' : 'with'} a cache, handlers are called for existing objects and for changes`, async t => {
-    const store = configMapStore(t, openMemory(), { windowSize })
-    await store.open()
-    await make(store, 'a')
-    await make(store, 'b')
-    const { notified } = await follow(t, store)
-    t.same(notified.splice(0), ['a', 'b'])
-    await touch(store, 'b')
-    await make(store, 'c')
-    await drop(store, 'a')
-    await turns()
-    t.same(notified, ['b', 'c', '-default/a'])
-  })
+  t.test(
+    `${windowSize === 0 ? 'without' : 'with'} a cache, handlers are called for existing objects and for changes`,
+    async t => {
+      const store = configMapStore(t, openMemory(), { windowSize })
+      await store.open()
+      await make(store, 'a')
+      await make(store, 'b')
+      const { notified } = await follow(t, store)
+      t.same(notified.splice(0), ['a', 'b'])
+      await touch(store, 'b')
+      await make(store, 'c')
+      await drop(store, 'a')
+      await turns()
+      t.same(notified, ['b', 'c', '-default/a'])
+    }
+  )
 
   t.test(`${windowSize === 0 ? 'without' : 'with'} a cache, nothing is missed when the history is lost`, async t => {
     const { backend, breakAll } = await breakable()

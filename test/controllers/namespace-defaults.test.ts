@@ -10,7 +10,10 @@ const EXPIRED = selfSigned('expired', ['localhost'], new Date('2001-01-01')).cer
 const BUNDLE = '/api/v1/namespaces/team/configmaps/orch-root-ca.crt'
 const ACCOUNT = '/api/v1/namespaces/team/serviceaccounts/default'
 
-async function withTeam (t: Parameters<typeof build>[0], options: Parameters<typeof build>[1] = { rootCA: { certificates: OURS, shared: true } }): Promise<Client> {
+async function withTeam (
+  t: Parameters<typeof build>[0],
+  options: Parameters<typeof build>[1] = { rootCA: { certificates: OURS, shared: true } }
+): Promise<Client> {
   const server = await build(t, options)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await until('the default account', async () => (await server.get(ACCOUNT)).code === 200)
@@ -28,7 +31,8 @@ t.test('each namespace has the CA bundle of the server, which is restored after 
   await server.delete(BUNDLE)
   await until('a new one', async () => ![undefined, uid].includes((await server.get(BUNDLE)).json.metadata?.uid))
   await server.patch(BUNDLE, { data: { 'ca.crt': 'nothing', more: 'x' } })
-  await until('the old content', async () => JSON.stringify(await dataOf(server)) === JSON.stringify({ 'ca.crt': OURS }))
+  await until('the old content', async () =>
+    JSON.stringify(await dataOf(server)) === JSON.stringify({ 'ca.crt': OURS }))
 })
 
 t.test('a deleted default account is restored', async t => {
@@ -47,12 +51,20 @@ t.test('nothing is restored in a terminating namespace', async t => {
   t.same([(await server.get(BUNDLE)).code, (await server.get(ACCOUNT)).code], [404, 404])
 })
 
-t.test('servers with certificates of their own share the bundle; what is no certificate or has expired is dropped', t => {
-  const there = (bundle: string): Json => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x', annotations: { 'orch.io/description': 'd' } }, data: { 'ca.crt': bundle } })
-  const wanted = (bundle: string, shared = false): string | undefined => desiredRootCA({ certificates: OURS, shared }, there(bundle) as never, Date.now())?.data?.['ca.crt']
-  t.equal(wanted(THEIRS), THEIRS + OURS)
-  t.equal(wanted(OURS + THEIRS), undefined, 'in either order')
-  t.equal(wanted(`${EXPIRED}x${THEIRS}`), THEIRS + OURS)
-  t.equal(wanted(THEIRS, true), OURS, 'where all have the same there is nothing to share')
-  t.end()
-})
+t.test(
+  'servers with certificates of their own share the bundle; what is no certificate or has expired is dropped', t => {
+    const there = (bundle: string): Json => ({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'x', annotations: { 'orch.io/description': 'd' } },
+      data: { 'ca.crt': bundle }
+    })
+    const wanted = (bundle: string, shared = false): string | undefined =>
+      desiredRootCA({ certificates: OURS, shared }, there(bundle) as never, Date.now())?.data?.['ca.crt']
+    t.equal(wanted(THEIRS), THEIRS + OURS)
+    t.equal(wanted(OURS + THEIRS), undefined, 'in either order')
+    t.equal(wanted(`${EXPIRED}x${THEIRS}`), THEIRS + OURS)
+    t.equal(wanted(THEIRS, true), OURS, 'where all have the same there is nothing to share')
+    t.end()
+  }
+)

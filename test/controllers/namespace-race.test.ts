@@ -26,7 +26,10 @@ t.test('over etcd, with objects in a store of their own, nothing that was accept
 
 t.test('over etcd, with two servers, nothing that was accepted outlives its namespace', async t => {
   const etcd = await startEtcd(t)
-  const servers = [await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } }), await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } })]
+  const servers = [
+    await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } }),
+    await registry(t, { storage: { kind: 'etcd', servers: [etcd.url] } })
+  ]
   const { accepted, left, failures } = await race(servers, races(60))
   t.comment(`${accepted} objects`)
   t.same({ left, failures }, { left: [], failures: [] })

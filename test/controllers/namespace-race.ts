@@ -1,6 +1,6 @@
 /**
- * Writers that go on creating objects in namespaces while these are deleted. No object may outlive its namespace. `NAMESPACE_RACES` in the
- * environment is the number of namespaces, if a few hundred are too few.
+ * Writers that go on creating objects in namespaces while these are deleted. No object may outlive its namespace.
+ * `NAMESPACE_RACES` in the environment is the number of namespaces, if a few hundred are too few.
  */
 import Fastify from '../fastify.js'
 import { server as orch, type AdmissionPlugin, type ServerOptions } from '../../app.js'
@@ -22,7 +22,10 @@ const DELAYS = [0, 0, 2, 5, 20, 80]
 export const context: WriteContext = { dryRun: false, caller: new AbortController() }
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
-/** A host's admission plugin that delays some objects, as a webhook would: the state on which the decision rests may change meanwhile. */
+/**
+ * A host's admission plugin that delays some objects, as a webhook would: the state on which the decision rests may
+ * change meanwhile.
+ */
 function slow (): AdmissionPlugin {
   let judged = 0
   return {
@@ -59,10 +62,17 @@ export function storeOf (resources: ResourceRegistry, plural: string): ResourceS
 }
 
 export const makeNamespace = async (resources: ResourceRegistry, name: string): Promise<unknown> =>
-  await create(storeOf(resources, 'namespaces'), { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as ApiObject, { namespace: '', name: '' }, context)
+  await create(
+    storeOf(resources, 'namespaces'),
+    { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as ApiObject,
+    { namespace: '', name: '' }, context
+  )
 
 export const makeConfig = async (resources: ResourceRegistry, namespace: string, name: string): Promise<unknown> =>
-  await create(storeOf(resources, 'configmaps'), { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } }, { namespace, name: '' }, context)
+  await create(
+    storeOf(resources, 'configmaps'), { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } },
+    { namespace, name: '' }, context
+  )
 
 /** Keys of any kind in a namespace. */
 export async function leftIn (resources: ResourceRegistry, namespace: string): Promise<string[]> {
@@ -74,7 +84,8 @@ export async function leftIn (resources: ResourceRegistry, namespace: string): P
 }
 
 /** Starts the namespace's deletion. */
-export const mark = async (resources: ResourceRegistry, name: string): Promise<unknown> => await remove(storeOf(resources, 'namespaces'), { namespace: '', name }, {}, context)
+export const mark = async (resources: ResourceRegistry, name: string): Promise<unknown> =>
+  await remove(storeOf(resources, 'namespaces'), { namespace: '', name }, {}, context)
 
 export async function deleted (resources: ResourceRegistry, name: string): Promise<void> {
   const store = storeOf(resources, 'namespaces')
@@ -96,7 +107,8 @@ export async function race (servers: readonly ResourceRegistry[], namespaces: nu
   const left: string[] = []
   const failures: string[] = []
   let accepted = 0
-  const server = (at: number): ResourceRegistry => servers[at % servers.length] as ResourceRegistry // there is one at least
+  // there is one at least
+  const server = (at: number): ResourceRegistry => servers[at % servers.length] as ResourceRegistry
 
   const write = async (round: number, writer: number, begun: () => void): Promise<void> => {
     for (let at = 0; ; at++) {
@@ -115,7 +127,9 @@ export async function race (servers: readonly ResourceRegistry[], namespaces: nu
     const name = `race-${round}`
     await makeNamespace(server(round), name)
     let writers: Array<Promise<void>> = []
-    await new Promise<void>(resolve => { writers = Array.from({ length: WRITERS }, (_, writer) => write(round, writer, resolve)) })
+    await new Promise<void>(resolve => {
+      writers = Array.from({ length: WRITERS }, (_, writer) => write(round, writer, resolve))
+    })
     for (let wait = round % 5; wait > 0; wait--) await turn()
     await deleted(server(round + 1), name)
     await Promise.all(writers)

@@ -14,11 +14,19 @@ const accountOf = async (resources: ResourceRegistry): Promise<string | undefine
   return (await current(accounts, accounts.keys.of('team', 'default')))?.object.metadata.uid
 }
 
-/** What another server may do while this one is delayed: it removes the namespace, and a client creates another of its name. */
+/**
+ * What another server may do while this one is delayed: it removes the namespace, and a client creates another of its
+ * name.
+ */
 async function replaceNamespace (resources: ResourceRegistry, name: string): Promise<void> {
   const store = storeOf(resources, 'namespaces')
-  if (await accountOf(resources) !== undefined) await remove(storeOf(resources, 'serviceaccounts'), { namespace: name, name: 'default' }, {}, context)
-  await change(store, { namespace: '', name, subresource: 'finalize' }, context, found => Object.assign(found.copy(), { spec: { finalizers: [] } }))
+  if (await accountOf(resources) !== undefined) {
+    await remove(storeOf(resources, 'serviceaccounts'), { namespace: name, name: 'default' }, {}, context)
+  }
+  await change(
+    store, { namespace: '', name, subresource: 'finalize' }, context,
+    found => Object.assign(found.copy(), { spec: { finalizers: [] } })
+  )
   await makeNamespace(resources, name)
 }
 
@@ -36,7 +44,9 @@ function beforeLook (store: ResourceStore, namespace: string, then: () => Promis
 }
 
 /** A namespace `team` that is replaced by another during its deletion, before the numbered listing of a type. */
-async function replacedAt (resources: ResourceRegistry, store: ResourceStore, look: number, more: () => Promise<unknown>): Promise<void> {
+async function replacedAt (
+  resources: ResourceRegistry, store: ResourceStore, look: number, more: () => Promise<unknown>
+): Promise<void> {
   await makeNamespace(resources, 'team')
   let first: string | undefined
   while ((first = await accountOf(resources)) === undefined) await turn()

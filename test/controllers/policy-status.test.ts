@@ -19,10 +19,26 @@ t.test('a controller manager that leads checks policies itself', async t => {
   const clock = new FakeClock(Date.now())
   const context = serverContext(new AbortController().signal)
   const metadata = { name: 'kube-controller-manager', namespace: 'orch-system' }
-  const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: new Date(clock.wall()).toISOString().replace('Z', '000Z') }
-  await create(leases, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata, spec } as ApiObject, metadata, context)
+  const spec = {
+    holderIdentity: 'one',
+    leaseDurationSeconds: 15,
+    renewTime: new Date(clock.wall()).toISOString().replace('Z', '000Z')
+  }
+  await create(
+    leases, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata, spec } as ApiObject, metadata, context
+  )
   const target = { namespace: '', name: 'p' }
-  await create(policies, { apiVersion: 'admissionregistration.orch.io/v1', kind: 'ValidatingAdmissionPolicy', ...sampleOf(kind), metadata: { name: 'p' } } as ApiObject, target, context)
+  await create(
+    policies,
+    {
+      apiVersion: 'admissionregistration.orch.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      ...sampleOf(kind),
+      metadata: { name: 'p' }
+    } as ApiObject,
+    target,
+    context
+  )
   const observed = async (): Promise<unknown> => {
     const entry = await current(policies, policies.keys.of('', 'p'))
     return (entry?.object as { status?: { observedGeneration?: number } } | undefined)?.status?.observedGeneration

@@ -24,8 +24,12 @@ const over = (backend: Backend, options = ON): ServerOptions => ({ ...options, s
 
 const all = async (server: Client): Promise<Json[]> => (await server.get(VERSIONS)).json['items'] as Json[]
 const identities = async (server: Client): Promise<string[]> =>
-  ((await server.get('/apis/coordination.orch.io/v1/namespaces/orch-system/leases')).json['items'] as Json[]).map(({ metadata }) => metadata.name as string)
-const STORED = types.filter(({ virtual, stored: { gate } }) => !virtual && gate === undefined).map(({ group, plural }) => `${group === '' ? 'core' : group}.${plural}`).sort()
+  ((await server.get(
+    '/apis/coordination.orch.io/v1/namespaces/orch-system/leases'
+  )).json['items'] as Json[]).map(({ metadata }) => metadata.name as string)
+const STORED = types.filter(({ virtual, stored: { gate } }) => !virtual && gate === undefined)
+  .map(({ group, plural }) => `${group === '' ? 'core' : group}.${plural}`)
+  .sort()
 
 t.test('each built-in type has a StorageVersion with the entry of the server, custom resources have none', async t => {
   const server = await build(t, ON)
@@ -33,11 +37,24 @@ t.test('each built-in type has a StorageVersion with the entry of the server, cu
   const [identity] = await identities(server)
   const items = await all(server)
   t.same(items.map(({ metadata }) => metadata.name as string), STORED)
-  for (const [name, apiVersion] of [['core.pods', 'v1'], ['batch.cronjobs', 'batch/v1'], ['autoscaling.horizontalpodautoscalers', 'autoscaling/v1'], ['core.events', 'v1'], ['internal.apiserver.orch.io.storageversions', 'internal.apiserver.orch.io/v1alpha1']] as const) {
+  for (const [name, apiVersion] of [
+    ['core.pods', 'v1'],
+    ['batch.cronjobs', 'batch/v1'],
+    ['autoscaling.horizontalpodautoscalers', 'autoscaling/v1'],
+    ['core.events', 'v1'],
+    ['internal.apiserver.orch.io.storageversions', 'internal.apiserver.orch.io/v1alpha1']
+  ] as const) {
     t.match(items.find(({ metadata }) => metadata.name === name)?.['status'], {
       storageVersions: [{ apiServerID: identity, encodingVersion: apiVersion, decodableVersions: [apiVersion] }],
       commonEncodingVersion: apiVersion,
-      conditions: [{ type: 'AllEncodingVersionsEqual', status: 'True', reason: 'CommonEncodingVersionSet', message: 'Common encoding version set' }]
+      conditions: [
+        {
+          type: 'AllEncodingVersionsEqual',
+          status: 'True',
+          reason: 'CommonEncodingVersionSet',
+          message: 'Common encoding version set'
+        }
+      ]
     }, name)
   }
   t.equal((await server.get(HOOK)).code, 200)
@@ -45,9 +62,14 @@ t.test('each built-in type has a StorageVersion with the entry of the server, cu
 
 t.test('types that are not served have none, and without both gates and the group nothing is written', async t => {
   const disabled = 'policy/v1beta1/podsecuritypolicies'
-  const names = (await all(await build(t, { ...ON, api: { disabled: [disabled] } }))).map(({ metadata }) => metadata.name as string)
+  const names = (await all(await build(t, { ...ON, api: { disabled: [disabled] } }))).map(({ metadata }) =>
+    metadata.name as string)
   t.same(STORED.filter(name => !names.includes(name)), ['policy.podsecuritypolicies'])
-  for (const options of [{ ...SERVED, featureGates: { StorageVersionAPI: true } }, { ...SERVED, featureGates: { APIServerIdentity: true } }, { featureGates: ON.featureGates }] as ServerOptions[]) {
+  for (const options of [
+    { ...SERVED, featureGates: { StorageVersionAPI: true } },
+    { ...SERVED, featureGates: { APIServerIdentity: true } },
+    { featureGates: ON.featureGates }
+  ] as ServerOptions[]) {
     const backend = kept(t)
     const server = await build(t, over(backend, options))
     t.equal((await server.get(HOOK)).code, 404)
@@ -61,7 +83,8 @@ t.test('servers that start at once have an entry each, and a restart adds one', 
   const [one, other] = await Promise.all([build(t, over(backend)), build(t, over(backend))])
   const both = await identities(one)
   t.equal(both.length, 2)
-  const entries = (item: Json | undefined): string[] => (item?.['status'].storageVersions as Json[]).map(({ apiServerID }) => apiServerID as string).sort()
+  const entries = (item: Json | undefined): string[] =>
+    (item?.['status'].storageVersions as Json[]).map(({ apiServerID }) => apiServerID as string).sort()
   for (const item of await all(one)) t.same(entries(item), both.toSorted(), item['metadata'].name)
   await other.app.close()
   const again = await build(t, over(backend))
@@ -76,15 +99,28 @@ t.test('a server that stores another version unsets the common one', async t => 
   const before = await build(t, over(backend, SERVED))
   await before.post(VERSIONS, { metadata: { name: 'batch.cronjobs', labels: { kept: 'yes' } }, spec: {}, status: {} })
   const others = { apiServerID: 'old', encodingVersion: 'batch/v1beta1', decodableVersions: ['batch/v1beta1'] }
-  t.equal((await before.patch(`${VERSIONS}/batch.cronjobs/status`, { status: { storageVersions: [others], commonEncodingVersion: 'batch/v1beta1' } })).code, 200)
+  t.equal(
+    (await before.patch(`${VERSIONS}/batch.cronjobs/status`, {
+      status: { storageVersions: [others], commonEncodingVersion: 'batch/v1beta1' }
+    })).code,
+    200
+  )
   await before.app.close()
   const { json } = await (await build(t, over(backend))).get(`${VERSIONS}/batch.cronjobs`)
-  t.match(json, { metadata: { labels: { kept: 'yes' } }, status: { storageVersions: [others, { encodingVersion: 'batch/v1' }], conditions: [{ status: 'False', reason: 'CommonEncodingVersionUnset', message: 'Common encoding version unset' }] } })
+  t.match(json, {
+    metadata: { labels: { kept: 'yes' } },
+    status: {
+      storageVersions: [others, { encodingVersion: 'batch/v1' }],
+      conditions: [{ status: 'False', reason: 'CommonEncodingVersionUnset', message: 'Common encoding version unset' }]
+    }
+  })
   t.equal(json['status'].commonEncodingVersion, undefined)
 })
 
 t.test('the time of the condition changes with its status, or with the common version', async t => {
-  const entry = (apiServerID: string, version: string) => ({ apiServerID, encodingVersion: version, decodableVersions: [version] })
+  const entry = (apiServerID: string, version: string) => ({
+    apiServerID, encodingVersion: version, decodableVersions: [version]
+  })
   const first = withServer({ metadata: {}, status: {} }, entry('a', 'v1'), '1')
   const time = (status: typeof first): unknown => status.conditions?.[0]?.lastTransitionTime
   t.equal(time(first), '1')
@@ -99,9 +135,15 @@ t.test('the time of the condition changes with its status, or with the common ve
 t.test('writes of a type wait for its StorageVersion, and the start for all', async t => {
   const inner = kept(t)
   let broken = true
-  const refuse = (key: string): void => { if (broken && key.endsWith('/storageversions/apps.deployments')) throw new StorageError('Unavailable', 'the store is away') }
+  const refuse = (key: string): void => {
+    if (broken && key.endsWith('/storageversions/apps.deployments')) {
+      throw new StorageError('Unavailable', 'the store is away')
+    }
+  }
   const backend = new Proxy(inner, {
-    get: (target, name) => name === 'create' ? async (...args: Parameters<Backend['create']>) => { refuse(args[0]); return await target.create(...args) } : target[name as keyof Backend]
+    get: (target, name) => name === 'create'
+      ? async (...args: Parameters<Backend['create']>) => { refuse(args[0]); return await target.create(...args) }
+      : target[name as keyof Backend]
   })
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
@@ -109,15 +151,37 @@ t.test('writes of a type wait for its StorageVersion, and the start for all', as
   await app.ready()
   const server = client(app)
   const deployments = '/apis/apps/v1/namespaces/default/deployments'
-  const waits = async (): Promise<boolean> => /last seen error: the store is away/.test((await server.post(deployments, {})).json['message'] as string)
+  const waits = async (): Promise<boolean> =>
+    /last seen error: the store is away/.test((await server.post(deployments, {})).json['message'] as string)
   while (!await waits()) await turns()
-  t.match(await server.post(deployments, {}), { code: 503, json: { reason: 'ServiceUnavailable', message: 'wait for storage version registration to complete for resource: deployments.apps, last seen error: the store is away' } })
+  t.match(await server.post(deployments, {}), {
+    code: 503,
+    json: {
+      reason: 'ServiceUnavailable',
+      message:
+        'wait for storage version registration to complete for resource: deployments.apps, last seen error: the ' +
+        'store is away'
+    }
+  })
   t.equal((await server.get(deployments)).code, 200)
   t.equal((await server.call('DELETE', `${deployments}/a`)).code, 503)
-  t.equal((await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })).code, 201, 'others are published')
-  t.equal((await server.post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } })).code, 201)
+  t.equal(
+    (await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })).code, 201,
+    'others are published'
+  )
+  t.equal(
+    (await server.post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', {
+      spec: { nonResourceAttributes: { path: '/', verb: 'get' } }
+    })).code,
+    201
+  )
   t.equal((await server.get(HOOK)).code, 500)
-  for (const url of ['/apis/scheduling.orch.io/v1/priorityclasses', '/apis/apiregistration.orch.io/v1/apiservices', '/api/v1/namespaces/orch-system/configmaps']) t.same((await server.get(url)).json['items'], [], 'the server itself writes no others')
+  for (const url of [
+    '/apis/scheduling.orch.io/v1/priorityclasses', '/apis/apiregistration.orch.io/v1/apiservices',
+    '/api/v1/namespaces/orch-system/configmaps'
+  ]) {
+    t.same((await server.get(url)).json['items'], [], 'the server itself writes no others')
+  }
   broken = false
   while ((await server.get('/readyz')).code !== 200) await turns()
   t.equal((await server.post(deployments, {})).code, 422)
@@ -125,7 +189,17 @@ t.test('writes of a type wait for its StorageVersion, and the start for all', as
 })
 
 t.test('writes that a start depends on pass', async t => {
-  const info = { path: '', isResourceRequest: true, verb: 'create', group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '', name: '' }
+  const info = {
+    path: '',
+    isResourceRequest: true,
+    verb: 'create',
+    group: '',
+    version: 'v1',
+    resource: 'namespaces',
+    subresource: '',
+    namespace: '',
+    name: ''
+  }
   const user = { username: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
   t.equal(passes(info, user), true)
   t.equal(passes({ ...info, verb: 'update' }, user), false)
@@ -146,7 +220,8 @@ t.test('deleted storage versions are restored within ten minutes, and nothing el
   const clock = new FakeClock(Date.now())
   const publisher = new StorageVersions({ resources, clock, log: () => {}, identity: 'one' })
   await publisher.start()
-  const revisions = async (): Promise<Map<string, number>> => new Map((await list(store, everything)).entries.map(({ name, revision }) => [name, revision]))
+  const revisions = async (): Promise<Map<string, number>> =>
+    new Map((await list(store, everything)).entries.map(({ name, revision }) => [name, revision]))
   const before = await revisions()
   t.equal(before.size, STORED.length)
   await remove(store, { namespace: '', name: 'core.pods' }, {}, context)

@@ -8,14 +8,25 @@ const ACCOUNTS = `${CORE}/serviceaccounts`
 const CA = authority('servers').certificate
 
 const tokenSecret = (name: string, more: Json = {}): Json => ({
-  metadata: { name, annotations: { 'orch.io/service-account.name': 'robot', ...more['annotations'] } }, type: 'orch.io/service-account-token', ...more['rest']
+  metadata: { name, annotations: { 'orch.io/service-account.name': 'robot', ...more['annotations'] } },
+  type: 'orch.io/service-account-token', ...more['rest']
 })
 const text = (secret: Json, key: string): string => Buffer.from(secret['data']?.[key] ?? '', 'base64').toString()
 
-async function serve (t: Parameters<typeof build>[0], options: Parameters<typeof build>[1] = {}): Promise<Client & { uid: string, until: (name: string, done: (secret: Json, code: number) => boolean) => Promise<Json>, as: (token: string) => Promise<string | number> }> {
+async function serve (
+  t: Parameters<typeof build>[0], options: Parameters<typeof build>[1] = {}
+): Promise<Client & {
+  uid: string
+  until: (name: string, done: (secret: Json, code: number) => boolean) => Promise<Json>
+  as: (token: string) => Promise<string | number>
+}> {
   let seen = ''
   const server = await build(t, {
-    authentication: { serviceAccounts: { certificateAuthority: CA } }, authorization: { authorizers: [{ name: 'spy', authorize: ({ user }) => { seen = user.username; return { decision: 'Allow' } } }] }, ...options
+    authentication: { serviceAccounts: { certificateAuthority: CA } },
+    authorization: {
+      authorizers: [{ name: 'spy', authorize: ({ user }) => { seen = user.username; return { decision: 'Allow' } } }]
+    },
+    ...options
   })
   const { json } = await server.post(ACCOUNTS, { metadata: { name: 'robot' } })
   return {
@@ -59,7 +70,9 @@ t.test('a Secret that names an account gets a token of it, which is good as long
   t.equal(await server.as(token), 401, 'the Secret keeps another one')
   await server.patch(`${SECRETS}/s`, { data: { token: null } })
   const anew = await server.until('s', filled)
-  t.equal(await server.as(text(anew, 'token')), 'system:serviceaccount:default:robot', 'one that was taken out is made again')
+  t.equal(
+    await server.as(text(anew, 'token')), 'system:serviceaccount:default:robot', 'one that was taken out is made again'
+  )
   await server.delete(`${SECRETS}/s`)
   t.equal(await server.as(text(anew, 'token')), 401)
 })
@@ -97,7 +110,10 @@ t.test('data that others have filled in is left unchanged', async t => {
   await server.post(SECRETS, tokenSecret('last'))
   await server.until('last', filled)
   t.same((await server.get(`${SECRETS}/theirs`)).json['data'], data)
-  t.equal((await server.get(`${SECRETS}/fixed`)).json['data'], undefined, 'and nothing else waits for one that can\'t be changed')
+  t.equal(
+    (await server.get(`${SECRETS}/fixed`)).json['data'], undefined,
+    'and nothing else waits for one that can\'t be changed'
+  )
 })
 
 t.test('without --service-account-lookup such a token outlives its Secret and account, but no other does', async t => {

@@ -19,7 +19,12 @@ t.test('a wall clock that jumps by days neither ends nor prolongs watches, and m
     const { code, json: made } = await server.post(CONFIGS, { metadata: { name: `c${step}` } })
     t.equal(code, 201)
     t.equal((await server.get(`${CONFIGS}/c${step}`)).json['metadata'].uid, made['metadata'].uid)
-    if (step % 20 === 0) t.equal((await server.get(`${CONFIGS}?resourceVersion=${since}&resourceVersionMatch=Exact`)).json['items'].length, 0, 'the window has not moved')
+    if (step % 20 === 0) {
+      t.equal(
+        (await server.get(`${CONFIGS}?resourceVersion=${since}&resourceVersionMatch=Exact`)).json['items'].length, 0,
+        'the window has not moved'
+      )
+    }
   }
   const seen = await watch.take(200)
   t.same(seen.map(({ object }) => object['metadata'].name), Array.from({ length: 200 }, (_, step) => `c${step}`))

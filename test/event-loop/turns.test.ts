@@ -5,7 +5,9 @@ import { resumed, spin } from '../storage/turn-counter.js'
 t.test('those who wait go on in their order, in each turn until it has lasted long enough', async t => {
   const order = await resumed(10, () => { spin(5) })
   t.same(order.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-  for (const one of new Set(order.map(([turn]) => turn))) t.ok(order.filter(([turn]) => turn === one).length <= 2, 'twice five milliseconds are enough')
+  for (const one of new Set(order.map(([turn]) => turn))) {
+    t.ok(order.filter(([turn]) => turn === one).length <= 2, 'twice five milliseconds are enough')
+  }
 })
 
 t.test('thousands who have little to do do not wait for as many turns', async t => {

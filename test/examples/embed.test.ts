@@ -41,8 +41,12 @@ t.test('authenticators, authorizers and admission of the host are called', async
   const configs = '/cluster/api/v1/namespaces/default/configmaps'
   const made = await server.post(configs, { metadata: { name: 'a' } }, { 'x-clerk': 'day' })
   t.same(made.json.metadata.labels, { owner: 'clerks' })
-  t.match(await server.post(configs, { metadata: { name: 'b' }, data: { forbidden: 'x' } }), { code: 403, json: { message: 'this host forbids that key' } })
-  t.match(await server.call('DELETE', `${configs}/a`, undefined, { 'x-clerk': 'night' }), { code: 403, json: { message: /nothing is deleted at night/ } })
+  t.match(await server.post(configs, { metadata: { name: 'b' }, data: { forbidden: 'x' } }), {
+    code: 403, json: { message: 'this host forbids that key' }
+  })
+  t.match(await server.call('DELETE', `${configs}/a`, undefined, { 'x-clerk': 'night' }), {
+    code: 403, json: { message: /nothing is deleted at night/ }
+  })
   t.equal((await server.call('DELETE', `${configs}/a`, undefined, { 'x-clerk': 'day' })).code, 200)
 })
 
@@ -50,7 +54,9 @@ t.test('two servers in one process do not touch each other', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(orch, { prefix: '/one' })
-  await app.register(orch, { prefix: '/two', authentication: { anonymous: true }, authorization: { modes: ['AlwaysDeny'] } })
+  await app.register(orch, {
+    prefix: '/two', authentication: { anonymous: true }, authorization: { modes: ['AlwaysDeny'] }
+  })
   const other = await build(t)
   await app.ready()
   const server = client(app)

@@ -24,11 +24,22 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
   const clients = authority('clients')
   const { certificate, key } = clients.issue({ commonName: 'cora', uses: ['client'] })
   mkdirSync(join(folder, 'orch-data/clients'), { recursive: true })
-  for (const [name, content] of Object.entries({ 'cora.crt': certificate, 'cora.key': key, 'ca.crt': clients.certificate })) writeFileSync(join(folder, 'orch-data/clients', name), content)
+  for (const [name, content] of Object.entries({
+    'cora.crt': certificate, 'cora.key': key, 'ca.crt': clients.certificate
+  })) {
+    writeFileSync(join(folder, 'orch-data/clients', name), content)
+  }
 
   const [, start = ''] = /npm start -- (.*)/.exec(text) ?? []
   const [, call = ''] = /kubectl (.*)/.exec(text) ?? []
-  const server = launch(process.execPath, [...nodeFlags(), LAUNCHER, ...start.split(' '), `--secure-port=${port}`, '--client-ca-file=orch-data/clients/ca.crt'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const server = launch(
+    process.execPath,
+    [
+      ...nodeFlags(), LAUNCHER, ...start.split(' '), `--secure-port=${port}`,
+      '--client-ca-file=orch-data/clients/ca.crt'
+    ],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }
+  )
   let log = ''
   server.stderr.on('data', (piece: Buffer) => { log += piece.toString() })
   const gone = once(server, 'exit')
@@ -40,12 +51,19 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
   const ca = (): string => readFileSync(join(folder, 'orch-data/certs/apiserver.crt'), 'utf8')
   await until(() => `the server to be ready: ${log}`, async () => {
     if (server.exitCode !== null) throw new Error(log)
-    return log.includes('serving on') && (await ask(`https://localhost:${port}/readyz`, { ca: ca(), token: 'change-me' })).code === 200
+    return log.includes('serving on') &&
+      (await ask(`https://localhost:${port}/readyz`, { ca: ca(), token: 'change-me' })).code === 200
   })
   for (const context of ['token', 'certificate']) {
-    const { status, stdout, stderr } = spawnSync(kubectlPrograms()[0], [...call.split(' '), `--context=${context}`], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } })
+    const { status, stdout, stderr } = spawnSync(
+      kubectlPrograms()[0], [...call.split(' '), `--context=${context}`],
+      { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder } }
+    )
     t.equal(status, 0, stderr)
     t.match(stdout, /^default +Active +\d+s$/m)
   }
-  t.equal((await ask(`https://localhost:${port}/api/v1/namespaces`, { ca: ca() })).code, 401, 'requests without credentials are refused')
+  t.equal(
+    (await ask(`https://localhost:${port}/api/v1/namespaces`, { ca: ca() })).code, 401,
+    'requests without credentials are refused'
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * The unit of examples/systemd/: checked by systemd-analyze, and its command run by a test that plays systemd, over a real notify socket
- * and with a stand-in for systemd-notify.
+ * The unit of examples/systemd/: checked by systemd-analyze, and its command run by a test that plays systemd, over a
+ * real notify socket and with a stand-in for systemd-notify.
  */
 import t from 'tap'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -18,7 +18,8 @@ import { systemdProgram } from '../tools.js'
 const UNIT = fileURLToPath(new URL('../../../examples/systemd/orch-apiserver.service', import.meta.url))
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const text = readFileSync(UNIT, 'utf8')
-const settings = (name: string): string[] => [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
+const settings = (name: string): string[] =>
+  [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value)
 
 /** Perl is part of every Debian. */
 const RECEIVER = `
@@ -55,7 +56,10 @@ async function socketManager (t: Test): Promise<Manager> {
   child.stdout.on('data', (piece: Buffer) => { out += piece.toString() })
   await until('the notify socket', () => existsSync(socket))
   const { path, env } = systemdProgram('systemd-notify')
-  return { env: { ...env, NOTIFY_SOCKET: socket, PATH: `${dirname(path)}:${process.env.PATH ?? ''}` }, received: () => out.split('\n').filter(line => line !== '' && line !== 'BARRIER=1') }
+  return {
+    env: { ...env, NOTIFY_SOCKET: socket, PATH: `${dirname(path)}:${process.env.PATH ?? ''}` },
+    received: () => out.split('\n').filter(line => line !== '' && line !== 'BARRIER=1')
+  }
 }
 
 async function standInManager (t: Test): Promise<Manager> {
@@ -63,7 +67,10 @@ async function standInManager (t: Test): Promise<Manager> {
   const [command, sent] = [join(made, 'systemd-notify'), join(made, 'sent')]
   writeFileSync(command, `#!/bin/sh\necho "$@" >> ${sent}\n`)
   chmodSync(command, 0o755)
-  return { env: { NOTIFY_SOCKET: '@nobody', PATH: `${made}:${process.env.PATH ?? ''}` }, received: () => existsSync(sent) ? readFileSync(sent, 'utf8').trim().split('\n') : [] }
+  return {
+    env: { NOTIFY_SOCKET: '@nobody', PATH: `${made}:${process.env.PATH ?? ''}` },
+    received: () => existsSync(sent) ? readFileSync(sent, 'utf8').trim().split('\n') : []
+  }
 }
 
 interface Service { readonly process: ChildProcess, readonly log: () => string, readonly readyz: () => Promise<number> }
@@ -73,15 +80,29 @@ async function start (t: Test, env: NodeJS.ProcessEnv, ...flags: string[]): Prom
   const state = folder(t)
   const port = await freePort()
   const [program, ...args] = (settings('ExecStart')[0] ?? '').split(' ')
-  if (program !== '/usr/local/bin/orch-apiserver' || args.at(-1) !== '$FLAGS') throw new Error(`another command: ${String(program)}`)
+  if (program !== '/usr/local/bin/orch-apiserver' || args.at(-1) !== '$FLAGS') {
+    throw new Error(`another command: ${String(program)}`)
+  }
   const cwd = (settings('WorkingDirectory')[0] ?? '').replace('%S', state)
   mkdirSync(cwd) // as StateDirectory= does
-  const child = launch('env', [...Object.entries(env).map(([name, value]) => `${name}=${String(value)}`), process.execPath, ...nodeFlags(), LAUNCHER, ...args.slice(0, -1), `--secure-port=${port}`, ...flags], { cwd, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = launch(
+    'env',
+    [
+      ...Object.entries(env).map(([name, value]) => `${name}=${String(value)}`), process.execPath, ...nodeFlags(),
+      LAUNCHER, ...args.slice(0, -1), `--secure-port=${port}`, ...flags
+    ],
+    { cwd, stdio: ['ignore', 'ignore', 'pipe'] }
+  )
   end(t, child)
   let log = ''
   child.stderr.on('data', (piece: Buffer) => { log += piece.toString() })
   const ca = join(cwd, 'orch-data/certs/apiserver.crt')
-  return { process: child, log: () => log, readyz: async () => existsSync(ca) ? (await ask(`https://127.0.0.1:${port}/readyz`, { ca: readFileSync(ca, 'utf8') })).code : 0 }
+  return {
+    process: child,
+    log: () => log,
+    readyz: async () =>
+      existsSync(ca) ? (await ask(`https://127.0.0.1:${port}/readyz`, { ca: readFileSync(ca, 'utf8') })).code : 0
+  }
 }
 
 async function stop ({ process }: Service): Promise<number | null> {
@@ -91,13 +112,16 @@ async function stop ({ process }: Service): Promise<number | null> {
   return process.exitCode
 }
 
-for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in for systemd-notify', standInManager]] as const) {
+for (const [name, manager] of [
+  ['a notify socket', socketManager], ['a stand-in for systemd-notify', standInManager]
+] as const) {
   t.test(`systemd is notified over ${name} when /readyz is ok, and of the end`, async t => {
     const { env, received } = await manager(t)
     const etcd = await startEtcd(t)
     await etcd.kill()
     const service = await start(t, env, `--etcd-servers=${etcd.url}`)
-    await until('a server that is not ready', async () => await service.readyz() > 200) // anonymous, by roles that are in etcd
+    // anonymous, by roles that are in etcd
+    await until('a server that is not ready', async () => await service.readyz() > 200)
     await new Promise(resolve => { setTimeout(resolve, 1500) }) // longer than the maximum pause between two checks
     t.not(await service.readyz(), 200)
     t.strictSame(received(), [], 'not while etcd is away')
@@ -113,8 +137,14 @@ for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in 
 }
 
 t.test('a machine without systemd-notify has a server and a line in its log', async t => {
-  const service = await start(t, { NOTIFY_SOCKET: '/nowhere', PATH: dirname(process.execPath) === '/usr/bin' ? '/nowhere' : dirname(process.execPath) })
-  await until('the line', () => /WARN {2}systemd was not sent READY=1, and a unit of Type=notify waits for it: the command systemd-notify is not on the PATH\n/.test(service.log()))
+  const service = await start(t, {
+    NOTIFY_SOCKET: '/nowhere', PATH: dirname(process.execPath) === '/usr/bin' ? '/nowhere' : dirname(process.execPath)
+  })
+  await until(
+    'the line',
+    () =>
+      /WARN {2}systemd was not sent READY=1, and a unit of Type=notify waits for it: the command systemd-notify is not on the PATH\n/.test(service.log())
+  )
   t.equal(await service.readyz(), 200)
   t.equal(await stop(service), 0)
 })
@@ -129,7 +159,8 @@ t.test('without NOTIFY_SOCKET nothing is run', async t => {
 
 t.test('the unit is hardened, and what it cannot have is said', async t => {
   for (const [name, value] of [
-    ['Type', 'notify'], ['NotifyAccess', 'all'], ['DynamicUser', 'yes'], ['ProtectSystem', 'strict'], ['NoNewPrivileges', 'yes'], ['CapabilityBoundingSet', ''], ['Restart', 'on-failure']
+    ['Type', 'notify'], ['NotifyAccess', 'all'], ['DynamicUser', 'yes'], ['ProtectSystem', 'strict'],
+    ['NoNewPrivileges', 'yes'], ['CapabilityBoundingSet', ''], ['Restart', 'on-failure']
   ] as const) t.strictSame(settings(name), [value], name)
   for (const name of ['MemoryDenyWriteExecute', 'WatchdogSec']) {
     t.strictSame(settings(name), [], name)
@@ -139,10 +170,13 @@ t.test('the unit is hardened, and what it cannot have is said', async t => {
 
 t.test('systemd-analyze finds nothing wrong, and little exposed', async t => {
   const unit = join(folder(t), 'orch-apiserver.service')
-  writeFileSync(unit, text.replace('/usr/local/bin/orch-apiserver', process.execPath)) // it checks that the program exists
+  // it checks that the program exists
+  writeFileSync(unit, text.replace('/usr/local/bin/orch-apiserver', process.execPath))
   const analyze = (...args: string[]): { code: number | null, out: string } => {
     const { path, env } = systemdProgram('systemd-analyze')
-    const { status, stdout, stderr } = spawnSync(path, args, { encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } })
+    const { status, stdout, stderr } = spawnSync(path, args, {
+      encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env }
+    })
     return { code: status, out: `${stdout}${stderr}` }
   }
   const { code, out } = analyze('--man=no', 'verify', unit)
@@ -150,6 +184,7 @@ t.test('systemd-analyze finds nothing wrong, and little exposed', async t => {
   t.notMatch(out, 'orch-apiserver.service', 'no warnings either')
   const version = Number(/^systemd (\d+)/.exec(analyze('--version').out)?.[1])
   if (version < 250) return
-  const security = analyze('--no-pager', 'security', '--offline=yes', '--threshold=20', unit) // in tenths of ten; without hardening it is 96
+  // in tenths of ten; without hardening it is 96
+  const security = analyze('--no-pager', 'security', '--offline=yes', '--threshold=20', unit)
   t.equal(security.code, 0, security.out.trim().replace(/^[^]*\n/, ''))
 })

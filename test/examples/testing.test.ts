@@ -20,15 +20,23 @@ function copied (t: { teardown: (fn: () => unknown) => void }): string {
 }
 
 function run (folder: string, ...args: string[]): { status: number | null, output: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 240_000, env: { PATH: process.env['PATH'] ?? '' } })
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: folder, encoding: 'utf8', timeout: 240_000, env: { PATH: process.env['PATH'] ?? '' }
+  })
   return { status, output: stdout + stderr }
 }
 
-t.test('a controller, an election under a moved clock, and a flaky network that finds a planted bug, under node:test', async t => {
-  const { status, output } = run(copied(t), '--test', '--test-reporter=tap', ...['site-controller', 'elector', 'tally'].map(name => `${name}.test.js`))
-  t.equal(status, 0, output)
-  t.match(output, new RegExp(`^# pass ${2 + 3 + 5}$`, 'm'))
-})
+t.test(
+  'a controller, an election under a moved clock, and a flaky network that finds a planted bug, under node:test',
+  async t => {
+    const { status, output } = run(
+      copied(t), '--test', '--test-reporter=tap',
+      ...['site-controller', 'elector', 'tally'].map(name => `${name}.test.js`)
+    )
+    t.equal(status, 0, output)
+    t.match(output, new RegExp(`^# pass ${2 + 3 + 5}$`, 'm'))
+  }
+)
 
 t.test('a controller under tap, with faults', async t => {
   const { status, output } = run(copied(t), 'site-controller.tap.js')
@@ -37,13 +45,17 @@ t.test('a controller under tap, with faults', async t => {
 })
 
 t.test('a controller under vitest', async t => {
-  // Vitest transforms what is not in a folder node_modules, which takes seconds for the whole package. Below this project it would find that by its
-  // own name first.
+  // Vitest transforms what is not in a folder node_modules, which takes seconds for the whole package. Below this
+  // project it would find that by its own name first.
   const parent = mkdtempSync(join(tmpdir(), 'orch-vitest-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
   const folder = join(parent, 'project')
   cpSync(EXAMPLES, folder, { recursive: true })
-  for (const part of ['package.json', 'dist/bundle']) cpSync(`${ROOT}${part}`, `${folder}/node_modules/orch-apiserver/${part}`, { recursive: true, filter: path => !path.endsWith('.map') })
+  for (const part of ['package.json', 'dist/bundle']) {
+    cpSync(`${ROOT}${part}`, `${folder}/node_modules/orch-apiserver/${part}`, {
+      recursive: true, filter: path => !path.endsWith('.map')
+    })
+  }
   for (const name of ['@kubernetes', 'vitest']) symlinkSync(`${PACKAGES}${name}`, `${folder}/node_modules/${name}`)
   symlinkSync(`${ROOT}node_modules`, `${parent}/node_modules`)
   const { status, output } = run(folder, `${PACKAGES}vitest/vitest.mjs`, 'run', '--reporter=tap-flat')

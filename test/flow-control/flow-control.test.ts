@@ -1,26 +1,56 @@
 import t from 'tap'
 import { setImmediate } from 'node:timers/promises'
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
-import { MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
+import {
+  MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS
+} from '../../flow-control/defaults.js'
 import { distinguisher, FlowControl } from '../../flow-control/flow-control.js'
 import { startInNextTurn } from '../../event-loop/batching.js'
 import { FakeClock } from '../storage/fake-clock.js'
 import { enter, type NotedTicket } from './tickets.js'
 
 const ALICE = { username: 'alice', uid: '', groups: ['system:authenticated'], extra: {} }
-const PODS = { path: '', isResourceRequest: true, verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'here', name: '' }
+const PODS = {
+  path: '',
+  isResourceRequest: true,
+  verb: 'list',
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'here',
+  name: ''
+}
 
 /** A turn that never ends, however slow the machine is. */
 const ENDLESS = { isOver: () => false, next: startInNextTurn }
 
 function build (seats = 600) {
   const limits = new Map<string, number>()
-  const control = new FlowControl({ clock: new FakeClock(), seats, waitLimit: 1000, turns: ENDLESS, limited: (level, limit) => { limits.set(level, limit) } })
+  const control = new FlowControl({
+    clock: new FakeClock(),
+    seats,
+    waitLimit: 1000,
+    turns: ENDLESS,
+    limited: (level, limit) => { limits.set(level, limit) }
+  })
   return { control, limits }
 }
 
 const level = (name: string, assuredConcurrencyShares: number, queues = 4): PriorityLevelConfiguration =>
-  ({ apiVersion: '', kind: '', metadata: { name, uid: `uid of ${name}` }, spec: { type: 'Limited', limited: { assuredConcurrencyShares, limitResponse: { type: 'Queue', queuing: { queues, handSize: 2, queueLengthLimit: 10 } } } }, status: {} })
+  ({
+    apiVersion: '',
+    kind: '',
+    metadata: { name, uid: `uid of ${name}` },
+    spec: {
+      type: 'Limited',
+      limited: {
+        assuredConcurrencyShares,
+        limitResponse: { type: 'Queue', queuing: { queues, handSize: 2, queueLengthLimit: 10 } }
+      }
+    },
+    status: {}
+  })
 const schema = (name: string, to: string, matchingPrecedence = 1000, by?: string): FlowSchema => ({
   apiVersion: '',
   kind: '',
@@ -29,7 +59,12 @@ const schema = (name: string, to: string, matchingPrecedence = 1000, by?: string
     priorityLevelConfiguration: { name: to },
     matchingPrecedence,
     ...(by === undefined ? {} : { distinguisherMethod: { type: by } }),
-    rules: [{ subjects: [{ kind: 'User', user: { name: 'alice' } }], resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] }] }]
+    rules: [
+      {
+        subjects: [{ kind: 'User', user: { name: 'alice' } }],
+        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] }]
+      }
+    ]
   },
   status: {}
 })
@@ -46,7 +81,15 @@ t.test('with nothing stored there is a flow for administrators and one for every
 t.test('each level has its share of the seats, rounded up', t => {
   const { control, limits } = build()
   control.configure([...MANDATORY_LEVELS, ...SUGGESTED_LEVELS], [...MANDATORY_SCHEMAS, ...SUGGESTED_SCHEMAS])
-  t.same(Object.fromEntries(limits), { 'catch-all': 13, system: 74, 'node-high': 98, 'leader-election': 25, 'workload-high': 98, 'workload-low': 245, 'global-default': 49 })
+  t.same(Object.fromEntries(limits), {
+    'catch-all': 13,
+    system: 74,
+    'node-high': 98,
+    'leader-election': 25,
+    'workload-high': 98,
+    'workload-low': 245,
+    'global-default': 49
+  })
   control.configure([level('tiny', 1), level('huge', 2_000_000_000)], [])
   t.equal(limits.get('tiny'), 1, 'each has a seat')
   t.equal(limits.get('system'), 0, 'a removed level has none')
@@ -104,7 +147,10 @@ t.test('unusable levels and schemas are ignored', t => {
     { ...level('exempt-too', 5), spec: { type: 'Exempt' } },
     { ...level('exempt', 5) },
     { ...level('limited', 5), spec: { type: 'Limited' } },
-    { ...level('mixed', 5), spec: { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Queue' } } } }
+    {
+      ...level('mixed', 5),
+      spec: { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Queue' } } }
+    }
   ]
   control.configure(broken, [{ ...schema('catch-all', 'no-shares'), metadata: { name: 'catch-all' } }])
   t.same(control.levels.map(({ name }) => name), ['catch-all', 'exempt'])
@@ -128,7 +174,13 @@ t.test('flows of a schema are distinguished by user, by namespace or not at all'
 t.test('ten thousand schemas and a thousand levels are configured in one go', t => {
   const { control } = build()
   const levels = Array.from({ length: 1000 }, (_, index) => level(`level-${index}`, 1 + index % 7))
-  control.configure(levels, Array.from({ length: 10_000 }, (_, index) => schema(`schema-${String(index).padStart(5, '0')}`, `level-${index % 1000}`, 5000)))
+  control.configure(
+    levels,
+    Array.from(
+      { length: 10_000 },
+      (_, index) => schema(`schema-${String(index).padStart(5, '0')}`, `level-${index % 1000}`, 5000)
+    )
+  )
   t.equal(control.flow(ALICE, PODS).name, 'schema-00000', 'of equal precedence the first by name')
   t.equal(control.levels.length, 1002)
   t.end()

@@ -6,15 +6,32 @@ import { startInNextTurn } from '../../event-loop/batching.js'
 import { FakeClock } from '../storage/fake-clock.js'
 import { enter } from './tickets.js'
 
-const level = (name: string, shares: number, lendablePercent: number, borrowingLimitPercent?: number): PriorityLevelConfiguration => ({
+const level = (
+  name: string, shares: number, lendablePercent: number, borrowingLimitPercent?: number
+): PriorityLevelConfiguration => ({
   apiVersion: '', kind: '', metadata: { name }, status: {},
-  spec: { type: 'Limited', limited: { assuredConcurrencyShares: shares, lendablePercent, borrowingLimitPercent, limitResponse: { type: 'Queue', queuing: { queues: 4, handSize: 2, queueLengthLimit: 1000 } } } }
+  spec: {
+    type: 'Limited',
+    limited: {
+      assuredConcurrencyShares: shares,
+      lendablePercent,
+      borrowingLimitPercent,
+      limitResponse: { type: 'Queue', queuing: { queues: 4, handSize: 2, queueLengthLimit: 1000 } }
+    }
+  }
 })
 
 function build (lending = true) {
   const clock = new FakeClock()
   const limits = new Map<string, number>()
-  const control = new FlowControl({ clock, seats: 100, waitLimit: 60_000, lending, turns: { isOver: () => false, next: startInNextTurn }, limited: (name, limit) => { limits.set(name, limit) } })
+  const control = new FlowControl({
+    clock,
+    seats: 100,
+    waitLimit: 60_000,
+    lending,
+    turns: { isOver: () => false, next: startInNextTurn },
+    limited: (name, limit) => { limits.set(name, limit) }
+  })
   t.teardown(() => { control.close() })
   return { clock, limits, control, set: (name: string) => control.levels.find(one => one.name === name)?.queues }
 }
@@ -55,7 +72,15 @@ t.test('no level borrows more than it may, nor where the release knows no lendin
 t.test('a level without a share runs one request at a time', t => {
   const { limits, control, set } = build()
   const zero = level('zero', 30, 0)
-  control.configure([{ ...zero, metadata: { name: 'zero', annotations: { 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares': '' } } }], [])
+  control.configure(
+    [
+      {
+        ...zero,
+        metadata: { name: 'zero', annotations: { 'flowcontrol.orch.io/v1beta3-preserve-zero-concurrency-shares': '' } }
+      }
+    ],
+    []
+  )
   t.equal(limits.get('zero'), 0)
   const queues = set('zero')
   if (queues === undefined) throw new Error('zero has queues')
@@ -66,7 +91,12 @@ t.test('a level without a share runs one request at a time', t => {
 t.test('an exempt level reserves seats, or lends them', t => {
   for (const [lendablePercent, rest] of [[0, 50], [100, 100]] as const) {
     const { clock, limits, control } = build()
-    control.configure([{ ...level('exempt', 1, 0), spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent } } }], [])
+    control.configure(
+      [
+        { ...level('exempt', 1, 0), spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent } } }
+      ],
+      []
+    )
     t.equal(limits.get('catch-all'), 50)
     clock.advance(10_000)
     t.equal(limits.get('catch-all'), rest)
@@ -98,7 +128,15 @@ t.test('demand rises at once and falls slowly', t => {
 
 t.test('an exempt level has back what it asks for of its own', t => {
   const { clock, limits, control } = build()
-  control.configure([{ ...level('exempt', 1, 0), spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent: 100 } } }], [])
+  control.configure(
+    [
+      {
+        ...level('exempt', 1, 0),
+        spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: 5, lendablePercent: 100 } }
+      }
+    ],
+    []
+  )
   const exempt = control.levels.find(({ name }) => name === 'exempt')
   if (exempt === undefined) throw new Error('there is an exempt level')
   control.exempt(exempt, 30)

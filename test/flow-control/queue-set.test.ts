@@ -60,7 +60,9 @@ t.test('a level without queues refuses requests that find no seat', t => {
 
 t.test('a full queue refuses, and other flows still have theirs', t => {
   const { set } = build({ handSize: 1, lengthLimit: 3 })
-  t.same(enter(set, 'elephant', 7).outcomes, ['executing', 'executing', 'waiting', 'waiting', 'waiting', 'queue-full', 'queue-full'])
+  t.same(enter(set, 'elephant', 7).outcomes, [
+    'executing', 'executing', 'waiting', 'waiting', 'waiting', 'queue-full', 'queue-full'
+  ])
   t.same(enter(set, 'mouse', 1).outcomes, ['waiting'])
   t.end()
 })
@@ -204,7 +206,9 @@ t.test('a request that ends while it is dispatched does not dispatch the next on
   set.configure({ ...SETTINGS, limit: 1, lengthLimit: 10_000 })
   for (const ticket of brief) set.enter(ticket)
   set.leave(holder)
-  t.equal(brief.filter(({ state }) => state === 'over').length, 20_000, 'all have run, and the stack has not overflowed')
+  t.equal(
+    brief.filter(({ state }) => state === 'over').length, 20_000, 'all have run, and the stack has not overflowed'
+  )
   t.end()
 })
 

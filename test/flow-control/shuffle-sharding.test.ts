@@ -13,13 +13,17 @@ t.test('a hand has distinct queues that are there, and is the same each time', t
 
 t.test('all queues are dealt about equally often', t => {
   const dealt = new Array<number>(32).fill(0)
-  for (let flow = 0; flow < 8000; flow++) for (const card of deal(hashOf('schema', String(flow)), 32, 4)) dealt[card] = (dealt[card] ?? 0) + 1
+  for (let flow = 0; flow < 8000; flow++) {
+    for (const card of deal(hashOf('schema', String(flow)), 32, 4)) dealt[card] = (dealt[card] ?? 0) + 1
+  }
   t.ok(Math.min(...dealt) > 850 && Math.max(...dealt) < 1150, dealt.join(' '))
   t.end()
 })
 
 t.test('hardly any two flows share all their queues', t => {
-  const hands = new Set(Array.from({ length: 1000 }, (_, flow) => [...deal(hashOf('schema', String(flow)), 128, 6)].sort((a, b) => a - b).join()))
+  const hands = new Set(Array.from(
+    { length: 1000 }, (_, flow) => [...deal(hashOf('schema', String(flow)), 128, 6)].sort((a, b) => a - b).join()
+  ))
   t.equal(hands.size, 1000)
   t.end()
 })

@@ -11,7 +11,9 @@ export class NotedTicket extends Ticket {
 }
 
 /** Enters that many requests of a flow, and records what becomes of each at once. */
-export function enter (set: QueueSet, flow: string, count: number, log: string[] = [], work: Work = ONE_SEAT): { tickets: NotedTicket[], outcomes: string[] } {
+export function enter (
+  set: QueueSet, flow: string, count: number, log: string[] = [], work: Work = ONE_SEAT
+): { tickets: NotedTicket[], outcomes: string[] } {
   const tickets = Array.from({ length: count }, () => new NotedTicket(flow, log, work))
   return { tickets, outcomes: tickets.map(ticket => set.enter(ticket)) }
 }

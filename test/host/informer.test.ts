@@ -25,7 +25,9 @@ t.test('it keeps what is selected, finds it by index, and tells what changes', a
     indexes: { team: ({ metadata }) => metadata.labels?.['team'] === undefined ? [] : [metadata.labels['team']] },
     handlers: {
       added: object => { told.push(`+${nameOf(object)}`) },
-      updated: (object, old) => { told.push(`${nameOf(object)} ${old.metadata.labels?.['tier']}>${object.metadata.labels?.['tier']}`) },
+      updated: (object, old) => {
+        told.push(`${nameOf(object)} ${old.metadata.labels?.['tier']}>${object.metadata.labels?.['tier']}`)
+      },
       deleted: object => { told.push(`-${nameOf(object)}`) }
     }
   })
@@ -49,7 +51,10 @@ t.test('it keeps what is selected, finds it by index, and tells what changes', a
   await maps.create(map('c', { tier: 'web', team: 'x' }))
   await until(() => informer.get('c', 'default') !== undefined)
   const held = informer.get('c', 'default')
-  t.throws(() => { if (held?.metadata.labels !== undefined) held.metadata.labels['tier'] = 'db' }, TypeError, 'what it keeps is frozen')
+  t.throws(
+    () => { if (held?.metadata.labels !== undefined) held.metadata.labels['tier'] = 'db' }, TypeError,
+    'what it keeps is frozen'
+  )
   informer.stop()
   await maps.create(map('d', { tier: 'web' }))
   await server.client.of(coreV1.ConfigMap).get('d', NAMESPACE)
@@ -60,7 +65,9 @@ t.test('a resync tells all objects as updated', async t => {
   await using server = await testServer({ now: new Date('2030-01-01') })
   await server.client.of(coreV1.ConfigMap).create(map('a'))
   let updated = 0
-  using informer = server.client.informer(coreV1.ConfigMap, { ...NAMESPACE, resync: 60_000, handlers: { updated: (object, old) => { if (object === old) updated++ } } })
+  using informer = server.client.informer(coreV1.ConfigMap, {
+    ...NAMESPACE, resync: 60_000, handlers: { updated: (object, old) => { if (object === old) updated++ } }
+  })
   await informer.start()
   await server.clock.move('1m')
   await until(() => updated === 1)
@@ -70,7 +77,11 @@ t.test('a resync tells all objects as updated', async t => {
 t.test('a handler and an index that fail stop nothing', async t => {
   await using server = await testServer()
   const maps = server.client.of(coreV1.ConfigMap)
-  using informer = server.client.informer(coreV1.ConfigMap, { ...NAMESPACE, indexes: { bad: () => { throw new Error('an index') } }, handlers: { added: () => { throw new Error('added') }, deleted: () => { throw new Error('deleted') } } })
+  using informer = server.client.informer(coreV1.ConfigMap, {
+    ...NAMESPACE,
+    indexes: { bad: () => { throw new Error('an index') } },
+    handlers: { added: () => { throw new Error('added') }, deleted: () => { throw new Error('deleted') } }
+  })
   await informer.start()
   await maps.create(map('a'))
   await until(() => informer.list().length === 1)
@@ -88,7 +99,11 @@ t.test('a handler that fails later is logged, and does not end the process', asy
   await fastify.register(orch)
   await fastify.ready()
   const { client } = fastify.orch
-  const handlers = { added: async () => { throw new Error('added late') }, updated: async () => { throw new Error('updated late') }, deleted: async () => { throw new Error('deleted late') } }
+  const handlers = {
+    added: async () => { throw new Error('added late') },
+    updated: async () => { throw new Error('updated late') },
+    deleted: async () => { throw new Error('deleted late') }
+  }
   using informer = client.informer(coreV1.ConfigMap, { fieldSelector: 'metadata.name=a', handlers: handlers as object })
   await informer.start()
   const maps = client.of(coreV1.ConfigMap)
@@ -119,7 +134,11 @@ t.test('a type that is defined, replaced, removed and defined again', async t =>
   const widgets = client.of(name)
   const told: string[] = []
   const nameIn = (object: unknown): string => (object as { metadata: { name: string } }).metadata.name
-  using informer = client.informer(name, { handlers: { added: object => { told.push(`+${nameIn(object)}`) }, deleted: object => { told.push(`-${nameIn(object)}`) } } })
+  using informer = client.informer(name, {
+    handlers: {
+      added: object => { told.push(`+${nameIn(object)}`) }, deleted: object => { told.push(`-${nameIn(object)}`) }
+    }
+  })
   await t.rejects(informer.start(), { name: 'StatusError', status: { code: 404 } }, 'it is not there yet')
   const define = async () => {
     await definitions.create(definition())
@@ -129,8 +148,13 @@ t.test('a type that is defined, replaced, removed and defined again', async t =>
   await informer.start()
   await widgets.create({ metadata: { name: 'w', ...NAMESPACE } })
   await until(() => told.length === 1)
-  await definitions.patch('widgets.example.com', [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: { type: 'string' } }], { type: 'json' })
-  await until(async () => (await widgets.create({ metadata: { name: 'x', ...NAMESPACE }, more: 'yes' }, { dryRun: true }))['more'] === 'yes')
+  await definitions.patch(
+    'widgets.example.com',
+    [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: { type: 'string' } }],
+    { type: 'json' }
+  )
+  await until(async () =>
+    (await widgets.create({ metadata: { name: 'x', ...NAMESPACE }, more: 'yes' }, { dryRun: true }))['more'] === 'yes')
   await widgets.create({ metadata: { name: 'x', ...NAMESPACE }, more: 'yes' })
   await until(() => told.length === 2)
   t.same(told.splice(0), ['+w', '+x'], 'nothing twice')
@@ -148,10 +172,16 @@ t.test('a type that is defined, replaced, removed and defined again', async t =>
 t.test('objects are made in turns of the event loop, in order', async t => {
   await using server = await testServer()
   const maps = server.client.of(coreV1.ConfigMap)
-  for (let at = 0; at < 1500; at++) await maps.create({ metadata: { name: `m${String(at).padStart(4, '0')}`, ...NAMESPACE }, data: { x: 'x'.repeat(4000) } })
+  for (let at = 0; at < 1500; at++) {
+    await maps.create({
+      metadata: { name: `m${String(at).padStart(4, '0')}`, ...NAMESPACE }, data: { x: 'x'.repeat(4000) }
+    })
+  }
   const told: string[] = []
   let turns = 0
-  using informer = server.client.informer(coreV1.ConfigMap, { ...NAMESPACE, handlers: { added: object => { told.push(nameOf(object)) } } })
+  using informer = server.client.informer(coreV1.ConfigMap, {
+    ...NAMESPACE, handlers: { added: object => { told.push(nameOf(object)) } }
+  })
   let counting = true
   const count = (): void => { if (counting) { turns++; setImmediate(count) } }
   count()

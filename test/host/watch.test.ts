@@ -31,7 +31,8 @@ async function hosted (t: Test, options: ServerOptions = {}): Promise<{ client: 
 
 const NAMESPACE = { namespace: 'default' }
 const map = (name: string, labels: Record<string, string> = {}) => ({ metadata: { name, ...NAMESPACE, labels } })
-const told = ({ type, object }: WatchEvent<coreV1.ConfigMap>): string => `${type} ${object.metadata.name ?? ''} ${object.data?.['n'] ?? ''}`.trim()
+const told = ({ type, object }: WatchEvent<coreV1.ConfigMap>): string =>
+  `${type} ${object.metadata.name ?? ''} ${object.data?.['n'] ?? ''}`.trim()
 
 /** The next events of a watch. */
 async function next (watch: AsyncIterator<WatchEvent<coreV1.ConfigMap>>, count: number): Promise<string[]> {
@@ -53,11 +54,16 @@ t.test('the present objects, then each change, as its selector sees them', async
   t.same(await next(watch, 1), ['ADDED a'])
   await maps.patch('b', { metadata: { labels: { tier: 'web' } } }, NAMESPACE)
   await maps.patch('b', { data: { n: '1' } }, NAMESPACE)
-  const { metadata: { resourceVersion = '' } } = await maps.patch('a', { metadata: { labels: { tier: 'db' } }, data: { n: 'not to be seen' } }, NAMESPACE)
+  const { metadata: { resourceVersion = '' } } = await maps.patch(
+    'a', { metadata: { labels: { tier: 'db' } }, data: { n: 'not to be seen' } }, NAMESPACE
+  )
   await maps.delete('b', NAMESPACE)
   t.same(await next(watch, 2), ['ADDED b', 'MODIFIED b 1'])
   const { value } = await watch.next()
-  t.match(value, { type: 'DELETED', object: { metadata: { name: 'a', resourceVersion } } }, 'an object that is selected no longer, as it last was')
+  t.match(
+    value, { type: 'DELETED', object: { metadata: { name: 'a', resourceVersion } } },
+    'an object that is selected no longer, as it last was'
+  )
   t.notOk((value as WatchEvent<coreV1.ConfigMap>).object.data)
   t.same(await next(watch, 1), ['DELETED b 1'])
   await watch.return?.()
@@ -100,24 +106,37 @@ async function breakable (): Promise<{ backend: Backend, breakAll: () => void }>
     open.push({ request, watch })
     return watch
   }
-  return { backend, breakAll: () => { for (const { request, watch } of open.splice(0)) { watch.cancel(); request.onEnd(new StorageError('Compacted', 'broken by the test')) } } }
+  return {
+    backend,
+    breakAll: () => {
+      for (const { request, watch } of open.splice(0)) {
+        watch.cancel()
+        request.onEnd(new StorageError('Compacted', 'broken by the test'))
+      }
+    }
+  }
 }
 
 for (const cached of [true, false]) {
-  t.test(`after the watch of the store broke, ${cached ? 'with' : 'without'} a cache, it goes on and tells nothing twice`, async t => {
-    const { backend, breakAll } = await breakable()
-    const { client } = await hosted(t, { storage: backend, watchCache: { sizes: { '/configmaps': cached ? 100 : 0 } } })
-    const maps = client.of(coreV1.ConfigMap)
-    for (const name of ['a', 'b']) await maps.create(map(name))
-    const watch = maps.watch(NAMESPACE)
-    t.same(await next(watch, 2), ['ADDED a', 'ADDED b'])
-    await maps.patch('a', { data: { n: '1' } }, NAMESPACE)
-    breakAll()
-    t.same(await next(watch, 1), ['MODIFIED a 1'])
-    await maps.patch('b', { data: { n: '2' } }, NAMESPACE)
-    t.same(await next(watch, 1), ['MODIFIED b 2'])
-    await watch.return?.()
-  })
+  t.test(
+    `after the watch of the store broke, ${cached ? 'with' : 'without'} a cache, it goes on and tells nothing twice`,
+    async t => {
+      const { backend, breakAll } = await breakable()
+      const { client } = await hosted(t, {
+        storage: backend, watchCache: { sizes: { '/configmaps': cached ? 100 : 0 } }
+      })
+      const maps = client.of(coreV1.ConfigMap)
+      for (const name of ['a', 'b']) await maps.create(map(name))
+      const watch = maps.watch(NAMESPACE)
+      t.same(await next(watch, 2), ['ADDED a', 'ADDED b'])
+      await maps.patch('a', { data: { n: '1' } }, NAMESPACE)
+      breakAll()
+      t.same(await next(watch, 1), ['MODIFIED a 1'])
+      await maps.patch('b', { data: { n: '2' } }, NAMESPACE)
+      t.same(await next(watch, 1), ['MODIFIED b 2'])
+      await watch.return?.()
+    }
+  )
 }
 
 t.test('a reader who comes too late is told the differences', async t => {
@@ -151,9 +170,16 @@ for (const emulatedVersion of ['1.24', '1.36'] as const) {
   t.test(`a watch of ${emulatedVersion} that cannot begin says why`, async t => {
     const { client } = await hosted(t, { emulatedVersion })
     const maps = client.of(coreV1.ConfigMap)
-    await t.rejects(maps.watch({ ...NAMESPACE, resourceVersion: '999999999' }).next(), { name: 'StatusError', status: { code: 504 } }, 'a version that there is not yet')
-    await t.rejects(maps.watch({ ...NAMESPACE, resourceVersion: 'none' }).next(), { name: 'StatusError', status: { code: 400 } })
-    await t.rejects(maps.watch({ ...NAMESPACE, fieldSelector: 'data.x=1' }).next(), { name: 'StatusError', status: { code: 400 } })
+    await t.rejects(
+      maps.watch({ ...NAMESPACE, resourceVersion: '999999999' }).next(), { name: 'StatusError', status: { code: 504 } },
+      'a version that there is not yet'
+    )
+    await t.rejects(maps.watch({ ...NAMESPACE, resourceVersion: 'none' }).next(), {
+      name: 'StatusError', status: { code: 400 }
+    })
+    await t.rejects(maps.watch({ ...NAMESPACE, fieldSelector: 'data.x=1' }).next(), {
+      name: 'StatusError', status: { code: 400 }
+    })
   })
 }
 
@@ -185,8 +211,12 @@ t.test('after its lifetime it goes on where it was', async t => {
 
 t.test('whose user may no longer watch, it ends when its lifetime does', async t => {
   let allowed = true
-  const authorizers: Authorizer[] = [{ name: 'host', authorize: ({ user }) => ({ decision: allowed || user.username !== 'ann' ? 'Allow' : 'Deny' }) }]
-  await using server = await testServer({ now: new Date('2030-01-01'), server: { authorization: { modes: [], authorizers } } })
+  const authorizers: Authorizer[] = [
+    { name: 'host', authorize: ({ user }) => ({ decision: allowed || user.username !== 'ann' ? 'Allow' : 'Deny' }) }
+  ]
+  await using server = await testServer({
+    now: new Date('2030-01-01'), server: { authorization: { modes: [], authorizers } }
+  })
   const watch = server.client.as({ username: 'ann' }).of(coreV1.ConfigMap).watch(NAMESPACE)
   await server.client.of(coreV1.ConfigMap).create(map('a'))
   t.same(await next(watch, 1), ['ADDED a'])
@@ -206,13 +236,28 @@ t.test('a type that is replaced is watched on; one that is removed is missing', 
   await widgets.create({ metadata: { name: 'w', ...NAMESPACE } })
   const watch = widgets.watch()
   t.match((await watch.next()).value, { type: 'ADDED', object: { metadata: { name: 'w' } } })
-  await definitions.patch('widgets.example.com', [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/more', value: { type: 'string', default: 'yes' } }], { type: 'json' })
+  await definitions.patch(
+    'widgets.example.com',
+    [
+      {
+        op: 'add',
+        path: '/spec/versions/0/schema/openAPIV3Schema/properties/more',
+        value: { type: 'string', default: 'yes' }
+      }
+    ],
+    { type: 'json' }
+  )
   const second = watch.next()
-  await until(async () => (await widgets.create({ metadata: { name: 'x', ...NAMESPACE } }, { dryRun: true }))['more'] === 'yes')
+  await until(async () =>
+    (await widgets.create({ metadata: { name: 'x', ...NAMESPACE } }, { dryRun: true }))['more'] === 'yes')
   await widgets.create({ metadata: { name: 'x', ...NAMESPACE } })
   t.match((await second).value, { type: 'ADDED', object: { metadata: { name: 'x' }, more: 'yes' } })
   const third = watch.next()
   await definitions.delete('widgets.example.com')
-  t.match([(await third).value, (await watch.next()).value].map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), ['DELETED w', 'DELETED x'])
+  t.match(
+    [(await third).value, (await watch.next()).value].map(({ type, object }) =>
+      `${type} ${object.metadata.name}`).sort(),
+    ['DELETED w', 'DELETED x']
+  )
   await t.rejects(watch.next(), { name: 'StatusError', status: { code: 404 } })
 })

@@ -1,4 +1,7 @@
-/** Logs, commands, ports and proxies by stock kubectl and the public client library, against a node agent with certificates of its own. */
+/**
+ * Logs, commands, ports and proxies by stock kubectl and the public client library, against a node agent with
+ * certificates of its own.
+ */
 import t from 'tap'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -29,7 +32,14 @@ for (const program of everyProgram()) {
 
     await t.test('reads a log', async t => {
       t.equal(await kubectl.ok('logs', 'web'), 'asked for /containerLogs/default/web/main')
-      t.equal(await kubectl.ok('logs', 'web', '--tail=5', '--timestamps', '--container=main', '--since=10s', '--limit-bytes=1000', '--previous'), 'asked for /containerLogs/default/web/main?limitBytes=1000&previous=true&sinceSeconds=10&tailLines=5&timestamps=true')
+      t.equal(
+        await kubectl.ok(
+          'logs', 'web', '--tail=5', '--timestamps', '--container=main', '--since=10s', '--limit-bytes=1000',
+          '--previous'
+        ),
+        'asked for /containerLogs/default/web/main?limitBytes=1000&previous=true&sinceSeconds=10&tailLines=5&' +
+        'timestamps=true'
+      )
       t.match(await kubectl.refused('logs', 'web', '--container=other'), /container other is not valid for pod web/)
       t.match(await kubectl.refused('logs', 'nobody'), /pods "nobody" not found/)
     })
@@ -70,7 +80,9 @@ for (const program of everyProgram()) {
 
 t.test('kubectl reaches a pod through the server', async t => {
   const folder = folderOf(t)
-  const pod = createServer((request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${request.method}${request.url}">`) })
+  const pod = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${request.method}${request.url}">`)
+  })
   pod.listen(0, '127.0.0.1')
   await once(pod, 'listening')
   t.teardown(() => {
@@ -78,13 +90,24 @@ t.test('kubectl reaches a pod through the server', async t => {
     pod.close()
   })
   const server = await flagged(t, folder, [`--token-auth-file=${folder}/tokens.csv`], { connections: { nearby: true } })
-  await server.post(PODS, { metadata: { name: 'web' }, spec: { containers: [{ name: 'main', image: 'i', ports: [{ containerPort: (pod.address() as AddressInfo).port }] }] } })
+  await server.post(PODS, {
+    metadata: { name: 'web' },
+    spec: {
+      containers: [{ name: 'main', image: 'i', ports: [{ containerPort: (pod.address() as AddressInfo).port }] }]
+    }
+  })
   await server.patch(`${PODS}/web/status`, { status: { podIP: '127.0.0.1' } })
   const kubeconfig = kubeconfigIn(folder, server.port)
   for (const program of everyProgram()) {
     const kubectl = new Kubectl(t, program, kubeconfig)
-    t.equal(await kubectl.ok('get', `--raw=${PODS}/web/proxy/page?a=b`), `<a href="${PODS}/web/proxy/GET/page?a=b">`, program.version)
-    t.equal(await kubectl.ok('create', `--raw=${PODS}/web/proxy/page`, `--filename=${kubectl.file('sent.json', '{}')}`), `<a href="${PODS}/web/proxy/POST/page">`)
+    t.equal(
+      await kubectl.ok('get', `--raw=${PODS}/web/proxy/page?a=b`), `<a href="${PODS}/web/proxy/GET/page?a=b">`,
+      program.version
+    )
+    t.equal(
+      await kubectl.ok('create', `--raw=${PODS}/web/proxy/page`, `--filename=${kubectl.file('sent.json', '{}')}`),
+      `<a href="${PODS}/web/proxy/POST/page">`
+    )
   }
 })
 
@@ -100,7 +123,9 @@ t.test('a command over WebSockets by the client library', async t => {
     out.setEncoding('utf8').on('data', (piece: string) => { text += piece })
     let socket: { close: () => void } | undefined
     const status = await new Promise<V1Status>((resolve, reject) => {
-      new Exec(config).exec('default', 'web', 'main', ['date', '-u'], out, null, null, false, resolve).then(made => { socket = made }, reject)
+      new Exec(config).exec('default', 'web', 'main', ['date', '-u'], out, null, null, false, resolve).then(
+        made => { socket = made }, reject
+      )
     })
     await until('the output', () => text.endsWith('\n'))
     t.equal(status.status, 'Success')

@@ -1,6 +1,12 @@
-/** Informers of the public client library follow custom objects while their definitions get a new version, which becomes the stored one. */
+/**
+ * Informers of the public client library follow custom objects while their definitions get a new version, which becomes
+ * the stored one.
+ */
 import t from 'tap'
-import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node'
+import {
+  CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject,
+  type ObjectCache
+} from '@kubernetes/client-node'
 import type { Json } from '../build.js'
 import { definitionOf, definitions, objects, pathOf } from './custom-plays.js'
 import { keepingAgent, ServerHere, until } from './server.js'
@@ -46,7 +52,9 @@ class Record {
 
   constructor (informer: Followed) {
     informer.on('add', object => { this.#note(object, 'add', this.versions.get(nameOf(object)) === undefined) })
-    informer.on('update', object => { this.#note(object, 'update', (this.versions.get(nameOf(object)) ?? Infinity) < versionOf(object)) })
+    informer.on('update', object => {
+      this.#note(object, 'update', (this.versions.get(nameOf(object)) ?? Infinity) < versionOf(object))
+    })
     informer.on('delete', object => {
       if (!this.versions.delete(nameOf(object))) this.wrong.push(`delete ${nameOf(object)}`)
     })
@@ -61,7 +69,9 @@ class Record {
 
 const nameOf = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
 const versionOf = ({ metadata }: KubernetesObject): number => Number(metadata?.resourceVersion)
-const sorted = (all: readonly KubernetesObject[]): Json[] => (structuredClone(all) as Json[]).map(({ apiVersion: _version, kind: _kind, ...object }) => object as Json).sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)
+const sorted = (all: readonly KubernetesObject[]): Json[] => (structuredClone(all) as Json[]).map(
+  ({ apiVersion: _version, kind: _kind, ...object }) => object as Json
+).sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)
 
 t.test('an informer has what a list has, each event once, whatever becomes of the definition', async t => {
   const server = await ServerHere.start(t)
@@ -75,8 +85,15 @@ t.test('an informer has what a list has, each event once, whatever becomes of th
     const { apiVersion, kind } = object as { apiVersion: string, kind: string }
     const path = pathOf(object)
     const [group = '', version = ''] = apiVersion.split('/')
-    const { spec: { names: { plural }, scope }, metadata: { name: definition } } = definitionOf(kind) as { spec: { names: { plural: string }, scope: string }, metadata: { name: string } }
-    const list = async (): Promise<KubernetesListObject<KubernetesObject>> => await (scope === 'Cluster' ? api.listClusterCustomObject({ group, version, plural }) : api.listNamespacedCustomObject({ group, version, plural, namespace: 'default' })) as KubernetesListObject<KubernetesObject>
+    const { spec: { names: { plural }, scope }, metadata: { name: definition } } = definitionOf(kind) as {
+      spec: { names: { plural: string }, scope: string }
+      metadata: { name: string }
+    }
+    const list = async (): Promise<KubernetesListObject<KubernetesObject>> => await (scope === 'Cluster'
+      ? api.listClusterCustomObject({ group, version, plural })
+      : api.listNamespacedCustomObject({
+          group, version, plural, namespace: 'default'
+        })) as KubernetesListObject<KubernetesObject>
     const informer = makeInformer(config, path, list)
     t.teardown(() => informer.stop())
     const record = new Record(informer)
@@ -98,15 +115,27 @@ t.test('an informer has what a list has, each event once, whatever becomes of th
     })
     await Promise.all([served, rounds()])
     const newPath = path.replace(`/${apiVersion}/`, `/${group}/${NEW}/`)
-    await until(`${kind} to be served in ${NEW}`, async () => (await server.ask(newPath, 'GET', undefined, agent)).code === 200)
+    await until(`${kind} to be served in ${NEW}`, async () =>
+      (await server.ask(newPath, 'GET', undefined, agent)).code === 200)
     await rounds()
 
     const last = await ask(server, path)
-    await until(() => `the informer of ${kind} to have all of ${last['items'].length}, it has ${JSON.stringify([...record.versions])}`, () => JSON.stringify(sorted(informer.list())) === JSON.stringify(sorted(last['items'] as Json[])))
+    await until(
+      () =>
+        `the informer of ${kind} to have all of ${last['items'].length}, it has ` +
+        `${JSON.stringify([...record.versions])}`,
+      () => JSON.stringify(sorted(informer.list())) === JSON.stringify(sorted(last['items'] as Json[]))
+    )
     t.equal(last['items'].length, 3 * ROUNDS / 2)
     t.strictSame(record.wrong, [], kind)
-    t.strictSame(Object.fromEntries(record.versions), Object.fromEntries((last['items'] as Json[]).map(one => [nameOf(one), versionOf(one)])), kind)
-    t.strictSame(sorted((await ask(server, newPath))['items'] as Json[]).map(nameOf), sorted(last['items'] as Json[]).map(nameOf), `${kind} in ${NEW}`)
+    t.strictSame(
+      Object.fromEntries(record.versions),
+      Object.fromEntries((last['items'] as Json[]).map(one => [nameOf(one), versionOf(one)])), kind
+    )
+    t.strictSame(
+      sorted((await ask(server, newPath))['items'] as Json[]).map(nameOf), sorted(last['items'] as Json[]).map(nameOf),
+      `${kind} in ${NEW}`
+    )
     await informer.stop()
   }))
 })

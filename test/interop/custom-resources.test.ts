@@ -11,7 +11,12 @@ const AT_ONCE = 4
 const found = programs()
 const escape = (text: string): string => text.replace(/[.[\]]/g, '\\$&')
 /** Lists are replaced. */
-const merged = (base: Json, over: Json): Json => ({ ...base, ...Object.fromEntries(Object.entries(over).map(([name, value]) => [name, isObject(value) && isObject(base[name]) ? merged(base[name], value) : value as unknown])) })
+const merged = (base: Json, over: Json): Json => ({
+  ...base,
+  ...Object.fromEntries(Object.entries(over).map(([name, value]) => [
+    name, isObject(value) && isObject(base[name]) ? merged(base[name], value) : value as unknown
+  ]))
+})
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lines = (out: string, ending: string): string[] => out.split('\n').filter(line => line.endsWith(ending))
 
@@ -20,7 +25,9 @@ async function report (server: ServerHere, object: Json, status: Json): Promise<
   const path = `${pathOf(object)}/one`
   const { versions } = definitionOf(object['kind'] as string)['spec']
   const place = versions[0].subresources?.status === undefined ? path : `${path}/status`
-  const { code, body } = await server.ask(place, 'PUT', { ...JSON.parse((await server.ask(path)).body) as Json, status })
+  const { code, body } = await server.ask(place, 'PUT', {
+    ...JSON.parse((await server.ask(path)).body) as Json, status
+  })
   if (code !== 200) throw new Error(body)
 }
 
@@ -32,32 +39,59 @@ async function play (t: Test, server: ServerHere, kubectl: Kubectl, object: Json
   const [group, version] = (object['apiVersion'] as string).split('/')
   const resource = [names.plural, version, group].join('.')
 
-  t.match(await kubectl.ok('explain', `${names.plural as string}.${field}`), new RegExp(`^(?:FIELD|RESOURCE): +${field.split('.').at(-1)} <${escape(type)}>`, 'm'))
+  t.match(
+    await kubectl.ok('explain', `${names.plural as string}.${field}`),
+    new RegExp(`^(?:FIELD|RESOURCE): +${field.split('.').at(-1)} <${escape(type)}>`, 'm')
+  )
   if (status !== undefined) await report(server, object, status)
   // By a list: for one named object kubectl does not print the change with which its watch begins.
-  const watching = kubectl.begin(t, 'get', resource, '--field-selector=metadata.name=one', '--watch', '--output-watch-events', '--output=wide')
+  const watching = kubectl.begin(
+    t, 'get', resource, '--field-selector=metadata.name=one', '--watch', '--output-watch-events', '--output=wide'
+  )
   await watching.shows(new RegExp(`^ADDED +one +${escape(row).replaceAll(' ', ' +')}$`, 'm'))
-  const editor = kubectl.file(`edit-${names.singular as string}`, `#!/bin/sh\nexec sed -i '/last-applied/,+1!s|${from}$|${to}|' "$1"\n`, 0o755)
-  t.match(await kubectl.run(['edit', resource, 'one'], { EDITOR: editor }), { code: 0, out: /one edited/ }, `${kind} is edited`)
+  const editor = kubectl.file(
+    `edit-${names.singular as string}`, `#!/bin/sh\nexec sed -i '/last-applied/,+1!s|${from}$|${to}|' "$1"\n`, 0o755
+  )
+  t.match(
+    await kubectl.run(['edit', resource, 'one'], { EDITOR: editor }), { code: 0, out: /one edited/ },
+    `${kind} is edited`
+  )
   await watching.shows(/^MODIFIED +one/m)
 
   const { apiVersion } = object
   const file = kubectl.file(`${kind}.json`, { ...object, spec: merged(object['spec'] as Json, spec) })
   const apply = ['apply', '--server-side', '--field-manager=other', '--validate=false', `--filename=${file}`]
   const refused = await kubectl.refused(...apply)
-  t.match(refused, new RegExp(`conflicts? with "kubectl-(?:client-side-apply|edit)"[^]*${escape(`${apiVersion as string}`)}[^]*${escape(conflicting)}$`, 'm'), kind)
+  t.match(
+    refused,
+    new RegExp(
+      `conflicts? with "kubectl-(?:client-side-apply|edit)"[^]*${escape(`${apiVersion as string}`)}[^]*` +
+      `${escape(conflicting)}$`,
+      'm'
+    ),
+    kind
+  )
   t.match(await kubectl.json(...apply, '--force-conflicts'), { spec }, `${kind} is applied`)
 
   if (scale !== undefined) {
     const [from, to, place] = scale
-    t.match(await kubectl.refused('scale', resource, 'one', `--replicas=${to}`, '--current-replicas=99'), new RegExp(`Expected replicas to be 99, was ${from}`))
+    t.match(
+      await kubectl.refused('scale', resource, 'one', `--replicas=${to}`, '--current-replicas=99'),
+      new RegExp(`Expected replicas to be 99, was ${from}`)
+    )
     t.match(await kubectl.ok('scale', resource, 'one', `--replicas=${to}`, `--current-replicas=${from}`), /one scaled/)
     t.equal(await kubectl.ok('get', resource, 'one', `--output=jsonpath={.${place}}`), String(to))
   }
 
   const deleting = kubectl.begin(t, 'delete', resource, 'one')
-  await until(`${kind} to be marked`, async () => (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].deletionTimestamp !== undefined)
-  t.match(await kubectl.ok('patch', resource, 'one', '--type=json', '--patch=[{"op":"remove","path":"/metadata/finalizers"}]'), /one patched/)
+  await until(`${kind} to be marked`, async () =>
+    (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].deletionTimestamp !== undefined)
+  t.match(
+    await kubectl.ok(
+      'patch', resource, 'one', '--type=json', '--patch=[{"op":"remove","path":"/metadata/finalizers"}]'
+    ),
+    /one patched/
+  )
   t.equal(await deleting.end(), 0, deleting.err)
   await watching.shows(/^DELETED +one/m)
   await watching.stop()
@@ -67,7 +101,8 @@ async function play (t: Test, server: ServerHere, kubectl: Kubectl, object: Json
 const partOf = <T>(all: readonly T[], turn: number): T[] => all.filter((_, at) => at % found.length === turn)
 const TEXTS = readFileSync(OBJECTS, 'utf8').split(/^---\n/m)
 
-t.test(`${definitions.length} definitions with kubectl ${found.map(({ version }) => version).join(' and ')}`, async t => {
+t.test(`${definitions.length} definitions with kubectl ` +
+  `${found.map(({ version }) => version).join(' and ')}`, async t => {
   const server = await ServerHere.start(t)
   const versions = async (): Promise<Json> => Object.fromEntries(await Promise.all(objects.map(async object => [
     object['kind'], (JSON.parse((await server.ask(`${pathOf(object)}/one`)).body) as Json)['metadata'].resourceVersion
@@ -80,7 +115,9 @@ t.test(`${definitions.length} definitions with kubectl ${found.map(({ version })
   }))
   const sum = (counts: readonly number[]): number => counts.reduce((one, other) => one + other)
   /** The number of lines with that ending that each program prints. */
-  const printed = async (ending: string, args: (user: typeof users[number]) => readonly string[]): Promise<number[]> => {
+  const printed = async (
+    ending: string, args: (user: typeof users[number]) => readonly string[]
+  ): Promise<number[]> => {
     const counts: number[] = []
     for (const user of users) counts.push(lines(await user.kubectl.ok(...args(user)), ending).length)
     return counts
@@ -105,7 +142,9 @@ t.test(`${definitions.length} definitions with kubectl ${found.map(({ version })
   for (const { kubectl, left } of users) {
     t.ok(left.some(({ kind }) => playOf(kind as string).scale !== undefined))
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      for (let object = left.shift(); object !== undefined; object = left.shift()) await play(t, server, kubectl, object)
+      for (let object = left.shift(); object !== undefined; object = left.shift()) {
+        await play(t, server, kubectl, object)
+      }
     }))
   }
 

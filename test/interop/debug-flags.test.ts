@@ -3,13 +3,15 @@ import t from 'tap'
 import { Kubectl, programs } from './kubectl.js'
 import { ServerHere, until } from './server.js'
 
-const lines = ({ log }: ServerHere, path: string): string[] => log.split('\n').filter(line => line.includes(` request method=GET url=${path} `))
+const lines = ({ log }: ServerHere, path: string): string[] =>
+  log.split('\n').filter(line => line.includes(` request method=GET url=${path} `))
 
 for (const program of programs()) {
   t.test(`kubectl ${program.version} makes the log say more, and less`, async t => {
     const server = await ServerHere.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
-    const set = async (v: string): Promise<string> => await kubectl.ok('replace', '--raw=/debug/flags/v', `--filename=${kubectl.file('v', v)}`)
+    const set = async (v: string): Promise<string> =>
+      await kubectl.ok('replace', '--raw=/debug/flags/v', `--filename=${kubectl.file('v', v)}`)
     t.match(await kubectl.ok('get', '--raw=/debug/flags'), /^v +verbosity of the log/m)
     await server.ask('/version?0')
     t.equal(await set('8\n'), 'successfully set klog.logging.verbosity to 8')
@@ -19,8 +21,12 @@ for (const program of programs()) {
     t.match(lines(server, '/version?8'), [/ status=200 .*requestHeaders=".*authorization: Bearer…/])
     await set('9')
     await server.ask('/api/v1/namespaces/default')
-    await until('a line with an object', () => /url=\/api\/v1\/namespaces\/default .*responseObject="\{/.test(server.log))
-    t.match(await kubectl.refused('replace', '--raw=/debug/flags/v', `--filename=${kubectl.file('v', 'much')}`), /must be a whole number from 0 to 10/)
+    await until('a line with an object', () =>
+      /url=\/api\/v1\/namespaces\/default .*responseObject="\{/.test(server.log))
+    t.match(
+      await kubectl.refused('replace', '--raw=/debug/flags/v', `--filename=${kubectl.file('v', 'much')}`),
+      /must be a whole number from 0 to 10/
+    )
     await set('0')
     await server.ask('/version?0')
     await server.ask('/version?0')

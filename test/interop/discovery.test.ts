@@ -6,30 +6,52 @@ import { findResource } from '../schemas/find-resource.js'
 import { Kubectl, programs } from './kubectl.js'
 import { ServerHere } from './server.js'
 
-interface FactResource { group: string, version: string, resource: string, kind: string, namespaced: boolean, shortNames: string[], verbs: string[], enabledByDefault: boolean }
-const { groups, resources } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../test/facts/resources.json'), 'utf8')) as {
+interface FactResource {
+  group: string
+  version: string
+  resource: string
+  kind: string
+  namespaced: boolean
+  shortNames: string[]
+  verbs: string[]
+  enabledByDefault: boolean
+}
+const { groups, resources } = JSON.parse(readFileSync(
+  resolve(import.meta.dirname, '../../../test/facts/resources.json'), 'utf8'
+)) as {
   groups: Array<{ group: string, preferredVersion: string, versions: string[] }>, resources: FactResource[]
 }
 
-/** kubectl lists a resource once, in the version that its group prefers among those that have it, sorted by group and name. */
+/**
+ * kubectl lists a resource once, in the version that its group prefers among those that have it, sorted by group and
+ * name.
+ */
 function table (): string[][] {
   const rows = groups.flatMap(({ group, versions }) => {
     const shown = new Map<string, FactResource>()
     for (const version of versions) {
       for (const one of resources) {
-        if (one.group === group && one.version === version && one.enabledByDefault && !shown.has(one.resource) && findResource(group, version, one.resource) !== undefined) shown.set(one.resource, one)
+        if (one.group === group && one.version === version && one.enabledByDefault && !shown.has(one.resource) &&
+          findResource(group, version, one.resource) !== undefined) {
+          shown.set(one.resource, one)
+        }
       }
     }
     return [...shown.values()]
   })
   const key = ({ group, resource }: FactResource): string => `${group}\0${resource}`
   return rows.sort((one, other) => key(one) < key(other) ? -1 : 1)
-    .map(({ resource, shortNames, group, version, namespaced, kind }) => [resource, shortNames.join(), group === '' ? version : `${group}/${version}`, String(namespaced), kind].filter(cell => cell !== ''))
+    .map(({ resource, shortNames, group, version, namespaced, kind }) => [
+      resource, shortNames.join(), group === '' ? version : `${group}/${version}`, String(namespaced), kind
+    ].filter(cell => cell !== ''))
 }
 
 /** All kinds, if requested: that takes a minute or two. */
 const ALL = process.env['ORCH_EXPLAIN_ALL'] === '1'
-const SAMPLE = new Set(['pods', 'services', 'nodes', 'configmaps', 'namespaces', 'deployments', 'cronjobs', 'horizontalpodautoscalers', 'ingresses', 'clusterrolebindings', 'flowschemas', 'events'])
+const SAMPLE = new Set([
+  'pods', 'services', 'nodes', 'configmaps', 'namespaces', 'deployments', 'cronjobs', 'horizontalpodautoscalers',
+  'ingresses', 'clusterrolebindings', 'flowschemas', 'events'
+])
 
 /** A deeply nested field of each kind. */
 const DEEP: ReadonlyArray<readonly [string, RegExp]> = [
@@ -55,7 +77,9 @@ t.test('one server for kubectl of both releases, which only read', async t => {
         const [apiVersion = '', , kind = ''] = cells.slice(-3)
         const explained = await kubectl.ok('explain', resource, `--api-version=${apiVersion}`, '--recursive')
         t.match(explained, new RegExp(`^KIND: +${kind}\n`, 'm'), kind)
-        for (const member of ['kind', 'apiVersion']) t.match(explained, new RegExp(`^ +${member}\\s+<string>$`, 'm'), `${kind}: ${member}`)
+        for (const member of ['kind', 'apiVersion']) {
+          t.match(explained, new RegExp(`^ +${member}\\s+<string>$`, 'm'), `${kind}: ${member}`)
+        }
       }
       for (const [path, pattern] of DEEP) t.match(await kubectl.ok('explain', path), pattern, path)
     })

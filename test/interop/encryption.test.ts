@@ -1,4 +1,7 @@
-/** An operator turns encryption on, rotates a key and turns it off, with a real launcher and kubectl, and looks into the files of the store. */
+/**
+ * An operator turns encryption on, rotates a key and turns it off, with a real launcher and kubectl, and looks into the
+ * files of the store.
+ */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,13 +21,25 @@ const TEXT = 'the text of a secret that no file has'
 const [OLD, NEW] = [key('old', 1), key('new', 2)]
 
 /** A configuration file that can be rewritten. */
-function configured (t: { teardown: (fn: () => unknown) => void }): { flag: string, write: (...providers: object[]) => void } {
+function configured (
+  t: { teardown: (fn: () => unknown) => void }
+): { flag: string, write: (...providers: object[]) => void } {
   const folder = mkdtempSync(join(tmpdir(), 'orch-configured-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const file = join(folder, 'encryption.yaml')
   return {
     flag: `--encryption-provider-config=${file}`,
-    write: (...providers) => { writeFileSync(file, JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers }] }), { mode: 0o600 }) }
+    write: (...providers) => {
+      writeFileSync(
+        file,
+        JSON.stringify({
+          apiVersion: 'apiserver.config.orch.io/v1',
+          kind: 'EncryptionConfiguration',
+          resources: [{ resources: ['secrets'], providers }]
+        }),
+        { mode: 0o600 }
+      )
+    }
   }
 }
 
@@ -47,7 +62,8 @@ t.test(`kubectl ${newer.version}: on, rotated by rewriting, and off`, async t =>
     const all = kubectl.file('secrets.json', await kubectl.ok('get', 'secrets', '--all-namespaces', '--output=json'))
     t.match(await kubectl.ok('replace', `--filename=${all}`), /^secret\/one replaced/m)
   }
-  const text = async (): Promise<string> => Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString()
+  const text = async (): Promise<string> =>
+    Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString()
   const restart = async (...providers: object[]): Promise<void> => {
     await server.stop()
     write(...providers)
@@ -59,7 +75,9 @@ t.test(`kubectl ${newer.version}: on, rotated by rewriting, and off`, async t =>
     const backend = await openBackend({ kind: 'embedded', directory: data })
     const { kv } = await backend.get('/registry/secrets/default/one')
     await backend.close()
-    t.match(spawnSync(process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }), { status: 0, stdout: /^clean: / })
+    t.match(spawnSync(
+      process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }
+    ), { status: 0, stdout: /^clean: / })
     await restart(...providers)
     return /^orch:enc:[a-z]+:v1:[a-z]+:/.exec(Buffer.from(kv?.value ?? '').toString('latin1'))?.[0] ?? 'plain'
   }
@@ -98,12 +116,20 @@ t.test('etcd, with servers of their own for Secrets and a key service', async t 
   await kubectl.ok('create', 'configmap', 'one', '--from-literal=text=plain')
   const backend = await openBackend({ kind: 'etcd', servers: [own.url] })
   t.teardown(() => backend.close())
-  t.match(Buffer.from((await backend.get('/registry/secrets/default/one')).kv?.value ?? '').toString('latin1'), /^orch:enc:kms:v1:local:/)
-  t.equal(Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString(), TEXT)
+  t.match(
+    Buffer.from((await backend.get('/registry/secrets/default/one')).kv?.value ?? '').toString('latin1'),
+    /^orch:enc:kms:v1:local:/
+  )
+  t.equal(
+    Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString(), TEXT
+  )
   t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^\[\+\]kms-provider-0 ok$/m)
 
   await service.stop()
-  t.match(await kubectl.refused('create', 'secret', 'generic', 'two', '--from-literal=text=x'), /Internal error occurred: the key service local failed/)
+  t.match(
+    await kubectl.refused('create', 'secret', 'generic', 'two', '--from-literal=text=x'),
+    /Internal error occurred: the key service local failed/
+  )
   t.match(await kubectl.ok('get', 'configmaps', 'one', '--output=name'), 'configmap/one')
   await service.start()
   await kubectl.ok('create', 'secret', 'generic', 'two', '--from-literal=text=x')
@@ -114,8 +140,15 @@ t.test('a start with a wrong configuration ends with one line without the secret
   write({ secretbox: { keys: [{ name: 'a', secret: OLD.secret.slice(0, -4) }] } })
   const folder = mkdtempSync(join(tmpdir(), 'orch-refused-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  const { status, stderr } = spawnSync(process.execPath, [CLI, flag, `--secure-port=${await freePort()}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}`], { encoding: 'utf8', timeout: 30_000 })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [CLI, flag, `--secure-port=${await freePort()}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}`],
+    { encoding: 'utf8', timeout: 30_000 }
+  )
   t.equal(status, 1)
-  t.match(stderr, /^orch-apiserver: --encryption-provider-config=.*: resources\[0\]\.providers\[0\]\.secretbox\.keys\[0\]\.secret: Invalid value: "REDACTED": [^\n]*\n$/)
+  t.match(
+    stderr,
+    /^orch-apiserver: --encryption-provider-config=.*: resources\[0\]\.providers\[0\]\.secretbox\.keys\[0\]\.secret: Invalid value: "REDACTED": [^\n]*\n$/
+  )
   t.notMatch(stderr, new RegExp(OLD.secret.slice(0, 12)))
 })

@@ -1,4 +1,6 @@
-/** Real helm: a chart with a definition of its own, a hook, a look-up and what most charts have, under both releases. */
+/**
+ * Real helm: a chart with a definition of its own, a hook, a look-up and what most charts have, under both releases.
+ */
 import t from 'tap'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +13,8 @@ const CHART = {
   'Chart.yaml': { apiVersion: 'v2', name: 'shop', version: '0.1.0', kubeVersion: '>=1.24.0-0' },
   'values.yaml': { replicas: 2, color: 'red' },
   'crds/carts.yaml': {
-    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'carts.shop.example.com' },
+    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition',
+    metadata: { name: 'carts.shop.example.com' },
     spec: {
       group: 'shop.example.com', scope: 'Namespaced', names: { plural: 'carts', singular: 'cart', kind: 'Cart' },
       versions: [{

@@ -58,8 +58,14 @@ export class Kubectl {
 
   run (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
     return new Promise(resolve => {
-      execFile(this.#program.path, args, { env: { ...this.#env, ...env }, timeout: TIMEOUT, maxBuffer: 64 << 20, cwd: this.#home }, (error, out, err) => {
-        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err: error?.killed === true ? `${err}\nkilled: it took too long` : err })
+      execFile(this.#program.path, args, {
+        env: { ...this.#env, ...env }, timeout: TIMEOUT, maxBuffer: 64 << 20, cwd: this.#home
+      }, (error, out, err) => {
+        resolve({
+          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
+          out,
+          err: error?.killed === true ? `${err}\nkilled: it took too long` : err
+        })
       })
     })
   }
@@ -67,13 +73,17 @@ export class Kubectl {
   /** Standard output, without its last line end. @throws Error when it fails */
   async ok (...args: string[]): Promise<string> {
     const { code, out, err } = await this.run(args)
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) failed with ${code}: ${out}${err}`)
+    if (code !== 0) {
+      throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) failed with ${code}: ${out}${err}`)
+    }
     return out.trimEnd()
   }
 
   /** What a call prints that reads this input. */
   async fed (input: string, ...args: string[]): Promise<string> {
-    const child = spawn(this.#program.path, args, { env: this.#env, cwd: this.#home, stdio: ['pipe', 'pipe', 'inherit'], timeout: TIMEOUT })
+    const child = spawn(this.#program.path, args, {
+      env: this.#env, cwd: this.#home, stdio: ['pipe', 'pipe', 'inherit'], timeout: TIMEOUT
+    })
     let out = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => { out += text })
     child.stdin.end(input)
@@ -89,13 +99,17 @@ export class Kubectl {
   /** Standard error of a call that must fail. @throws Error if it succeeds */
   async refused (...args: string[]): Promise<string> {
     const { code, out, err } = await this.run(args)
-    if (code === 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) was not refused: ${out}${err}`)
+    if (code === 0) {
+      throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) was not refused: ${out}${err}`)
+    }
     return err.trimEnd()
   }
 
   /** Starts a call that runs in the background. */
   begin (t: Test, ...args: string[]): Background {
-    const background = new Background(spawn(this.#program.path, args, { env: this.#env, cwd: this.#home, stdio: ['ignore', 'pipe', 'pipe'] }))
+    const background = new Background(spawn(this.#program.path, args, {
+      env: this.#env, cwd: this.#home, stdio: ['ignore', 'pipe', 'pipe']
+    }))
     t.teardown(() => background.stop())
     return background
   }
@@ -116,7 +130,10 @@ export class Background {
 
   /** Resolves when its output matches. */
   async shows (pattern: RegExp): Promise<void> {
-    await until(() => `kubectl to show ${pattern}, it showed ${JSON.stringify(this.out + this.err)}`, () => pattern.test(this.out), TIMEOUT)
+    await until(
+      () => `kubectl to show ${pattern}, it showed ${JSON.stringify(this.out + this.err)}`,
+      () => pattern.test(this.out), TIMEOUT
+    )
   }
 
   /** Its exit code, once it has ended by itself. */

@@ -1,8 +1,10 @@
 /**
- * The launcher as real clients meet it: behind TLS, anonymous requests refused, a kubeconfig for each kind of user. Removed
- * with its folder after the test.
+ * The launcher as real clients meet it: behind TLS, anonymous requests refused, a kubeconfig for each kind of user.
+ * Removed with its folder after the test.
  */
-import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe } from 'node:child_process'
+import {
+  type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe
+} from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
@@ -32,7 +34,9 @@ export function nodeFlags (): string[] {
 }
 
 /** Runs a program as outside of tests, without the test runner's hooks for Node processes. */
-export function launch (program: string, args: readonly string[], options: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe>): ChildProcessByStdio<null, null, Readable> {
+export function launch (
+  program: string, args: readonly string[], options: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe>
+): ChildProcessByStdio<null, null, Readable> {
   return spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], options)
 }
 
@@ -61,10 +65,17 @@ export function keepingAgent (t: Test): Agent {
 }
 
 /** One HTTPS request, on a new connection unless there is an agent; code 0 without a response. */
-export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string, accept?: string, agent?: Agent } = {}): Promise<Answer> {
+export function ask (
+  url: string,
+  options: { method?: string, body?: object, ca?: string, token?: string, accept?: string, agent?: Agent } = {}
+): Promise<Answer> {
   const { method = 'GET', body, ca, token, accept, agent = false } = options
   return new Promise(resolve => {
-    const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(accept === undefined ? {} : { accept }) }
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(accept === undefined ? {} : { accept })
+    }
     const connection = { agent, secureContext: contextFor(ca) }
     const asked = request(url, { method, headers, ...connection }, response => {
       let text = ''
@@ -111,7 +122,8 @@ abstract class Server {
     const file = (name: string): string => join(this.folder, name)
     await this.begin([`--secure-port=${this.port}`, '--bind-address=127.0.0.1', `--cert-dir=${this.folder}`,
       '--anonymous-auth=false', `--token-auth-file=${file('tokens.csv')}`, `--client-ca-file=${file('clients.crt')}`,
-      ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]), ...this.#flags
+      ...(this.#flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${file('data')}`]),
+      ...this.#flags
     ])
     await until('the server to be ready', async () => {
       this.check()
@@ -120,8 +132,8 @@ abstract class Server {
   }
 
   /**
-   * Sends a request as the user of the token. If the certificate cannot be read yet, returns no answer after a moment, because callers that poll
-   * must let timers run.
+   * Sends a request as the user of the token. If the certificate cannot be read yet, returns no answer after a moment,
+   * because callers that poll must let timers run.
    */
   async ask (path: string, method = 'GET', body?: object, agent?: Agent): Promise<Answer> {
     let ca: string
@@ -131,7 +143,9 @@ abstract class Server {
       await new Promise(resolve => { setTimeout(resolve, PAUSE) })
       return { code: 0, body: '' }
     }
-    return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }), ...(agent === undefined ? {} : { agent }) })
+    return await ask(`${this.url}${path}`, {
+      method, ca, token: TOKEN, ...(body === undefined ? {} : { body }), ...(agent === undefined ? {} : { agent })
+    })
   }
 
   /** Writes a kubeconfig for that user, which verifies the server by its own certificate. Returns its path. */
@@ -152,7 +166,9 @@ abstract class Server {
   tokenConfig (): string { return this.kubeconfig('ann', { token: TOKEN }) }
 
   certificateConfig (): string {
-    return this.kubeconfig('cora', { 'client-certificate': join(this.folder, 'cora.crt'), 'client-key': join(this.folder, 'cora.key') })
+    return this.kubeconfig('cora', {
+      'client-certificate': join(this.folder, 'cora.crt'), 'client-key': join(this.folder, 'cora.key')
+    })
   }
 }
 
@@ -185,8 +201,13 @@ export class RunningServer extends Server {
     this.#files = files
   }
 
-  /** Resolves when it is ready, or when the endpoint `well` succeeds. `flags` follow the common ones; `files` is its limit of open files. */
-  static async start (t: Test, flags: readonly string[] = [], well = '/readyz', files?: number): Promise<RunningServer> {
+  /**
+   * Resolves when it is ready, or when the endpoint `well` succeeds. `flags` follow the common ones; `files` is its
+   * limit of open files.
+   */
+  static async start (
+    t: Test, flags: readonly string[] = [], well = '/readyz', files?: number
+  ): Promise<RunningServer> {
     const server = new RunningServer(await placed(t, flags), files)
     t.teardown(async () => { await server.stop('SIGKILL') })
     await server.start(well)

@@ -1,6 +1,6 @@
 /**
- * The protocols of node agents on upgraded connections, as far as clients need them for commands and for a port that echoes: SPDY/3.1,
- * of which only stream frames are parsed, and WebSockets with channels.
+ * The protocols of node agents on upgraded connections, as far as clients need them for commands and for a port that
+ * echoes: SPDY/3.1, of which only stream frames are parsed, and WebSockets with channels.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -9,10 +9,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 interface WebSocket { send: (bytes: Buffer) => void, close: (code: number) => void }
-interface Handshakes { handleUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer, made: (socket: WebSocket) => void) => void }
+interface Handshakes {
+  handleUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer, made: (socket: WebSocket) => void) => void
+}
 /** The package has no types of its own. */
 const { WebSocketServer } = createRequire(import.meta.url)('ws') as {
-  WebSocketServer: new (options: { noServer: true, handleProtocols: (offered: Set<string>) => string | false }) => Handshakes
+  WebSocketServer: new (
+    options: { noServer: true, handleProtocols: (offered: Set<string>) => string | false }
+  ) => Handshakes
 }
 
 const [SYN_STREAM, SYN_REPLY, PING, WINDOW_UPDATE] = [1, 2, 6, 9]
@@ -70,7 +74,10 @@ export class Spdy {
     this.#packer.write(Buffer.alloc(4))
     this.#packer.flush(constants.Z_SYNC_FLUSH, () => {
       const packed = [] // arrives in pieces, from Node 26 on one per read
-      for (let piece = this.#packer.read() as Buffer | null; piece !== null; piece = this.#packer.read() as Buffer | null) packed.push(piece)
+      for (let piece =
+        this.#packer.read() as Buffer | null; piece !== null; piece = this.#packer.read() as Buffer | null) {
+        packed.push(piece)
+      }
       this.#control(SYN_REPLY, Buffer.concat([body.subarray(0, 4), ...packed]))
       said.opened(order, id)
     })
@@ -97,13 +104,18 @@ export class Spdy {
   }
 }
 
-const sockets = new WebSocketServer({ noServer: true, handleProtocols: offered => [...offered].find(one => /^v[45]\.channel\./.test(one)) ?? false })
+const sockets = new WebSocketServer({
+  noServer: true, handleProtocols: offered => [...offered].find(one => /^v[45]\.channel\./.test(one)) ?? false
+})
 
 /** The printed command with its arguments and input. */
-const printed = ({ url = '' }: IncomingMessage): string => `ran ${new URLSearchParams(url.split('?')[1]).getAll('command').join(' ')}\n`
+const printed = ({ url = '' }: IncomingMessage): string =>
+  `ran ${new URLSearchParams(url.split('?')[1]).getAll('command').join(' ')}\n`
 
 function overWebSocket (request: IncomingMessage, socket: WebSocket): void {
-  const say = (channel: number, text: string): void => { socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(text)])) }
+  const say = (channel: number, text: string): void => {
+    socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(text)]))
+  }
   say(1, printed(request))
   say(3, SUCCESS)
   socket.close(1000)
@@ -116,7 +128,10 @@ const RUN = new Set(['cat', 'sh', 'tar', 'test'])
 function streamsOf (query: URLSearchParams): string[] {
   const has = (name: string): boolean => query.get(name) === '1'
   const tty = has('tty')
-  return ['error', ...has('input') ? ['stdin'] : [], ...has('output') ? ['stdout'] : [], ...has('error') && !tty ? ['stderr'] : [], ...tty ? ['resize'] : []]
+  return [
+    'error', ...has('input') ? ['stdin'] : [], ...has('output') ? ['stdout'] : [],
+    ...has('error') && !tty ? ['stderr'] : [], ...tty ? ['resize'] : []
+  ]
 }
 
 /** Runs a command, or prints it. */
@@ -133,7 +148,13 @@ function command (request: IncomingMessage, spdy: Spdy): Said {
     say('stderr', '', true)
     say('error', code === 0
       ? SUCCESS
-      : JSON.stringify({ metadata: {}, status: 'Failure', reason: 'NonZeroExitCode', message: `command terminated with non-zero exit code: ${code}`, details: { causes: [{ reason: 'ExitCode', message: String(code) }] } }), true)
+      : JSON.stringify({
+          metadata: {},
+          status: 'Failure',
+          reason: 'NonZeroExitCode',
+          message: `command terminated with non-zero exit code: ${code}`,
+          details: { causes: [{ reason: 'ExitCode', message: String(code) }] }
+        }), true)
   }
   const [name = '', ...args] = query.getAll('command')
   let running: ChildProcessWithoutNullStreams | undefined
@@ -173,7 +194,10 @@ export function speak (request: IncomingMessage, socket: Socket, head: Buffer): 
     return
   }
   const version = String(headers['x-stream-protocol-version']).split(',')[0] ?? ''
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${version.trim()}\r\n\r\n`)
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ' +
+    `${version.trim()}\r\n\r\n`
+  )
   if (head.length > 0) socket.unshift(head)
   const spdy = new Spdy(socket)
   spdy.follow(isCommand

@@ -14,7 +14,9 @@ function flags (t: Test, { endpoint }: Receiver): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'orch-traces-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const path = join(folder, 'tracing.yaml')
-  writeFileSync(path, `apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\nendpoint: ${endpoint}\n`)
+  writeFileSync(
+    path, `apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\nendpoint: ${endpoint}\n`
+  )
   return [`--tracing-config-file=${path}`, '--feature-gates=APIServerTracing=true']
 }
 
@@ -38,13 +40,25 @@ async function ask (server: RunningServer, path: string, headers: Record<string,
 t.test('spans of the launcher reach a receiver', async t => {
   const received = await receiver(t)
   const server = await RunningServer.start(t, flags(t, received))
-  const own = () => received.spans.find(({ traceId, attributes }) => hex(traceId) === TRACE && attributes['http.target'] === '/version')
+  const own = () => received.spans.find(({ traceId, attributes }) =>
+    hex(traceId) === TRACE && attributes['http.target'] === '/version')
   await until('a span', async () => {
     t.equal(await ask(server, '/version', { traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, 'user-agent': 'me' }), 200)
-    for (let pause = 0; pause < 50 && own() === undefined; pause++) await new Promise(resolve => { setTimeout(resolve, 100) })
+    for (let pause = 0; pause < 50 && own() === undefined; pause++) {
+      await new Promise(resolve => { setTimeout(resolve, 100) })
+    }
     return own() !== undefined
   })
-  t.match(own(), { name: 'OrchAPI', attributes: { 'http.flavor': '2', 'http.scheme': 'https', 'http.host': /^127\.0\.0\.1:\d+$/, 'http.user_agent': 'me', 'net.peer.ip': '127.0.0.1' } })
+  t.match(own(), {
+    name: 'OrchAPI',
+    attributes: {
+      'http.flavor': '2',
+      'http.scheme': 'https',
+      'http.host': /^127\.0\.0\.1:\d+$/,
+      'http.user_agent': 'me',
+      'net.peer.ip': '127.0.0.1'
+    }
+  })
   t.match(received.calls[0], { ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export' })
   t.equal(await server.stop(), 0)
   t.notMatch(server.log, 'traces cannot be sent')
@@ -53,7 +67,9 @@ t.test('spans of the launcher reach a receiver', async t => {
 t.test('a receiver that never answers does not keep the launcher from ending', async t => {
   const received = await receiver(t, () => {})
   const server = await RunningServer.start(t, flags(t, received))
-  for (let count = 0; count < 5; count++) await ask(server, '/version', { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` })
+  for (let count = 0; count < 5; count++) {
+    await ask(server, '/version', { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` })
+  }
   t.equal(await server.stop(), 0)
   t.match(server.log, 'shutdown complete')
 })

@@ -4,7 +4,8 @@ import { discoveryFetch, documentFetch, type Exchange } from '../../plugins/aggr
 import { Refreshed, type RefreshedOptions } from '../../plugins/aggregation/refreshed.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
 
-t.test('discovery, for which clients wait, has five seconds and is an administrator\'s; other documents have the usual time', async t => {
+t.test('discovery, for which clients wait, has five seconds and is an administrator\'s; other documents have the ' +
+  'usual time', async t => {
   const deadlines: Array<number | undefined> = []
   const users: Array<string | undefined> = []
   const exchange: Exchange = async (_remote, { deadline, headers }) => {
@@ -16,16 +17,22 @@ t.test('discovery, for which clients wait, has five seconds and is an administra
   await discoveryFetch(exchange, OWN_NAMES)(remote, '/apis', '')
   await documentFetch(exchange, OWN_NAMES)(remote, '/openapi/v2', '')
   t.same(deadlines, [5000, undefined])
-  t.same(users, ['system:masters', 'system:authenticated'], 'whom a server lets discover what it serves while it cannot ask who may')
+  t.same(
+    users, ['system:masters', 'system:authenticated'],
+    'whom a server lets discover what it serves while it cannot ask who may'
+  )
 })
 
-t.test('a server is asked again after a minute, and sooner after a failure; clients wait where nobody has asked for long', async t => {
+t.test('a server is asked again after a minute, and sooner after a failure; clients wait where nobody has asked for ' +
+  'long', async t => {
   let now = 0
   let fails = false
   let asked = 0
   let answer = (): void => {}
   const refreshed = new Refreshed<{ said: number }>({
-    services: () => [{ name: 'v1.a', fingerprint: '1' }] as unknown as ReturnType<RefreshedOptions<unknown>['services']>, // all that is read
+    services: () => [
+      { name: 'v1.a', fingerprint: '1' }
+    ] as unknown as ReturnType<RefreshedOptions<unknown>['services']>, // all that is read
     initial: () => ({ said: 0 }),
     update: async (_service, value) => {
       asked++

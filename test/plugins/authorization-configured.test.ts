@@ -31,29 +31,55 @@ const webhook = (name: string, kubeConfigFile: string, more: Json = {}): Json =>
   }
 })
 
-interface Serving extends Flagged { readonly folder: string, readonly as: (path: string, user?: string) => Promise<number>, readonly rewrite: (authorizers: readonly Json[]) => void }
+interface Serving extends Flagged {
+  readonly folder: string
+  readonly as: (path: string, user?: string) => Promise<number>
+  readonly rewrite: (authorizers: readonly Json[]) => void
+}
 
-async function serve (t: Test, authorizers: (folder: string) => readonly Json[], ports: Record<string, number> = {}, more: readonly string[] = []): Promise<Serving> {
+async function serve (
+  t: Test, authorizers: (folder: string) => readonly Json[], ports: Record<string, number> = {},
+  more: readonly string[] = []
+): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-authorization-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  for (const [name, content] of Object.entries({ ...SERVER_FILES, 'ca.crt': CA, tokens: 'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\nsystem-token,system:serviceaccount:kube-system:a,u3,system:serviceaccounts:kube-system\n' })) {
+  for (const [name, content] of Object.entries({
+    ...SERVER_FILES,
+    'ca.crt': CA,
+    tokens:
+      'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\nsystem-token,system:serviceaccount:kube-system:a,u3,' +
+      'system:serviceaccounts:kube-system\n'
+  })) {
     writeFileSync(join(folder, name), content, { mode: 0o600 })
   }
   for (const [name, port] of Object.entries(ports)) writeFileSync(join(folder, name), kubeconfig(port))
   const file = join(folder, 'authorization.yaml')
-  const rewrite = (given: readonly Json[]): void => { writeFileSync(file, JSON.stringify({ ...KIND, authorizers: given })) }
+  const rewrite = (given: readonly Json[]): void => {
+    writeFileSync(file, JSON.stringify({ ...KIND, authorizers: given }))
+  }
   rewrite(authorizers(folder))
   const flags = [`--authorization-config=${file}`, `--token-auth-file=${folder}/tokens`, ...more]
   const { options } = await configuration(parseArguments([`--data-dir=${folder}/data`, ...flags]))
   const server = await flagged(t, folder, flags, { authorization: options.authorization ?? {} })
-  return { ...server, folder, rewrite, as: async (path, user = 'ann') => (await server.get(path, { authorization: `Bearer ${user}-token` })).code }
+  return {
+    ...server,
+    folder,
+    rewrite,
+    as: async (path, user = 'ann') => (await server.get(path, { authorization: `Bearer ${user}-token` })).code
+  }
 }
 
 t.test('webhooks decide in their order, each where its conditions are true', async t => {
   const [one, other] = [await reviewer(t, NO_OPINION), await reviewer(t, YES)]
   const { as, get } = await serve(t, folder => [
-    webhook('one.example.com', `${folder}/one`, { matchConditions: [{ expression: "has(request.resourceAttributes) && request.resourceAttributes.resource == 'configmaps'" }] }),
-    webhook('other.example.com', `${folder}/other`, { matchConditions: [{ expression: "request.user == 'ann'" }, { expression: "'dev' in request.groups" }] }),
+    webhook('one.example.com', `${folder}/one`, {
+      matchConditions: [
+        { expression: "has(request.resourceAttributes) && request.resourceAttributes.resource == 'configmaps'" }
+      ]
+    }),
+    webhook('other.example.com', `${folder}/other`, {
+      matchConditions: [{ expression: "request.user == 'ann'" }, { expression: "'dev' in request.groups" }]
+    }),
     RBAC
   ], { one: one.port, other: other.port })
   t.equal(await as(MAPS), 200)
@@ -66,7 +92,10 @@ t.test('webhooks decide in their order, each where its conditions are true', asy
   t.equal(await as(MAPS, 'root'), 200, 'superusers are allowed before anybody is asked')
   t.equal((await get(MAPS)).code, 403)
   const metrics = (await get('/metrics', { authorization: 'Bearer root-token' })).body
-  t.match(metrics, /authorization_decisions_total{type="Webhook",name="one\.example\.com",decision="denied"} 2\n/, 'of ann and of nobody')
+  t.match(
+    metrics, /authorization_decisions_total{type="Webhook",name="one\.example\.com",decision="denied"} 2\n/,
+    'of ann and of nobody'
+  )
   t.match(metrics, /authorization_decisions_total{type="Webhook",name="other\.example\.com",decision="allowed"} 2\n/)
   t.match(metrics, /match_condition_exclusions_total{type="Webhook",name="one\.example\.com"} [1-9]/)
 })
@@ -74,7 +103,12 @@ t.test('webhooks decide in their order, each where its conditions are true', asy
 t.test('with --compat-names conditions are about the names that clients and webhooks know', async t => {
   const system = await reviewer(t, () => ({ allowed: false, denied: true }))
   const { as } = await serve(t, folder => [
-    webhook('system.example.com', `${folder}/system`, { matchConditions: [{ expression: "has(request.resourceAttributes) && request.resourceAttributes.namespace == 'kube-system'" }, { expression: "!('system:serviceaccounts:kube-system' in request.groups)" }] }),
+    webhook('system.example.com', `${folder}/system`, {
+      matchConditions: [
+        { expression: "has(request.resourceAttributes) && request.resourceAttributes.namespace == 'kube-system'" },
+        { expression: "!('system:serviceaccounts:kube-system' in request.groups)" }
+      ]
+    }),
     { type: 'AlwaysAllow', name: 'alwaysallow' }
   ], { system: system.port }, ['--compat-names'])
   t.equal(await as('/api/v1/namespaces/kube-system/configmaps'), 403)
@@ -88,18 +122,28 @@ t.test('what a webhook that fails means is its policy, and so it is for conditio
   for (const [failurePolicy, expected] of [['NoOpinion', 200], ['Deny', 500]] as const) {
     for (const more of [[], [{ expression: "request.resourceAttributes.name.split('-')[5] == 'a'" }]]) {
       const good = await reviewer(t, YES)
-      const { as } = await serve(t, folder => [webhook('broken', `${folder}/broken`, { failurePolicy, matchConditions: [OF_RESOURCES, ...more] }), webhook('good', `${folder}/good`)], { broken: broken.port, good: good.port })
+      const { as } = await serve(
+        t,
+        folder => [
+          webhook('broken', `${folder}/broken`, { failurePolicy, matchConditions: [OF_RESOURCES, ...more] }),
+          webhook('good', `${folder}/good`)
+        ],
+        { broken: broken.port, good: good.port }
+      )
       t.equal(await as(`${MAPS}?limit=1`), expected, `${failurePolicy} ${JSON.stringify(more)}`)
     }
   }
 })
 
 /** Reviews of resources; the tests ask for /readyz too. */
-const reviewed = ({ asked }: Reviewer): number => asked.filter(({ spec }) => (spec as Json)['resourceAttributes'] !== undefined).length
+const reviewed = ({ asked }: Reviewer): number =>
+  asked.filter(({ spec }) => (spec as Json)['resourceAttributes'] !== undefined).length
 
 t.test('answers are kept as the file says', async t => {
   const service = await reviewer(t, YES)
-  const { as } = await serve(t, folder => [webhook('one', `${folder}/one`, { cacheAuthorizedRequests: false })], { one: service.port })
+  const { as } = await serve(
+    t, folder => [webhook('one', `${folder}/one`, { cacheAuthorizedRequests: false })], { one: service.port }
+  )
   t.same([await as(MAPS), await as(MAPS)], [200, 200])
   t.equal(reviewed(service), 2)
   const kept = await reviewer(t, YES)
@@ -110,14 +154,21 @@ t.test('answers are kept as the file says', async t => {
 
 t.test('a new content replaces the authorizers, and one that is wrong changes nothing', async t => {
   const [one, other] = [await reviewer(t, NO_OPINION), await reviewer(t, YES)]
-  const { as, rewrite, get, log, folder } = await serve(t, folder => [webhook('one', `${folder}/one`), RBAC], { one: one.port, other: other.port })
+  const { as, rewrite, get, log, folder } = await serve(
+    t, folder => [webhook('one', `${folder}/one`), RBAC], { one: one.port, other: other.port }
+  )
   const counted = async (status: string): Promise<string | undefined> =>
-    new RegExp(`authorization_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"} (\\d+)`).exec((await get('/metrics', { authorization: 'Bearer root-token' })).body)?.[1]
+    new RegExp(
+      'authorization_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",' +
+      `status="${status}"} (\\d+)`
+    ).exec((await get('/metrics', { authorization: 'Bearer root-token' })).body)?.[1]
   t.equal(await as(MAPS), 403)
   rewrite([webhook('other', `${folder}/other`), RBAC])
   await until('the other webhook', async () => await counted('success') === '1')
   t.equal(await as(MAPS), 200)
-  for (const [index, wrong] of [[], [{ type: 'Node', name: 'node' }, RBAC], [webhook('none', `${folder}/none`)]].entries()) {
+  for (const [index, wrong] of [
+    [], [{ type: 'Node', name: 'node' }, RBAC], [webhook('none', `${folder}/none`)]
+  ].entries()) {
     rewrite(wrong)
     await until('the refusal', async () => await counted('failure') === String(index + 1))
     t.equal(await as(MAPS), 200, JSON.stringify(wrong))
@@ -153,10 +204,20 @@ t.test('what a file may not have', async t => {
     [[webhook('a', path, { connectionInfo: { type: 'InClusterConfig' } })], /connectionInfo\.type: /],
     [[webhook('a', 'webhook')], /kubeConfigFile: .*absolute/],
     [[webhook('a', `${folder}/none`)], /none/],
-    [[webhook('a', path, { matchConditions: [{ expression: 'request.nothing == 1' }] })], /matchConditions\[0\]\.expression: .*compilation failed/],
+    [
+      [webhook('a', path, { matchConditions: [{ expression: 'request.nothing == 1' }] })],
+      /matchConditions\[0\]\.expression: .*compilation failed/
+    ],
     [[webhook('a', path, { matchConditions: [{ expression: 'request.user' }] })], /must evaluate to bool/],
     [[webhook('a', path, { matchConditions: [{ expression: 'true' }, { expression: 'true' }] })], /[Dd]uplicate/],
-    [[webhook('a', path, { matchConditions: Array.from({ length: 65 }, (_, index) => ({ expression: `request.user == '${index}'` })) })], /may be 64/],
+    [
+      [
+        webhook('a', path, {
+          matchConditions: Array.from({ length: 65 }, (_, index) => ({ expression: `request.user == '${index}'` }))
+        })
+      ],
+      /may be 64/
+    ],
     [[{ type: 'ABAC', name: 'abac' }], /needs --authorization-policy-file/]
   ] as Array<[Json[], RegExp]>) {
     write(authorizers)
@@ -166,7 +227,12 @@ t.test('what a file may not have', async t => {
   await refused(['--authorization-mode=RBAC'], /excludes --authorization-mode/)
   await refused(['--authorization-webhook-version=v1'], /excludes --authorization-webhook-version/)
   for (const version of ['v1beta1', 'v1alpha1']) {
-    writeFileSync(file, JSON.stringify({ kind: 'AuthorizationConfiguration', apiVersion: `apiserver.config.k8s.io/${version}`, authorizers: [RBAC] }))
+    writeFileSync(
+      file,
+      JSON.stringify({
+        kind: 'AuthorizationConfiguration', apiVersion: `apiserver.config.k8s.io/${version}`, authorizers: [RBAC]
+      })
+    )
     await t.resolves(configuration(parseArguments([`--authorization-config=${file}`, '--compat-names=true'])), version)
   }
 })

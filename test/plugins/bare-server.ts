@@ -1,4 +1,7 @@
-/** A Fastify with nothing of ours but the context that plugins read: a hook in the place of `orch/request-info` takes the facts from the test. */
+/**
+ * A Fastify with nothing of ours but the context that plugins read: a hook in the place of `orch/request-info` takes
+ * the facts from the test.
+ */
 import type { FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
@@ -15,7 +18,8 @@ import { isStatusError } from '../../schemas/status.js'
 export const ALICE: UserInfo = { username: 'alice', uid: '42', groups: ['system:authenticated'], extra: {} }
 
 const NON_RESOURCE: RequestInfo = {
-  path: '', isResourceRequest: false, verb: '', group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
+  path: '', isResourceRequest: false, verb: '', group: '', version: '', resource: '', subresource: '', namespace: '',
+  name: ''
 }
 
 /** The info of a request for cluster roles. */
@@ -35,7 +39,10 @@ export interface BareOptions {
 
 export async function bareServer (options: BareOptions = {}): Promise<Whole> {
   const { log } = options
-  const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
+  // pino writes objects
+  const logger = log === undefined
+    ? false
+    : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } }
   const fastify = Fastify({ return503OnClosing: false, logger })
   const decorators: Partial<OrchDecorators> = {
     orchClock: systemClock,

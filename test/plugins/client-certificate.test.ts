@@ -47,17 +47,28 @@ const pair = authority('servers').issue({ commonName: 'server', names: ['localho
 interface Built { readonly port: number, readonly seen: UserInfo[] }
 
 /** A server that asks for certificates of these authorities. */
-async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {}, named: ServerOptions['authentication'] = { clientAuthorities: bundle }, more: ServerOptions = {}): Promise<Built> {
+async function serve (
+  t: Test, bundle = ca.certificate, options: ServerOptions['authentication'] = {},
+  named: ServerOptions['authentication'] = { clientAuthorities: bundle }, more: ServerOptions = {}
+): Promise<Built> {
   const seen: UserInfo[] = []
   const spy: Authorizer = { name: 'spy', authorize: ({ user }) => { seen.push(user); return { decision: 'Allow' } } }
   let listener: Listener | undefined
   const app = Fastify({
     serverFactory: handler => {
-      listener = createListener(handler as Parameters<typeof createListener>[0], { tls: { cert: pair.certificate, key: pair.key, ca: bundle, requestCert: true, rejectUnauthorized: false }, maxStreams: 0, requestTimeout: 60_000 })
+      listener = createListener(handler as Parameters<typeof createListener>[0], {
+        tls: { cert: pair.certificate, key: pair.key, ca: bundle, requestCert: true, rejectUnauthorized: false },
+        maxStreams: 0,
+        requestTimeout: 60_000
+      })
       return listener.server as never // as the launcher does
     }
   })
-  await app.register(orch, { authentication: { anonymous: false, clientCertificates: true, ...named, ...options }, authorization: { authorizers: [spy] }, ...more })
+  await app.register(orch, {
+    authentication: { anonymous: false, clientCertificates: true, ...named, ...options },
+    authorization: { authorizers: [spy] },
+    ...more
+  })
   t.teardown(async () => {
     listener?.destroy()
     await app.close()
@@ -66,8 +77,20 @@ async function serve (t: Test, bundle = ca.certificate, options: ServerOptions['
   return { port: (app.server.address() as AddressInfo).port, seen }
 }
 
-async function get (port: number, client: Pair, agent: Agent | false = false, maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3'): Promise<{ code: number | undefined, reused: boolean }> {
-  const call = httpsRequest({ port, host: '127.0.0.1', path: BINDINGS, agent, rejectUnauthorized: false, cert: client.certificate, key: client.key, maxVersion, servername: 'localhost' })
+async function get (
+  port: number, client: Pair, agent: Agent | false = false, maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3'
+): Promise<{ code: number | undefined, reused: boolean }> {
+  const call = httpsRequest({
+    port,
+    host: '127.0.0.1',
+    path: BINDINGS,
+    agent,
+    rejectUnauthorized: false,
+    cert: client.certificate,
+    key: client.key,
+    maxVersion,
+    servername: 'localhost'
+  })
   call.end()
   const [response] = await once(call, 'response') as [IncomingMessage]
   const reused = (response.socket as TLSSocket).isSessionReused()
@@ -76,7 +99,8 @@ async function get (port: number, client: Pair, agent: Agent | false = false, ma
   return { code: response.statusCode, reused }
 }
 
-const issue = (more: Partial<CertificateRequest>): Pair => ca.issue({ commonName: 'ann', organizations: ['dev'], uses: ['client'], ...more })
+const issue = (more: Partial<CertificateRequest>): Pair =>
+  ca.issue({ commonName: 'ann', organizations: ['dev'], uses: ['client'], ...more })
 
 /** Moves the wall clock of this process, but not that of the TLS library. */
 function clock (t: TapTest): { jump: number } {
@@ -91,7 +115,9 @@ t.test('a certificate that expires while its connection is open is no longer acc
   const client = issue({})
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
-  const session: ClientHttp2Session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, cert: client.certificate, key: client.key })
+  const session: ClientHttp2Session = connectHttp2(`https://127.0.0.1:${port}`, {
+    rejectUnauthorized: false, cert: client.certificate, key: client.key
+  })
   t.teardown(() => session.destroy())
   const overHttp2 = async (): Promise<unknown> => {
     const stream = session.request({ ':path': BINDINGS })
@@ -107,21 +133,30 @@ t.test('a certificate that expires while its connection is open is no longer acc
   }
 })
 
-t.test('all requests of an HTTP/2 connection have one user, so that its certificate is verified once, with a body too', async t => {
-  const { port, seen } = await serve(t)
-  const client = issue({})
-  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, cert: client.certificate, key: client.key })
-  t.teardown(() => session.destroy())
-  for (const [method, body] of [['GET', ''], ['POST', '{"metadata":{"name":"a"},"roleRef":{}}'], ['POST', '{}'], ['GET', '']] as const) {
-    const stream = session.request({ ':path': BINDINGS, ':method': method, 'content-type': 'application/json' }, { endStream: body === '' })
-    if (body !== '') stream.end(body)
-    stream.resume()
-    await once(stream, 'close')
+t.test(
+  'all requests of an HTTP/2 connection have one user, so that its certificate is verified once, with a body too',
+  async t => {
+    const { port, seen } = await serve(t)
+    const client = issue({})
+    const session = connectHttp2(`https://127.0.0.1:${port}`, {
+      rejectUnauthorized: false, cert: client.certificate, key: client.key
+    })
+    t.teardown(() => session.destroy())
+    for (const [method, body] of [
+      ['GET', ''], ['POST', '{"metadata":{"name":"a"},"roleRef":{}}'], ['POST', '{}'], ['GET', '']
+    ] as const) {
+      const stream = session.request(
+        { ':path': BINDINGS, ':method': method, 'content-type': 'application/json' }, { endStream: body === '' }
+      )
+      if (body !== '') stream.end(body)
+      stream.resume()
+      await once(stream, 'close')
+    }
+    const ofClient = seen.filter(({ username }) => username === 'ann')
+    t.ok(ofClient.length >= 4)
+    t.equal(new Set(ofClient).size, 1)
   }
-  const ofClient = seen.filter(({ username }) => username === 'ann')
-  t.ok(ofClient.length >= 4)
-  t.equal(new Set(ofClient).size, 1)
-})
+)
 
 t.test('nor is one whose TLS session is resumed after its expiry', async t => {
   const { port } = await serve(t)
@@ -138,9 +173,21 @@ t.test('nor is one whose TLS session is resumed after its expiry', async t => {
 })
 
 t.test('nor is one whose authority has expired', async t => {
-  const short = certify({ commonName: 'short', uses: ['client'], authority: true, from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) })
+  const short = certify({
+    commonName: 'short',
+    uses: ['client'],
+    authority: true,
+    from: new Date(Date.now() - DAY),
+    until: new Date(Date.now() + DAY)
+  })
   const { port } = await serve(t, short.certificate)
-  const client = certify({ commonName: 'ann', uses: ['client'], from: new Date(Date.now() - DAY), until: new Date(Date.now() + 10 * DAY), issuer: { commonName: 'short', key: short.key } })
+  const client = certify({
+    commonName: 'ann',
+    uses: ['client'],
+    from: new Date(Date.now() - DAY),
+    until: new Date(Date.now() + 10 * DAY),
+    issuer: { commonName: 'short', key: short.key }
+  })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const time = clock(t)
@@ -156,14 +203,23 @@ t.test('the last common name of a subject is the user, all organizations are gro
     await get(port, issue(more))
     return seen[0]
   }
-  t.match(await user({ commonName: 'last', earlierNames: ['first', 'second'], organizations: ['b', 'a', 'b'] }), { username: 'last', groups: ['b', 'a', 'b', 'system:authenticated'] })
+  t.match(
+    await user({ commonName: 'last', earlierNames: ['first', 'second'], organizations: ['b', 'a', 'b'] }),
+    { username: 'last', groups: ['b', 'a', 'b', 'system:authenticated'] }
+  )
   t.equal((await user({ organizations: [] }))?.groups.length, 1)
-  t.equal((await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401, 'and an empty one authenticates nobody')
+  t.equal(
+    (await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401,
+    'and an empty one authenticates nobody'
+  )
 })
 
 t.test('a certificate is for clients, for any use or does not say; others are refused', async t => {
   const { port } = await serve(t)
-  for (const [uses, code] of [[['client'], 200], [['server', 'client'], 200], [['any'], 200], [['server', 'any'], 200], [[], 200], [['server'], 401]] as const) {
+  for (const [uses, code] of [
+    [['client'], 200], [['server', 'client'], 200], [['any'], 200], [['server', 'any'], 200], [[], 200],
+    [['server'], 401]
+  ] as const) {
     t.equal((await get(port, issue({ uses }))).code, code, uses.join(' '))
   }
 })
@@ -176,9 +232,12 @@ t.test('a certificate for any use must satisfy every other condition', async t =
   const orphan = authority('unknown').issue({ commonName: 'orphan', uses: ['client'], authority: true })
   const bundle = [ca, serversOnly, above, noAuthority, orphan].map(({ certificate }) => certificate).join('')
   const { port } = await serve(t, bundle)
-  const anyUse = (issuer: CertificateRequest['issuer'] & object, more: Partial<CertificateRequest> = {}): Pair => certify({ commonName: 'ann', uses: ['any'], ...validity, ...more, issuer })
+  const anyUse = (issuer: CertificateRequest['issuer'] & object, more: Partial<CertificateRequest> = {}): Pair =>
+    certify({ commonName: 'ann', uses: ['any'], ...validity, ...more, issuer })
   const stranger = authority('stranger')
-  const withChain = (leaf: Pair, ...others: Pair[]): Pair => ({ ...leaf, certificate: [leaf, ...others].map(({ certificate }) => certificate).join('') })
+  const withChain = (leaf: Pair, ...others: Pair[]): Pair => ({
+    ...leaf, certificate: [leaf, ...others].map(({ certificate }) => certificate).join('')
+  })
   const refused: Record<string, Pair> = {
     'signed by itself': certify({ commonName: 'ann', uses: ['any'], ...validity }),
     'of an authority nobody knows': stranger.issue({ commonName: 'ann', uses: ['any'] }),
@@ -191,7 +250,10 @@ t.test('a certificate for any use must satisfy every other condition', async t =
   }
   for (const [title, client] of Object.entries(refused)) t.equal((await get(port, client)).code, 401, title)
   t.equal((await get(port, issue({ uses: ['any'] }))).code, 200)
-  t.equal((await get(port, anyUse({ commonName: 'in between', key: above.key }))).code, 200, 'of an authority below a root, both in the file')
+  t.equal(
+    (await get(port, anyUse({ commonName: 'in between', key: above.key }))).code, 200,
+    'of an authority below a root, both in the file'
+  )
   const time = clock(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
@@ -200,13 +262,19 @@ t.test('a certificate for any use must satisfy every other condition', async t =
   time.jump = 2 * DAY
   t.equal((await get(port, client, agent)).code, 401, 'and no longer than it is valid')
   time.jump = 0
-  t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'from an intermediate whose root is missing: every certificate of the CA file is trusted')
+  t.equal(
+    (await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200,
+    'from an intermediate whose root is missing: every certificate of the CA file is trusted'
+  )
   const unnamed = await serve(t, ca.certificate, {}, {})
-  t.equal((await get(unnamed.port, client)).code, 401, 'without configured authorities the result of the TLS library decides')
+  t.equal(
+    (await get(unnamed.port, client)).code, 401, 'without configured authorities the result of the TLS library decides'
+  )
 })
 
 t.test('an issuer has the right name, signature and permission to sign', async t => {
-  const parsed = (...pairs: Pair[]): X509Certificate[] => pairs.map(({ certificate }) => new X509Certificate(certificate))
+  const parsed = (...pairs: Pair[]): X509Certificate[] =>
+    pairs.map(({ certificate }) => new X509Certificate(certificate))
   const [leaf] = parsed(issue({ uses: ['any'] })) as [X509Certificate]
   t.equal(issuers(leaf, parsed(ca))?.length, 1)
   t.equal(issuers(leaf, []), undefined)
@@ -214,41 +282,57 @@ t.test('an issuer has the right name, signature and permission to sign', async t
   t.equal(issuers(leaf, parsed(authority('clients'))), undefined, 'another key of that name')
   const validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
   const plain = certify({ commonName: 'plain', uses: ['client'], ...validity })
-  const [below] = parsed(certify({ commonName: 'ann', uses: ['any'], ...validity, issuer: { commonName: 'plain', key: plain.key } })) as [X509Certificate]
+  const [below] = parsed(certify({
+    commonName: 'ann', uses: ['any'], ...validity, issuer: { commonName: 'plain', key: plain.key }
+  })) as [X509Certificate]
   t.equal(issuers(below, parsed(plain)), undefined, 'one that is no authority')
-  const [renamed] = parsed(certify({ commonName: 'ann', uses: ['any'], ...validity, issuer: { commonName: 'another name', key: ca.key } })) as [X509Certificate]
+  const [renamed] = parsed(certify({
+    commonName: 'ann', uses: ['any'], ...validity, issuer: { commonName: 'another name', key: ca.key }
+  })) as [X509Certificate]
   t.equal(issuers(renamed, parsed(ca)), undefined, 'one of another name')
   t.ok(isUnderstood(leaf))
-  t.notOk(isUnderstood(parsed(issue({ critical: ['2.5.29.30'] }))[0] as X509Certificate), 'constraints of names, which are not looked at')
+  t.notOk(
+    isUnderstood(parsed(issue({ critical: ['2.5.29.30'] }))[0] as X509Certificate),
+    'constraints of names, which are not looked at'
+  )
 })
 
-t.test('from the releases on that know them, users have the UID of the subject, and the certificate by its hash', async t => {
-  const earlier = await serve(t, WITH_UID.certificate)
-  await get(earlier.port, WITH_UID)
-  t.match(earlier.seen[0], { username: 'ann', uid: '', extra: {} })
-  t.same(earlier.seen[0]?.extra, {})
-  const { fingerprint256 } = new X509Certificate(WITH_UID.certificate)
-  for (const compatNames of [false, true]) {
-    const later = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', compatNames })
-    await get(later.port, WITH_UID)
-    t.match(
-      later.seen[0],
-      {
-        username: 'ann', uid: 'u-7',
-        extra: {
-          'authentication.orch.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`]
+t.test(
+  'from the releases on that know them, users have the UID of the subject, and the certificate by its hash',
+  async t => {
+    const earlier = await serve(t, WITH_UID.certificate)
+    await get(earlier.port, WITH_UID)
+    t.match(earlier.seen[0], { username: 'ann', uid: '', extra: {} })
+    t.same(earlier.seen[0]?.extra, {})
+    const { fingerprint256 } = new X509Certificate(WITH_UID.certificate)
+    for (const compatNames of [false, true]) {
+      const later = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', compatNames })
+      await get(later.port, WITH_UID)
+      t.match(
+        later.seen[0],
+        {
+          username: 'ann', uid: 'u-7',
+          extra: {
+            'authentication.orch.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`]
+          }
         }
-      }
+      )
+    }
+    const off = await serve(
+      t, WITH_UID.certificate, {}, undefined,
+      { emulatedVersion: '1.36', featureGates: { AllowParsingUserUIDFromCertAuth: false } }
     )
+    await get(off.port, WITH_UID)
+    t.match(off.seen[0], { username: 'ann', uid: '' })
   }
-  const off = await serve(t, WITH_UID.certificate, {}, undefined, { emulatedVersion: '1.36', featureGates: { AllowParsingUserUIDFromCertAuth: false } })
-  await get(off.port, WITH_UID)
-  t.match(off.seen[0], { username: 'ann', uid: '' })
-})
+)
 
 t.test('a certificate with several UIDs, or an empty one, is refused', async t => {
-  const { authenticate } = clientCertificateAuthenticator({ histogram: () => ({ with: () => ({ observe: () => {} }) }) } as never, { enabled: () => true })
-  const ask = (uids: string[]) => authenticate({ headers: {}, certificate: { verified: true, commonName: 'ann', organizations: [], uids } })
+  const { authenticate } = clientCertificateAuthenticator(
+    { histogram: () => ({ with: () => ({ observe: () => {} }) }) } as never, { enabled: () => true }
+  )
+  const ask = (uids: string[]) =>
+    authenticate({ headers: {}, certificate: { verified: true, commonName: 'ann', organizations: [], uids } })
   t.match(ask(['u']), { uid: 'u' })
   t.match(ask([]), { uid: '' })
   t.throws(() => ask(['u', 'v']), /more than one UID/)

@@ -22,13 +22,22 @@ const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve)
 
 t.test('the namespaces of the cluster are a condition of readiness, made as soon as the store takes them', async t => {
   const backend = openMemory()
-  const resources = new ResourceRegistry({ backendOf: () => backend, prefix: '/registry', mediaType: 'application/json', windowSizeOf: () => 100, admission: new AdmissionChain([]), log: () => {} })
+  const resources = new ResourceRegistry({
+    backendOf: () => backend,
+    prefix: '/registry',
+    mediaType: 'application/json',
+    windowSizeOf: () => 100,
+    admission: new AdmissionChain([]),
+    log: () => {}
+  })
   const store = resources.add(namespaces.type)
   await resources.open()
   const { create } = backend
   backend.create = async () => { throw new StorageError('Unavailable', 'no store yet') }
   const hooks = new Map<string, PromiseLike<unknown>>()
-  const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, run: () => [], ready: async () => true }
+  const health: Health = {
+    add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, run: () => [], ready: async () => true
+  }
   const log: string[] = []
   const app = await bareServer({
     decorators: {
@@ -47,19 +56,29 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
     resources.close()
     await backend.close()
   })
-  for (const name of ['orch/health', 'orch/egress', 'orch/storage', 'orch/shutdown']) await app.register(fp(async () => {}, { name }))
+  for (const name of ['orch/health', 'orch/egress', 'orch/storage', 'orch/shutdown']) {
+    await app.register(fp(async () => {}, { name }))
+  }
   await app.register(metrics)
   await app.register(aggregation, {})
   await app.register(controllers)
   await app.ready()
-  t.same([...hooks.keys()], ['bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes', 'crd-informer-synced', 'apiservice-registration-controller'])
+  t.same(
+    [...hooks.keys()],
+    [
+      'bootstrap-system-namespaces', 'scheduling/bootstrap-system-priority-classes', 'crd-informer-synced',
+      'apiservice-registration-controller'
+    ]
+  )
   while (log.length === 0) await turn()
   t.same(log, ['the namespaces of the cluster could not be made, retrying'])
   backend.create = create
   const alive = setInterval(() => {}, 1000) // its waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   await hooks.get('bootstrap-system-namespaces')
-  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.keys.of('', name)) !== undefined, name)
+  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) {
+    t.ok(await current(store, store.keys.of('', name)) !== undefined, name)
+  }
 })
 
 t.test('work in progress is finished before the store is closed', async t => {

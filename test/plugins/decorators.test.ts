@@ -1,4 +1,7 @@
-/** What plugins decorate the server with, declare and use. A wrong order of `app.ts` fails by Fastify's own check of what is declared. */
+/**
+ * What plugins decorate the server with, declare and use. A wrong order of `app.ts` fails by Fastify's own check of
+ * what is declared.
+ */
 import t from 'tap'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,21 +11,30 @@ import orch from '../../app.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8')
-const below = (folder: string): string[] => readdirSync(resolve(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts')).map(file => `${folder}/${file}`)
+const below = (folder: string): string[] => readdirSync(resolve(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .map(file => `${folder}/${file}`)
 
 const [, members = ''] = /interface OrchDecorators \{(.*?)\n\}/s.exec(read('plugins/shared/server.ts')) ?? []
-const NAMES = [...members.matchAll(/^ {2}(orch\w+)(\??):/gm)].map(([, name = '', optional]) => ({ name, optional: optional === '?' }))
-const names = (text: string): string[] => NAMES.map(({ name }) => name).filter(name => new RegExp(`\\b${name}\\b`).test(text))
+const NAMES = [
+  ...members.matchAll(/^ {2}(orch\w+)(\??):/gm)
+].map(([, name = '', optional]) => ({ name, optional: optional === '?' }))
+const names = (text: string): string[] =>
+  NAMES.map(({ name }) => name).filter(name => new RegExp(`\\b${name}\\b`).test(text))
 const quoted = (text: string): string[] => [...text.matchAll(/'(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)
 
 /** A plugin: the names that its files use, provide, look up late, and declare. */
 function pluginOf (file: string) {
   const files = /^plugins\/[^/]+\.ts$/.test(file) ? [file] : below(dirname(file))
-  const text = files.map(read).join('\n').replace(/\/\*\*.*?\*\/|OrchDecorators\['\w+'\]|FastifyInstance\['\w+'\]/gs, '')
+  const text = files.map(read)
+    .join('\n')
+    .replace(/\/\*\*.*?\*\/|OrchDecorators\['\w+'\]|FastifyInstance\['\w+'\]/gs, '')
   const provided = [...text.matchAll(/decorate\('(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)
   const late = [...text.matchAll(/later\(fastify, '(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)
   const declared = quoted(/(?:decorators: \{\s*fastify:|const NEEDS =) \[(.*?)\]/s.exec(text)?.[1] ?? '')
-  const used = names(text.replace(/(?:decorate|later)\((?:fastify, )?'\w+'|decorators: \{.*?\}|Having<'.*?>|const NEEDS = \[.*?\]/gs, ''))
+  const used = names(text.replace(
+    /(?:decorate|later)\((?:fastify, )?'\w+'|decorators: \{.*?\}|Having<'.*?>|const NEEDS = \[.*?\]/gs, ''
+  ))
   return { file, provided, late, declared, used }
 }
 
@@ -33,7 +45,9 @@ t.test('each decorator is provided by one plugin, and each plugin declares what 
   t.ok(PLUGINS.length > 25)
   t.ok(NAMES.length > 15)
   const provided = PLUGINS.flatMap(plugin => plugin.provided)
-  t.same([...provided, 'orchClock', 'orchSettings'].sort(), NAMES.map(({ name }) => name).sort(), 'the last two by app.ts')
+  t.same(
+    [...provided, 'orchClock', 'orchSettings'].sort(), NAMES.map(({ name }) => name).sort(), 'the last two by app.ts'
+  )
   const optional = NAMES.filter(one => one.optional).map(({ name }) => name)
   for (const { file, provided, late, declared, used } of PLUGINS) {
     const needed = used.filter(name => !provided.includes(name) && !late.includes(name) && !optional.includes(name))
@@ -48,7 +62,10 @@ t.test('a plugin that precedes one that it needs fails the boot', async t => {
     if (declared.length === 0) continue
     const { default: plugin } = await import(`../../${file.replace(/ts$/, 'js')}`) as { default: FastifyPluginAsync }
     const app = Fastify()
-    await t.rejects(async () => await app.register(plugin, {}), { message: /^The (?:decorator|dependency) 'orch[^']*' (?:is )?.*'orch\// }, file)
+    await t.rejects(
+      async () => await app.register(plugin, {}),
+      { message: /^The (?:decorator|dependency) 'orch[^']*' (?:is )?.*'orch\// }, file
+    )
     await app.close()
   }
 })

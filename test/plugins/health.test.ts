@@ -7,7 +7,11 @@ import { bareServer, type Test } from './bare-server.js'
 
 async function build (test: Test, options: HealthOptions = {}, lines: string[] = []) {
   const fastify = await bareServer({
-    log: ({ level, msg, check, reason = '' }) => { if (check !== undefined) lines.push(`${Number(level) > 30 ? 'warn' : 'info'} ${String(msg)}: ${String(check)} ${String(reason)}`.trim()) }
+    log: ({ level, msg, check, reason = '' }) => {
+      if (check !== undefined) {
+        lines.push(`${Number(level) > 30 ? 'warn' : 'info'} ${String(msg)}: ${String(check)} ${String(reason)}`.trim())
+      }
+    }
   })
   const shutdown = { state: 'serving' as Shutdown['state'] }
   await fastify.register(fp(async instance => {
@@ -30,7 +34,10 @@ t.test('a healthy server says ok, and verbosely each check', async t => {
     t.equal(plain.headers['x-content-type-options'], 'nosniff')
   }
   t.equal((await fastify.inject('/healthz?verbose')).body, '[+]ping ok\n[+]log ok\n[+]etcd ok\nhealthz check passed\n')
-  t.equal((await fastify.inject('/readyz?verbose')).body, '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]shutdown ok\nhealthz check passed\n')
+  t.equal(
+    (await fastify.inject('/readyz?verbose')).body,
+    '[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]shutdown ok\nhealthz check passed\n'
+  )
 })
 
 t.test('a failing check fails its endpoints, withholds its reason and logs it', async t => {
@@ -38,7 +45,10 @@ t.test('a failing check fails its endpoints, withholds its reason and logs it', 
   health.add('etcd', () => { throw new Error('secret address refused') })
   const answer = await fastify.inject('/livez')
   t.equal(answer.statusCode, 500)
-  t.equal(answer.body, '[+]ping ok\n[-]etcd failed: reason withheld\n'.replace('[-]', '[+]log ok\n[-]') + 'livez check failed\n')
+  t.equal(
+    answer.body,
+    '[+]ping ok\n[-]etcd failed: reason withheld\n'.replace('[-]', '[+]log ok\n[-]') + 'livez check failed\n'
+  )
   t.notMatch(answer.body, /secret/)
   const alone = await fastify.inject('/readyz/etcd')
   t.equal(alone.statusCode, 500)
@@ -51,7 +61,11 @@ t.test('a check is left out by name, and an unknown name is pointed out', async 
   health.add('etcd', async () => { throw new Error('down') })
   const answer = await fastify.inject('/livez?verbose&exclude=nope&exclude=etcd&exclude=idle')
   t.equal(answer.statusCode, 200)
-  t.equal(answer.body, '[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for "idle","nope"\nhealthz check passed\n')
+  t.equal(
+    answer.body,
+    '[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be excluded: no matches for ' +
+    '"idle","nope"\nhealthz check passed\n'
+  )
 })
 
 t.test('a check answers at its own address, an unknown one and one of another endpoint do not', async t => {
@@ -94,7 +108,9 @@ t.test('a check is logged when it begins to fail and when it is well again, not 
   health.add('etcd', async () => { if (down) throw new Error('connection refused') })
   let finish = (): void => {}
   health.postStart('bootstrap', new Promise<void>(resolve => { finish = resolve }))
-  const probe = async (): Promise<void> => { for (const path of ['/healthz', '/livez', '/readyz', '/readyz/etcd']) await fastify.inject(path) }
+  const probe = async (): Promise<void> => {
+    for (const path of ['/healthz', '/livez', '/readyz', '/readyz/etcd']) await fastify.inject(path)
+  }
   await probe()
   t.strictSame(lines, ['warn a health check fails: poststarthook/bootstrap not finished'])
   finish()

@@ -34,7 +34,9 @@ t.test('a request ends when its client disconnects, in any way', async t => {
   const { port } = app.server.address() as AddressInfo
 
   await t.test('one that resets its stream without an error', async t => {
-    const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
+    const session = connect(`https://127.0.0.1:${port}`, {
+      rejectUnauthorized: false, settings: { initialWindowSize: 0 }
+    })
     t.teardown(() => { session.destroy() })
     const stream = session.request({ ':path': '/held' })
     stream.on('error', () => {})
@@ -87,7 +89,8 @@ t.test('a request whose client leaves while a hook of the host waits is not serv
   socket.write(get('/http1') + get('/http1/behind') + get('/http1/behind'))
   const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
   t.teardown(() => { session.destroy() })
-  const streams = ['GET', 'POST'].map(method => session.request({ ':path': '/http2', ':method': method }).on('error', () => {}))
+  const streams = ['GET', 'POST'].map(method =>
+    session.request({ ':path': '/http2', ':method': method }).on('error', () => {}))
   await until(t, 'all', () => waiting.length === 5)
   socket.destroy()
   for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)

@@ -84,17 +84,31 @@ t.test('watches are not counted', async t => {
 
 t.test('the kind of a request follows from its verb and its user', async t => {
   const info = (more: Partial<RequestInfo>): RequestInfo => ({
-    path: '/', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '', ...more
+    path: '/', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '',
+    namespace: '', name: '', ...more
   })
   for (const verb of ['get', 'list']) t.equal(kindOf(info({ verb }), ALICE), 'readOnly')
-  for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) t.equal(kindOf(info({ verb }), ALICE), 'mutating')
+  for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) {
+    t.equal(kindOf(info({ verb }), ALICE), 'mutating')
+  }
   t.equal(kindOf(info({ verb: 'watch' }), ALICE), undefined)
   for (const subresource of ['attach', 'exec', 'log', 'portforward', 'proxy']) {
-    t.equal(kindOf(info({ group: 'apps', subresource, verb: 'create' }), ALICE), 'mutating', 'a name makes nothing long')
-    t.equal(kindOf(info({ group: 'example.org', subresource, verb: 'create' }), ALICE), undefined, 'but an extension server may have a connection of that name')
-    t.equal(kindOf(info({ group: '', resource: 'pods', subresource, verb: 'create' }), ALICE), undefined, 'a connection to a pod lasts')
+    t.equal(
+      kindOf(info({ group: 'apps', subresource, verb: 'create' }), ALICE), 'mutating', 'a name makes nothing long'
+    )
+    t.equal(
+      kindOf(info({ group: 'example.org', subresource, verb: 'create' }), ALICE), undefined,
+      'but an extension server may have a connection of that name'
+    )
+    t.equal(
+      kindOf(info({ group: '', resource: 'pods', subresource, verb: 'create' }), ALICE), undefined,
+      'a connection to a pod lasts'
+    )
   }
-  t.equal(kindOf(info({ verb: 'delete' }), { ...ALICE, groups: ['system:masters'] }), undefined, 'administrators get in to mend it')
+  t.equal(
+    kindOf(info({ verb: 'delete' }), { ...ALICE, groups: ['system:masters'] }), undefined,
+    'administrators get in to mend it'
+  )
   t.equal(kindOf(info({ isResourceRequest: false, path: '/readyz' }), undefined), undefined, 'probes are answered')
   t.equal(kindOf(info({ isResourceRequest: false, path: '/readyzz' }), undefined), 'readOnly')
 })

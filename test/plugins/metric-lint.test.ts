@@ -13,25 +13,52 @@ import { promtoolProgram } from '../tools.js'
 const ca = authority('clients')
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-/** Findings of the tool about upstream's names, which we cannot change: counters without _total, and names that end like parts of a histogram, or like a unit. */
+/**
+ * Findings of the tool about upstream's names, which we cannot change: counters without _total, and names that end like
+ * parts of a histogram, or like a unit.
+ */
 const CONVENTION: ReadonlyArray<readonly [name: string, finding: string]> = [
   ['apiserver_admission_step_admission_duration_seconds_summary', 'metric name should not include type \'summary\''],
   ['apiserver_admission_webhook_fail_open_count', 'counter metrics should have "_total" suffix'],
-  ['apiserver_admission_webhook_fail_open_count', 'non-histogram and non-summary metrics should not have "_count" suffix'],
+  [
+    'apiserver_admission_webhook_fail_open_count',
+    'non-histogram and non-summary metrics should not have "_count" suffix'
+  ],
   ['apiserver_admission_webhook_rejection_count', 'counter metrics should have "_total" suffix'],
-  ['apiserver_admission_webhook_rejection_count', 'non-histogram and non-summary metrics should not have "_count" suffix'],
+  [
+    'apiserver_admission_webhook_rejection_count',
+    'non-histogram and non-summary metrics should not have "_count" suffix'
+  ],
   ['apiserver_flowcontrol_latest_s', 'metric names should not contain abbreviated units'],
   ['authenticated_user_requests', 'counter metrics should have "_total" suffix'],
   ['authentication_attempts', 'counter metrics should have "_total" suffix'],
-  ['authentication_token_cache_active_fetch_count', 'non-histogram and non-summary metrics should not have "_count" suffix']
+  [
+    'authentication_token_cache_active_fetch_count',
+    'non-histogram and non-summary metrics should not have "_count" suffix'
+  ]
 ]
 
-interface Asked { readonly method?: string, readonly body?: object, readonly certificate?: { readonly certificate: string, readonly key: string } }
+interface Asked {
+  readonly method?: string
+  readonly body?: object
+  readonly certificate?: { readonly certificate: string, readonly key: string }
+}
 
 function ask (port: number, path: string, { method = 'GET', body, certificate }: Asked = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const headers = { ...(certificate === undefined ? { authorization: `Bearer ${TOKEN}` } : {}), 'content-type': 'application/json' }
-    const call = request({ port, host: '127.0.0.1', path, method, headers, rejectUnauthorized: false, agent: false, ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }) }, response => {
+    const headers = {
+      ...(certificate === undefined ? { authorization: `Bearer ${TOKEN}` } : {}), 'content-type': 'application/json'
+    }
+    const call = request({
+      port,
+      host: '127.0.0.1',
+      path,
+      method,
+      headers,
+      rejectUnauthorized: false,
+      agent: false,
+      ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key })
+    }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => { text += part }).on('end', () => { resolve(text) })
     })
@@ -55,9 +82,14 @@ t.test('Prometheus finds nothing in a scrape but names that are the convention\'
   let scrape = await ask(server.port, '/metrics')
   while (!scrape.includes('etcd_db_total_size_in_bytes{')) scrape = await ask(server.port, '/metrics')
 
-  const { status, stdout, stderr } = spawnSync(promtoolProgram(), ['check', 'metrics'], { input: scrape, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(
+    promtoolProgram(), ['check', 'metrics'], { input: scrape, encoding: 'utf8' }
+  )
   const findings = `${stdout}${stderr}`.trim().split('\n').filter(line => line !== '')
-  t.same(findings.filter(line => !CONVENTION.some(([name, finding]) => line === `${name} ${finding}`)), [], `exit code ${status}`)
+  t.same(
+    findings.filter(line => !CONVENTION.some(([name, finding]) => line === `${name} ${finding}`)), [],
+    `exit code ${status}`
+  )
   t.match(scrape, /^etcd_db_total_size_in_bytes\{endpoint="http:\/\/127\.0\.0\.1:\d+"\} \d+$/m)
   t.match(scrape, /^apiserver_client_certificate_expiration_seconds_bucket\{le="\+Inf"\} 1$/m)
   t.match(scrape, /^apiserver_tls_handshake_errors_total \d+$/m)

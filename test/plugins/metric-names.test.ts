@@ -4,7 +4,12 @@ import { build, listen, Watch } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-interface Family { readonly type: string, readonly stability: string, readonly labels: ReadonlySet<string>, readonly series: string[] }
+interface Family {
+  readonly type: string
+  readonly stability: string
+  readonly labels: ReadonlySet<string>
+  readonly series: string[]
+}
 
 /** By name; labels without `le` and `quantile`. */
 function families (text: string): Map<string, Family> {
@@ -14,11 +19,17 @@ function families (text: string): Map<string, Family> {
   for (const line of text.split('\n')) {
     const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? []
     if (kind === 'HELP') helps.set(name, rest)
-    if (kind === 'TYPE') found.set(last = name, { type: rest, stability: /^\[(\w+)\] /.exec(helps.get(name) ?? '')?.[1] ?? '', labels: new Set(), series: [] })
+    if (kind === 'TYPE') {
+      found.set(last = name, {
+        type: rest, stability: /^\[(\w+)\] /.exec(helps.get(name) ?? '')?.[1] ?? '', labels: new Set(), series: []
+      })
+    }
     if (line === '' || line.startsWith('#')) continue
     const family = found.get(last)
     family?.series.push(line)
-    for (const [, label = ''] of line.matchAll(/[{,](\w+)="/g)) if (label !== 'le' && label !== 'quantile') (family?.labels as Set<string>).add(label)
+    for (const [, label = ''] of line.matchAll(/[{,](\w+)="/g)) {
+      if (label !== 'le' && label !== 'quantile') (family?.labels as Set<string>).add(label)
+    }
   }
   return found
 }
@@ -66,7 +77,10 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
   ['apiserver_flowcontrol_work_estimated_seats', 'histogram', FLOW],
   ['apiserver_init_events_total', 'counter', 'resource'],
   ['apiserver_longrunning_requests*', 'gauge', SUBJECT],
-  ['apiserver_request_duration_seconds*', 'histogram', 'component dry_run group resource scope subresource verb version'],
+  [
+    'apiserver_request_duration_seconds*', 'histogram',
+    'component dry_run group resource scope subresource verb version'
+  ],
   ['apiserver_request_filter_duration_seconds', 'histogram', 'filter'],
   ['apiserver_request_slo_duration_seconds', 'histogram', SUBJECT],
   ['apiserver_request_total*', 'counter', 'code component dry_run group resource scope subresource verb version'],
@@ -89,7 +103,10 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
   ['etcd_lease_object_counts', 'histogram', ''],
   ['etcd_request_duration_seconds', 'histogram', 'operation type'],
   ['orch_apiserver_pod_logs_pods_logs_backend_tls_failure_total', 'counter', ''],
-  ['orch_build_info', 'gauge', 'build_date compiler git_commit git_tree_state git_version go_version major minor platform'],
+  [
+    'orch_build_info', 'gauge',
+    'build_date compiler git_commit git_tree_state git_version go_version major minor platform'
+  ],
   ['watch_cache_capacity', 'gauge', 'resource'],
   ['workqueue_adds_total', 'counter', 'name'],
   ['workqueue_depth', 'gauge', 'name'],
@@ -101,7 +118,19 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
 ]
 
 t.test('names, labels, types and stability are those of the convention', async t => {
-  const server = await listen(t, { limits: { priorityAndFairness: true }, storage: { encryption: { resources: [{ resources: ['configmaps'], providers: [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }] }] } } })
+  const server = await listen(t, {
+    limits: { priorityAndFairness: true },
+    storage: {
+      encryption: {
+        resources: [
+          {
+            resources: ['configmaps'],
+            providers: [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }]
+          }
+        ]
+      }
+    }
+  })
   const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1`)
   await server.post(CONFIGS, { metadata: { name: 'one' } })
   await watch.take(1)
@@ -119,7 +148,10 @@ t.test('names, labels, types and stability are those of the convention', async t
       t.match(plain, /queue_length|no_accommodation|lease_object|client_certificate/, `${plain} is there`)
       continue
     }
-    t.same([family.type, family.stability, [...family.labels].sort().join(' ')], [type, name.endsWith('*') ? 'STABLE' : 'ALPHA', labels.split(' ').sort().join(' ')], plain)
+    t.same(
+      [family.type, family.stability, [...family.labels].sort().join(' ')],
+      [type, name.endsWith('*') ? 'STABLE' : 'ALPHA', labels.split(' ').sort().join(' ')], plain
+    )
   }
   const unnamed = [...found].filter(([name, { stability }]) => stability === '' && !/^(nodejs|process)_/.test(name))
   t.same(unnamed, [], 'each of the server itself says how stable it is')
@@ -172,7 +204,9 @@ t.test('without an audit log no level of it is counted', async t => {
 
 t.test('events of watches are counted and measured, those a watch begins with apart', async t => {
   const server = await listen(t, {})
-  for (let index = 0; index < 3; index++) await server.post(CONFIGS, { metadata: { name: `c${index}`, labels: { odd: String(index % 2) } } })
+  for (let index = 0; index < 3; index++) {
+    await server.post(CONFIGS, { metadata: { name: `c${index}`, labels: { odd: String(index % 2) } } })
+  }
   const all = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&labelSelector=odd`)
   const odd = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&labelSelector=odd%3D1`)
   await all.take(3)
@@ -185,7 +219,9 @@ t.test('events of watches are counted and measured, those a watch begins with ap
   t.match(text, /^apiserver_watch_events_total\{group="",version="v1",kind="ConfigMap"\} 7$/m)
   t.match(text, /^apiserver_watch_events_sizes_count\{group="",version="v1",kind="ConfigMap"\} 7$/m)
   t.match(text, /^apiserver_init_events_total\{resource="configmaps"\} 4$/m)
-  const bytes = [...all.events, ...odd.events].reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)) + 1, 0)
+  const bytes = [...all.events, ...odd.events].reduce(
+    (sum, event) => sum + Buffer.byteLength(JSON.stringify(event)) + 1, 0
+  )
   const measured = Number(/^apiserver_watch_events_sizes_sum\{.*kind="ConfigMap"\} (.*)$/m.exec(text)?.[1])
   t.ok(measured >= bytes && measured < bytes + 7 * 20, `${measured} of ${bytes}, with the framing of HTTP`)
 })
@@ -199,7 +235,10 @@ t.test('release 1.36 counts how long watches take to send the state that they be
   }
   const { body } = await server.get('/metrics')
   for (const scope of ['namespace', 'cluster']) {
-    t.match(body, `apiserver_watch_list_duration_seconds_count{group="",version="v1",resource="configmaps",scope="${scope}"} 1\n`)
+    t.match(
+      body,
+      `apiserver_watch_list_duration_seconds_count{group="",version="v1",resource="configmaps",scope="${scope}"} 1\n`
+    )
   }
 })
 
@@ -207,12 +246,30 @@ t.test('lists are counted by where they were answered, with what was looked at a
   const memory = await build(t, {})
   const store = await build(t, { watchCache: { sizes: { '/configmaps': 0 } } })
   for (const server of [memory, store]) {
-    for (let index = 0; index < 4; index++) await server.post('/api/v1/namespaces/orch-public/configmaps', { metadata: { name: `c${index}`, labels: { odd: String(index % 2) } } })
+    for (let index = 0; index < 4; index++) {
+      await server.post('/api/v1/namespaces/orch-public/configmaps', {
+        metadata: { name: `c${index}`, labels: { odd: String(index % 2) } }
+      })
+    }
   }
-  const before = async (server: typeof memory, metric: string): Promise<number> => Number(new RegExp(`^${metric}\\{.*configmaps".*\\} (.*)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? 0)
+  const before = async (server: typeof memory, metric: string): Promise<number> => Number(
+    new RegExp(`^${metric}\\{.*configmaps".*\\} (.*)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? 0
+  )
   for (const [server, names] of [
-    [memory, ['apiserver_cache_list_total', 'apiserver_cache_list_fetched_objects_total', 'apiserver_cache_list_returned_objects_total']],
-    [store, ['apiserver_storage_list_total', 'apiserver_storage_list_fetched_objects_total', 'apiserver_storage_list_returned_objects_total']]
+    [
+      memory,
+      [
+        'apiserver_cache_list_total', 'apiserver_cache_list_fetched_objects_total',
+        'apiserver_cache_list_returned_objects_total'
+      ]
+    ],
+    [
+      store,
+      [
+        'apiserver_storage_list_total', 'apiserver_storage_list_fetched_objects_total',
+        'apiserver_storage_list_returned_objects_total'
+      ]
+    ]
   ] as const) {
     const path = '/api/v1/namespaces/orch-public/configmaps?labelSelector=odd%3D1'
     const [lists, looked, answered] = await Promise.all(names.map(name => before(server, name)))
@@ -226,19 +283,32 @@ t.test('lists are counted by where they were answered, with what was looked at a
   }
 })
 
-t.test('each filter on the way of a request is timed, the one that refuses it only where that is authentication', async t => {
-  const server = await build(t, { limits: { priorityAndFairness: true }, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'root,root,1,system:masters\nsesame,ann,2\n' } })
-  const as = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
-  const filters = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization']
-  const counts = async (): Promise<number[]> => {
-    const { body } = await server.get('/metrics', as('root'))
-    return filters.map(filter => Number(new RegExp(`^apiserver_request_filter_duration_seconds_count\\{filter="${filter}"\\} (\\d+)$`, 'm').exec(body)?.[1]))
+t.test(
+  'each filter on the way of a request is timed, the one that refuses it only where that is authentication',
+  async t => {
+    const server = await build(t, {
+      limits: { priorityAndFairness: true },
+      authorization: { modes: ['RBAC'] },
+      authentication: { tokens: 'root,root,1,system:masters\nsesame,ann,2\n' }
+    })
+    const as = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
+    const filters = ['authentication', 'audit', 'impersonation', 'priorityandfairness', 'authorization']
+    const counts = async (): Promise<number[]> => {
+      const { body } = await server.get('/metrics', as('root'))
+      return filters.map(filter => Number(
+        new RegExp(
+        `^apiserver_request_filter_duration_seconds_count\\{filter="${filter}"\\} (\\d+)$`, 'm'
+        ).exec(body)?.[1]
+      ))
+    }
+    let before = await counts()
+    for (const [token, code, expected] of [
+      ['wrong', 401, [1, 0, 0, 0, 0]], ['sesame', 403, [1, 1, 1, 1, 0]], ['root', 200, [1, 1, 1, 1, 1]]
+    ] as const) {
+      t.equal((await server.get(CONFIGS, as(token))).code, code)
+      const now = await counts()
+      t.same(now.map((count, at) => count - (before[at] ?? 0) - 1), expected, `${code}, beside the scrape`)
+      before = now
+    }
   }
-  let before = await counts()
-  for (const [token, code, expected] of [['wrong', 401, [1, 0, 0, 0, 0]], ['sesame', 403, [1, 1, 1, 1, 0]], ['root', 200, [1, 1, 1, 1, 1]]] as const) {
-    t.equal((await server.get(CONFIGS, as(token))).code, code)
-    const now = await counts()
-    t.same(now.map((count, at) => count - (before[at] ?? 0) - 1), expected, `${code}, beside the scrape`)
-    before = now
-  }
-})
+)

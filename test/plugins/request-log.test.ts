@@ -9,10 +9,14 @@ import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-async function start (t: Test, verbosity: number | (() => number), more: ServerOptions = {}): Promise<{ server: Client, lines: () => string[] }> {
+async function start (
+  t: Test, verbosity: number | (() => number), more: ServerOptions = {}
+): Promise<{ server: Client, lines: () => string[] }> {
   const log: string[] = []
   const logger = createLog({ verbosity: 0, write: line => { log.push(line) } })
-  const app: FastifyInstance = Fastify({ childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true }) })
+  const app: FastifyInstance = Fastify({
+    childLoggerFactory: () => logger, logController: new LogController({ disableRequestLogging: true })
+  })
   t.teardown(() => app.close())
   await app.register(orch, { requestLog: { verbosity }, authentication: { tokens: 'sesame-token,ann,1\n' }, ...more })
   await app.ready()
@@ -25,7 +29,9 @@ async function start (t: Test, verbosity: number | (() => number), more: ServerO
 t.test('at 3 a line has the request and the status', async t => {
   const { server, lines } = await start(t, 3)
   await server.get(`${CONFIGS}/none?token=sesame`, { authorization: 'Bearer sesame-token' })
-  t.match(lines(), [/ request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1 auditId=[-\da-f]{36}\n$/])
+  t.match(lines(), [
+    / request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1 auditId=[-\da-f]{36}\n$/
+  ])
   t.equal(lines().length, 1)
 })
 
@@ -50,9 +56,16 @@ t.test('at 8 it has the headers, and no credential', async t => {
 
 t.test('it omits objects that are encrypted at rest', async t => {
   const providers = [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }]
-  const { server, lines } = await start(t, 10, { storage: { encryption: { resources: [{ resources: ['configmaps', 'leases.coordination.orch.io'], providers }] } } })
+  const { server, lines } = await start(t, 10, {
+    storage: { encryption: { resources: [{ resources: ['configmaps', 'leases.coordination.orch.io'], providers }] } }
+  })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'hidden' }, data: { text: 'sesame' } })).code, 201)
-  t.equal((await server.post('/apis/coordination.orch.io/v1/namespaces/default/leases', { metadata: { name: 'hidden' }, spec: { holderIdentity: 'sesame' } })).code, 201)
+  t.equal(
+    (await server.post('/apis/coordination.orch.io/v1/namespaces/default/leases', {
+      metadata: { name: 'hidden' }, spec: { holderIdentity: 'sesame' }
+    })).code,
+    201
+  )
   t.equal((await server.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'logged' } })).code, 201)
   t.notMatch(lines().join(''), /sesame/)
   t.match(lines().at(-1), /requestObject=/, 'and those of others')
@@ -64,7 +77,9 @@ t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secre
     await server.post(CONFIGS, { metadata: { name: 'shown' }, data: { text: 'x'.repeat(20_000) } })
     t.match(lines()[0], /requestObject="\{[^\n]*ConfigMap[^\n]*shown[^\n]*…" responseObject="\{[^\n]*resourceVersion/)
     t.ok((lines()[0]?.length ?? 0) < 2 * longest + 3000)
-    await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' }, stringData: { password: 'sesame' } })
+    await server.post('/api/v1/namespaces/default/secrets', {
+      metadata: { name: 'hidden' }, stringData: { password: 'sesame' }
+    })
     await server.get('/api/v1/namespaces/default/secrets/hidden')
     await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token: 'sesame' } })
     t.equal((await server.post('/api/v1/namespaces/default/serviceaccounts/default/token', {})).code, 201)

@@ -1,6 +1,7 @@
 /**
- * How paths are read, by the routes and without them. Each line of `test/data/paths.txt` is a URL and what a GET of it is about: verb, group,
- * version, resource, namespace, name, subresource; `path` if no resource. Then the same for HEAD and for other methods, where they differ.
+ * How paths are read, by the routes and without them. Each line of `test/data/paths.txt` is a URL and what a GET of it
+ * is about: verb, group, version, resource, namespace, name, subresource; `path` if no resource. Then the same for HEAD
+ * and for other methods, where they differ.
  */
 import { OWN_NAMES } from '../../schemas/naming.js'
 import t from 'tap'
@@ -18,10 +19,15 @@ import { systemClock } from '../../event-loop/clock.js'
 
 /** Longer than a parameter may be. */
 const LONG = 'l'.repeat(120)
-const TABLE = readFileSync(resolve(import.meta.dirname, '../../../test/data/paths.txt'), 'utf8').trimEnd().split('\n').map(line => line.replaceAll('LONG', LONG).split(' | '))
+const TABLE = readFileSync(resolve(import.meta.dirname, '../../../test/data/paths.txt'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map(line => line.replaceAll('LONG', LONG).split(' | '))
 
 /** A request that `*` stands for: the verb follows from the method. */
-const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', OPTIONS: 'options', TRACE: 'trace' }
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create', PUT: 'update', PATCH: 'patch', OPTIONS: 'options', TRACE: 'trace'
+}
 const METHODS = ['GET', 'HEAD', 'DELETE', ...Object.keys(VERBS)]
 
 function expected (method: string, [, get = '', head = '=', others = get]: readonly string[]): string {
@@ -35,7 +41,11 @@ function expected (method: string, [, get = '', head = '=', others = get]: reado
 
 const shown = (text: string): string => text === '' ? '-' : encodeURI(text)
 
-function summary ({ isResourceRequest, verb, group, version, resource, namespace, name, subresource, rest, deeper, selected }: RequestInfo): string {
+function summary (
+  {
+    isResourceRequest, verb, group, version, resource, namespace, name, subresource, rest, deeper, selected
+  }: RequestInfo
+): string {
   if (!isResourceRequest) return 'path'
   const words = [verb, ...[group, version, resource, namespace, name, subresource].map(shown)]
   if (rest !== undefined) words.push('below', shown(rest))
@@ -48,7 +58,8 @@ interface Read { readonly info: RequestInfo | undefined, readonly failure: numbe
 
 /** What a server's routes read, over a router of those options. */
 async function reader (routerOptions: object = {}) {
-  const app = Fastify({ routerOptions, rewriteUrl: ({ headers }) => String(headers['x-url']) }) // clients of HTTP would normalize it
+  // clients of HTTP would normalize it
+  const app = Fastify({ routerOptions, rewriteUrl: ({ headers }) => String(headers['x-url']) })
   t.teardown(() => app.close())
   app.decorate('orchClock', systemClock)
   await app.register(requestInfo)
@@ -60,7 +71,10 @@ async function reader (routerOptions: object = {}) {
   const note = async ({ orch }: FastifyRequest): Promise<void> => { read = { info: orch?.info, failure: undefined } }
   app.addHook('preHandler', note)
   apiRoutes(app, (_request, reply) => reply.send(''))
-  for (const url of ['/', '/version', '/metrics', '/api', '/apis', '/api/:version', '/apis/:group', '/apis/:group/:version', '/openapi/v3/*', '/healthz', '/healthz/*']) {
+  for (const url of [
+    '/', '/version', '/metrics', '/api', '/apis', '/api/:version', '/apis/:group', '/apis/:group/:version',
+    '/openapi/v3/*', '/healthz', '/healthz/*'
+  ]) {
     app.route({ method: 'GET', url, exposeHeadRoute: false, handler: async (_request, reply) => await reply.send('') })
   }
   app.setNotFoundHandler({ preHandler: note }, (_request, reply) => reply.send(''))
@@ -82,7 +96,11 @@ t.test('routes and paths without routes are read alike, and as ever', async t =>
     for (const method of METHODS) {
       const { info, failure } = await read(method, url)
       const isPath = info?.path === decodeURIComponent(path)
-      routed.push(failure !== undefined || info === undefined ? String(failure) : isPath ? summary(info) : `another path, ${info.path}`)
+      routed.push(
+        failure !== undefined || info === undefined
+          ? String(failure)
+          : isPath ? summary(info) : `another path, ${info.path}`
+      )
       try {
         parsed.push(summary(infoOfPath({ method, path, query: query.join('?'), naming: OWN_NAMES })))
       } catch (error) {
@@ -96,13 +114,19 @@ t.test('routes and paths without routes are read alike, and as ever', async t =>
 })
 
 t.test('a lenient router of a host changes what is served and what is authorized alike', async t => {
-  const read = await reader({ caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, useSemicolonDelimiter: true })
+  const read = await reader({
+    caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, useSemicolonDelimiter: true
+  })
   for (const [url, path, about] of [
-    ['/METRICS', '/metrics', 'path'], ['/metrics/', '/metrics', 'path'], ['//metrics', '/metrics', 'path'], ['/Healthz/etcd', '/healthz/etcd', 'path'],
+    ['/METRICS', '/metrics', 'path'], ['/metrics/', '/metrics', 'path'], ['//metrics', '/metrics', 'path'],
+    ['/Healthz/etcd', '/healthz/etcd', 'path'],
     ['/metrics;/version', '/metrics', 'path'], ['/healthz/a%2Fb', undefined, '400'], ['/APIS/g/V', '/apis/g/V', 'path'],
-    ['/API/v1/PODS', '/api/v1/PODS', 'list - v1 PODS - - -'], ['/api/v1/NAMESPACES/n/pods/p/', '/api/v1/namespaces/n/pods/p', 'get - v1 pods n p -'],
-    ['//api//v1//namespaces//n/status', '/api/v1/namespaces/n/status', 'get - v1 namespaces n n status'], ['/api/v1/Watch/pods', '/api/v1/watch/pods', 'watch - v1 pods - - -'],
-    ['/api/v1/namespaces/n;x/pods', '/api/v1/namespaces/n', 'get - v1 namespaces n n -'], ['/api/v1/nodes/x/proxy/', '/api/v1/nodes/x/proxy/', 'get - v1 nodes - x proxy below /'],
+    ['/API/v1/PODS', '/api/v1/PODS', 'list - v1 PODS - - -'],
+    ['/api/v1/NAMESPACES/n/pods/p/', '/api/v1/namespaces/n/pods/p', 'get - v1 pods n p -'],
+    ['//api//v1//namespaces//n/status', '/api/v1/namespaces/n/status', 'get - v1 namespaces n n status'],
+    ['/api/v1/Watch/pods', '/api/v1/watch/pods', 'watch - v1 pods - - -'],
+    ['/api/v1/namespaces/n;x/pods', '/api/v1/namespaces/n', 'get - v1 namespaces n n -'],
+    ['/api/v1/nodes/x/proxy/', '/api/v1/nodes/x/proxy/', 'get - v1 nodes - x proxy below /'],
     ['/api/v1/nodes/x/proxy/a/', '/api/v1/nodes/x/proxy/a/', 'get - v1 nodes - x proxy below /a/'],
     ['/api/v1/pods;watch=true', '/api/v1/pods', 'watch - v1 pods - - -']
   ] as const) {

@@ -12,24 +12,35 @@ import { serve } from '../secure-server.js'
 const TOKENS = 'abc,ann,u1\n'
 
 /** Responses of a whole server to these header lines over HTTP/1.1, and to these fields over HTTP/2. */
-async function servers (t: Parameters<typeof serve>[0] & Test): Promise<{ http1: (...lines: string[]) => Promise<number>, http2: (...fields: Array<[string, string]>) => Promise<string> }> {
+async function servers (
+  t: Parameters<typeof serve>[0] & Test
+): Promise<{
+  http1: (...lines: string[]) => Promise<number>
+  http2: (...fields: Array<[string, string]>) => Promise<string>
+}> {
   const plain = await listen(t, { authentication: { tokens: TOKENS } })
   const secure = await serve(t, { authentication: { tokens: TOKENS } })
   return {
     http1: async (...lines) => {
       const socket = connect({ port: plain.port, host: '127.0.0.1' })
       t.teardown(() => socket.destroy())
-      socket.write(`GET ${BINDINGS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.map(line => `${line}\r\n`).join('')}\r\n`)
+      socket.write(
+        `GET ${BINDINGS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.map(line => `${line}\r\n`).join('')}\r\n`
+      )
       let answer = ''
       for await (const piece of socket) answer += String(piece)
       return Number(answer.split(' ')[1])
     },
     http2: async (...fields) => {
-      const socket = connectTls({ port: secure.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+      const socket = connectTls({
+        port: secure.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2']
+      })
       socket.on('error', () => {})
       t.teardown(() => socket.destroy())
       await once(socket, 'secureConnect')
-      socket.write(Buffer.concat([PREFACE, getHttp2(1, BINDINGS, ...fields.map(([name, value]) => field(name, value)))]))
+      socket.write(Buffer.concat([
+        PREFACE, getHttp2(1, BINDINGS, ...fields.map(([name, value]) => field(name, value)))
+      ]))
       return await statusOf(socket)
     }
   }
@@ -60,18 +71,29 @@ async function statusOf (socket: AsyncIterable<unknown>): Promise<string> {
 t.test('a token beside another Authorization header is not overlooked', async t => {
   const { http1, http2 } = await servers(t)
   for (const [values, code] of [
-    [['Bearer nope'], 401], [['Basic eDp5'], 200], [['Basic eDp5', 'Bearer nope'], 401], [['Basic eDp5', 'Bearer abc'], 401], [['', 'bearer nope'], 401],
+    [['Bearer nope'], 401], [['Basic eDp5'], 200], [['Basic eDp5', 'Bearer nope'], 401],
+    [['Basic eDp5', 'Bearer abc'], 401], [['', 'bearer nope'], 401],
     [['Bearer abc', 'Bearer nope'], 200], [['Bearer abc'], 200], [[], 200], [['Basic eDp5', 'Negotiate x'], 200]
   ] as const) {
     const title = values.join(', ')
-    t.equal(await http1(...values.map((value, at) => `${at === 0 ? 'Authorization' : 'AUTHORIZATION'}: ${value}`)), code, title)
-    t.equal(await http2(...values.map((value): [string, string] => ['authorization', value])), code === 200 ? 'ClusterRoleBindingList' : '401', title)
+    t.equal(
+      await http1(...values.map((value, at) => `${at === 0 ? 'Authorization' : 'AUTHORIZATION'}: ${value}`)), code,
+      title
+    )
+    t.equal(
+      await http2(...values.map((value): [string, string] => ['authorization', value])),
+      code === 200 ? 'ClusterRoleBindingList' : '401', title
+    )
   }
 })
 
 t.test('nor is one among the subprotocols of a WebSocket', async t => {
   const { http1 } = await servers(t)
-  for (const value of ['base64url.bearer.authorization.orch.io.YWJj', 'v4.channel.orch.io, base64url.bearer.authorization.orch.io.YWJj']) t.equal(await http1(`Sec-WebSocket-Protocol: ${value}`), 401, value)
+  for (const value of [
+    'base64url.bearer.authorization.orch.io.YWJj', 'v4.channel.orch.io, base64url.bearer.authorization.orch.io.YWJj'
+  ]) {
+    t.equal(await http1(`Sec-WebSocket-Protocol: ${value}`), 401, value)
+  }
   t.equal(await http1('Sec-WebSocket-Protocol: v4.channel.orch.io'), 200)
 })
 
@@ -95,7 +117,9 @@ t.test('blanks around a token are no part of it', async t => {
 
 /** Whether this Node can be configured to keep headers with blanks around their value. */
 async function keepsBlanks (t: Test): Promise<boolean> {
-  const options: Http2Options & { strictFieldWhitespaceValidation: boolean } = { strictFieldWhitespaceValidation: false }
+  const options: Http2Options & { strictFieldWhitespaceValidation: boolean } = {
+    strictFieldWhitespaceValidation: false
+  }
   const server = createServer(options)
   const asked = once(server, 'stream') as Promise<[{ destroy: () => void }, Record<string, unknown>]>
   await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
@@ -119,5 +143,11 @@ t.test('HTTP/2 too, where Node can keep such header fields; those its library dr
   t.equal(await http2(['authorization', 'Bearer abc ']), 'ClusterRoleBindingList')
   t.equal(await http2(['authorization', 'Bearer n\x01pe']), 'ClusterRoleBindingList', 'left out by every version')
   t.equal(await http2(['Authorization', 'Bearer nope']), 'reset', 'a name that HTTP/2 does not have')
-  t.equal(await http2(...Array.from({ length: 250 }, (_, at): [string, string] => [`x-${at}`, 'y']), ['authorization', 'Bearer nope']), 'reset', 'more headers than are kept')
+  t.equal(
+    await http2(...Array.from({ length: 250 }, (_, at): [string, string] => [`x-${at}`, 'y']), [
+      'authorization', 'Bearer nope'
+    ]),
+    'reset',
+    'more headers than are kept'
+  )
 })

@@ -7,7 +7,8 @@ import orch from '../../app.js'
 import { binding, BINDINGS, build, client } from '../build.js'
 import { until } from '../interop/server.js'
 
-t.test('with a nearly full disk writes are refused, readiness fails with a log entry, and all else is served', async t => {
+t.test('with a nearly full disk writes are refused, readiness fails with a log entry, and all else is ' +
+  'served', async t => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
   t.teardown(() => { rmSync(directory, { recursive: true, force: true }) })
   const before = await build(t, { storage: { kind: 'embedded', directory } })
@@ -28,14 +29,22 @@ t.test('with a nearly full disk writes are refused, readiness fails with a log e
   t.match(await server.get('/readyz'), { code: 500, body: /\[-\]storage-space failed: reason withheld\n/ })
   // livez passes after the start: a restart would also stop what still works.
   await until('the server to be alive', async () => (await server.get('/livez')).code === 200)
-  t.match(lines.filter(line => line.includes('storage-space')), [/disk of the directory .* is nearly full: [\d.]+ MiB are free/])
-  for (const answer of [await server.post(BINDINGS, binding('three')), await server.put(`${BINDINGS}/one`, binding('one', { metadata: { labels: { a: 'b' } } }))]) {
+  t.match(lines.filter(line => line.includes('storage-space')), [
+    /disk of the directory .* is nearly full: [\d.]+ MiB are free/
+  ])
+  for (const answer of [
+    await server.post(BINDINGS, binding('three')),
+    await server.put(`${BINDINGS}/one`, binding('one', { metadata: { labels: { a: 'b' } } }))
+  ]) {
     t.match(answer, { code: 503, json: { kind: 'Status', reason: 'ServiceUnavailable', message: /nearly full/ } })
     t.equal(answer.headers['retry-after'], undefined)
   }
   t.equal((await server.delete(`${BINDINGS}/one`)).code, 200)
   t.match(await server.delete(`${BINDINGS}/held`), { code: 202 })
-  t.equal((await server.patch(`${BINDINGS}/held`, { metadata: { finalizers: null } })).code, 200, 'finalizers can still be removed')
+  t.equal(
+    (await server.patch(`${BINDINGS}/held`, { metadata: { finalizers: null } })).code, 200,
+    'finalizers can still be removed'
+  )
   t.match((await server.get(BINDINGS)).json, { items: [{ metadata: { name: 'two' } }] })
 })
 

@@ -9,9 +9,13 @@ import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import type { Json } from '../build.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 
-const yes: Reviewer['answer'] = ({ spec }) => spec.token === 'good' ? { authenticated: true, user: { username: 'ann', uid: 'u1', groups: ['dev'], extra: { k: ['v'] } } } : { authenticated: false }
+const yes: Reviewer['answer'] = ({ spec }) => spec.token === 'good'
+  ? { authenticated: true, user: { username: 'ann', uid: 'u1', groups: ['dev'], extra: { k: ['v'] } } }
+  : { authenticated: false }
 
-async function serve (t: Test, port: number, ...flags: string[]): Promise<Flagged & { readonly ask: (token: string) => Promise<number> }> {
+async function serve (
+  t: Test, port: number, ...flags: string[]
+): Promise<Flagged & { readonly ask: (token: string) => Promise<number> }> {
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(port) })
   const server = await flagged(t, folder, [`--authentication-token-webhook-config-file=${folder}/webhook`, ...flags])
   return { ...server, ask: token => server.code(undefined, { authorization: `Bearer ${token}` }) }
@@ -20,7 +24,9 @@ async function serve (t: Test, port: number, ...flags: string[]): Promise<Flagge
 t.test('a token is reviewed once, whatever the answer is', async t => {
   for (const version of ['v1beta1', 'v1']) {
     const service = await reviewer(t, yes)
-    const { ask, seen, metrics } = await serve(t, service.port, ...(version === 'v1' ? ['--authentication-token-webhook-version=v1'] : [])).then(server => ({ ...server, metrics: async () => (await server.get('/metrics')).body }))
+    const { ask, seen, metrics } = await serve(
+      t, service.port, ...(version === 'v1' ? ['--authentication-token-webhook-version=v1'] : [])
+    ).then(server => ({ ...server, metrics: async () => (await server.get('/metrics')).body }))
     let authorization: string | undefined
     const { answer } = service
     service.answer = (review, reply, request) => {
@@ -29,7 +35,13 @@ t.test('a token is reviewed once, whatever the answer is', async t => {
     }
     t.same(await Promise.all(Array.from({ length: 20 }, () => ask('good'))), Array.from({ length: 20 }, () => 200))
     t.same(seen.at(-1), { username: 'ann', uid: 'u1', groups: ['dev', 'system:authenticated'], extra: { k: ['v'] } })
-    t.same(service.asked, [{ apiVersion: `authentication.orch.io/${version}`, kind: 'TokenReview', spec: { token: 'good', audiences: ['https://orch.default.svc.cluster.local'] } }])
+    t.same(service.asked, [
+      {
+        apiVersion: `authentication.orch.io/${version}`,
+        kind: 'TokenReview',
+        spec: { token: 'good', audiences: ['https://orch.default.svc.cluster.local'] }
+      }
+    ])
     t.equal(authorization, 'Bearer own-secret', 'as whom the kubeconfig says')
     for (let times = 0; times < 3; times++) t.equal(await ask('bad'), 401)
     t.equal(service.asked.length, 2)
@@ -38,11 +50,17 @@ t.test('a token is reviewed once, whatever the answer is', async t => {
 })
 
 t.test('with --compat-names it is asked by the names that it knows', async t => {
-  const service = await reviewer(t, () => ({ authenticated: true, user: { username: 'system:serviceaccount:kube-system:a', groups: ['system:serviceaccounts:kube-system'] } }))
+  const service = await reviewer(t, () => ({
+    authenticated: true,
+    user: { username: 'system:serviceaccount:kube-system:a', groups: ['system:serviceaccounts:kube-system'] }
+  }))
   const { ask, seen } = await serve(t, service.port, '--authentication-token-webhook-version=v1', '--compat-names')
   t.equal(await ask('good'), 200)
   t.match(service.asked, [{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: 'good' } }])
-  t.match(seen.at(-1), { username: 'system:serviceaccount:orch-system:a', groups: ['system:serviceaccounts:orch-system', 'system:authenticated'] })
+  t.match(seen.at(-1), {
+    username: 'system:serviceaccount:orch-system:a',
+    groups: ['system:serviceaccounts:orch-system', 'system:authenticated']
+  })
 })
 
 t.test("answers are cached on the server's clock", async t => {
@@ -50,7 +68,9 @@ t.test("answers are cached on the server's clock", async t => {
   const clock = new MovableClock(Date.now(), true)
   t.teardown(() => { clock.close() })
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
-  const { options: { authentication = {} } } = await configuration(checkedFlags([`--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/webhook`]))
+  const { options: { authentication = {} } } = await configuration(checkedFlags([
+    `--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/webhook`
+  ]))
   const server = await flagged(t, folder, [], { authentication, clock })
   const ask = async (): Promise<number> => await server.code(undefined, { authorization: 'Bearer good' })
   t.equal(await ask(), 200)
@@ -73,8 +93,11 @@ t.test('with a cache TTL of 0 every request is reviewed', async t => {
 t.test('audiences are sent, and only those that the service confirms count', async t => {
   const service = await reviewer(t, yes)
   const server = await serve(t, service.port, '--api-audiences=api,alias')
-  const review = async (token: string, ...audiences: string[]): Promise<Json> => (await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token, audiences } })).json.status
-  const confirmed = (audiences?: string[]) => (): object => ({ authenticated: true, user: { username: 'ann' }, audiences })
+  const review = async (token: string, ...audiences: string[]): Promise<Json> =>
+    (await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token, audiences } })).json.status
+  const confirmed = (audiences?: string[]) => (): object => ({
+    authenticated: true, user: { username: 'ann' }, audiences
+  })
   service.answer = confirmed(['alias', 'more'])
   t.equal(await server.ask('one'), 200)
   t.same(service.asked.at(-1)?.spec.audiences, ['api', 'alias'])
@@ -82,7 +105,10 @@ t.test('audiences are sent, and only those that the service confirms count', asy
   t.match(await review('three', 'more', 'less'), { authenticated: true, audiences: ['more'] })
   t.same(service.asked.at(-1)?.spec.audiences, ['more', 'less'])
   service.answer = confirmed()
-  t.match(await review('four'), { authenticated: true, audiences: ['api', 'alias'] }, 'a service that knows of none has reviewed it for this server')
+  t.match(
+    await review('four'), { authenticated: true, audiences: ['api', 'alias'] },
+    'a service that knows of none has reviewed it for this server'
+  )
   t.equal((await review('five', 'elsewhere')).authenticated, undefined)
   service.answer = confirmed(['elsewhere'])
   t.equal(await server.ask('six'), 401)
@@ -115,7 +141,12 @@ t.test('a review is retried if the webhook is overloaded, and not if it refuses'
 t.test('an answer need not say again what it is', async t => {
   const service = await reviewer(t, yes)
   const { ask } = await serve(t, service.port)
-  service.answer = (_review, reply) => { reply.setHeader('content-type', 'application/json').end(JSON.stringify({ status: { authenticated: true, user: { username: 'bare' } } })); return undefined }
+  service.answer = (_review, reply) => {
+    reply.setHeader(
+      'content-type', 'application/json'
+    ).end(JSON.stringify({ status: { authenticated: true, user: { username: 'bare' } } }))
+    return undefined
+  }
   t.equal(await ask('bare'), 200)
 })
 
@@ -124,8 +155,22 @@ t.test('an invalid response authenticates nobody, and is logged once with the ho
   let followed = 0
   const answers: Record<string, Reviewer['answer']> = {
     html: (_review, reply) => { reply.setHeader('content-type', 'text/html').end('<html></html>'); return undefined },
-    'another kind': (review, reply) => { reply.end(JSON.stringify({ apiVersion: review.apiVersion, kind: 'SubjectAccessReview', status: { authenticated: true, user: { username: 'root' } } })); return undefined },
-    'another version': (review, reply) => { reply.end(JSON.stringify({ apiVersion: 'authentication.orch.io/v2', kind: review.kind, status: { authenticated: true, user: { username: 'root' } } })); return undefined },
+    'another kind': (review, reply) => {
+      reply.end(JSON.stringify({
+        apiVersion: review.apiVersion,
+        kind: 'SubjectAccessReview',
+        status: { authenticated: true, user: { username: 'root' } }
+      }))
+      return undefined
+    },
+    'another version': (review, reply) => {
+      reply.end(JSON.stringify({
+        apiVersion: 'authentication.orch.io/v2',
+        kind: review.kind,
+        status: { authenticated: true, user: { username: 'root' } }
+      }))
+      return undefined
+    },
     'a list': (_review, reply) => { reply.end('[]'); return undefined },
     'a redirect': (_review, reply, request) => {
       if (request.url === '/elsewhere') followed++
@@ -161,15 +206,29 @@ t.test('a webhook that hangs ends in a timeout, and a token that fits in no head
   const service = await reviewer(t, yes)
   service.answer = () => undefined
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
-  const { options } = await configuration(checkedFlags([`--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/webhook`]))
+  const { options } = await configuration(checkedFlags([
+    `--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/webhook`
+  ]))
   const { webhook } = options.authentication ?? {}
   if (webhook === undefined) throw new Error('there is no webhook')
-  const server = await flagged(t, folder, [], { authentication: { webhook: { ...webhook, client: { headersTimeout: 50, deadline: 500, pause: async () => {} } } } })
-  t.same(await Promise.all(Array.from({ length: 10 }, () => server.code(undefined, { authorization: 'Bearer slow' }))), Array.from({ length: 10 }, () => 401))
+  const server = await flagged(
+    t,
+    folder,
+    [],
+    {
+      authentication: { webhook: { ...webhook, client: { headersTimeout: 50, deadline: 500, pause: async () => {} } } }
+    }
+  )
+  t.same(
+    await Promise.all(Array.from({ length: 10 }, () => server.code(undefined, { authorization: 'Bearer slow' }))),
+    Array.from({ length: 10 }, () => 401)
+  )
   t.ok(service.asked.length <= 5, 'all of them wait for one question and its repetitions')
   t.match(server.log.join(''), /no answer in time|no whole answer/)
   service.asked.length = 0
-  const { json } = await server.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token: 'x'.repeat(100_000) } })
+  const { json } = await server.post('/apis/authentication.orch.io/v1/tokenreviews', {
+    spec: { token: 'x'.repeat(100_000) }
+  })
   t.match(json.status, { authenticated: undefined, error: /more than 65536 characters/ })
   t.equal(service.asked.length, 0)
 })
@@ -185,7 +244,12 @@ t.test('an error of the webhook does not repeat the token', async t => {
 
 t.test('a review is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'TokenReview', status })
-  t.same(readTokenReview(review({ authenticated: true, user: { username: 'a', groups: null, extra: null } }), 'a/v1', undefined, []), { username: 'a', uid: '', groups: [], extra: {} })
+  t.same(
+    readTokenReview(
+      review({ authenticated: true, user: { username: 'a', groups: null, extra: null } }), 'a/v1', undefined, []
+    ),
+    { username: 'a', uid: '', groups: [], extra: {} }
+  )
   t.equal(readTokenReview(review({}), 'a/v1', undefined, []), undefined)
   t.throws(() => readTokenReview(review({ error: 'closed' }), 'a/v1', undefined, []), { message: 'closed' })
   t.throws(() => readTokenReview({}, 'a/v1', undefined, []), TypeError)
@@ -193,17 +257,38 @@ t.test('a review is read strictly', async t => {
 
 t.test('a kubeconfig with missing parts ends the start with its flag', async t => {
   const whole = JSON.parse(kubeconfig(1)) as Json
-  const folder = t.testdir({ 'ca.crt': CA, broken: '{', empty: '', 'no-server': JSON.stringify({ ...whole, clusters: [{ name: 'reviewer', cluster: {} }] }), 'no-cluster': JSON.stringify({ ...whole, clusters: [] }), 'no-context': JSON.stringify({ ...whole, 'current-context': '' }), 'no-user': JSON.stringify({ ...whole, users: [] }), 'no-ca': JSON.stringify({ ...whole, clusters: [{ name: 'reviewer', cluster: { server: 'https://x', 'certificate-authority': 'none' } }] }) })
+  const folder = t.testdir({
+    'ca.crt': CA,
+    broken: '{',
+    empty: '',
+    'no-server': JSON.stringify({ ...whole, clusters: [{ name: 'reviewer', cluster: {} }] }),
+    'no-cluster': JSON.stringify({ ...whole, clusters: [] }),
+    'no-context': JSON.stringify({ ...whole, 'current-context': '' }),
+    'no-user': JSON.stringify({ ...whole, users: [] }),
+    'no-ca': JSON.stringify({
+      ...whole, clusters: [{ name: 'reviewer', cluster: { server: 'https://x', 'certificate-authority': 'none' } }]
+    })
+  })
   for (const name of ['none', 'broken', 'empty', 'no-server', 'no-cluster', 'no-context', 'no-user', 'no-ca']) {
-    await t.rejects(configuration(checkedFlags([`--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/${name}`])), { name: 'FlagError', message: new RegExp(`^--authentication-token-webhook-config-file=.*${name}`) }, name)
+    await t.rejects(
+      configuration(checkedFlags([
+        `--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/${name}`
+      ])),
+      { name: 'FlagError', message: new RegExp(`^--authentication-token-webhook-config-file=.*${name}`) },
+      name
+    )
   }
-  const { warnings } = await configuration(checkedFlags([`--data-dir=${folder}/data`, '--authentication-token-webhook-version=v1']))
+  const { warnings } = await configuration(checkedFlags([
+    `--data-dir=${folder}/data`, '--authentication-token-webhook-version=v1'
+  ]))
   t.match(warnings, [/--authentication-token-webhook-version has no effect without/])
 })
 
 /** Metrics that are ignored. */
 const none = { add: () => {}, set: () => {}, observe: () => {} }
-const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as Metrics
+const metrics = {
+  counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none })
+} as unknown as Metrics
 const user = (username: string) => ({ username, uid: '', groups: [], extra: {} })
 
 t.test('the cache is bounded in time and number, and so are reviews in progress', async t => {
@@ -215,7 +300,9 @@ t.test('the cache is bounded in time and number, and so are reviews in progress'
       asked.push(token)
       await held
       if (token === 'broken') throw new Error('down')
-      return token.startsWith('x') ? { found: undefined } : { found: user(token), ...(token === 'short' ? { until: 5003 + clock } : {}) }
+      return token.startsWith('x')
+        ? { found: undefined }
+        : { found: user(token), ...(token === 'short' ? { until: 5003 + clock } : {}) }
     },
     known: 10,
     unknown: 2,

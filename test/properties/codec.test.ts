@@ -16,7 +16,9 @@ import { clone, sameValue } from '../../schemas/language/values.js'
 import { parseFieldSelector } from '../../schemas/selectors/fields.js'
 import { parseLabelSelector } from '../../schemas/selectors/labels.js'
 import { Facts } from '../../schemas/language/types.js'
-import { APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status } from '../../schemas/meta/v1.js'
+import {
+  APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status
+} from '../../schemas/meta/v1.js'
 import { configMaps } from '../../schemas/api/core/configmaps.js'
 import { pods } from '../../schemas/api/core/pods.js'
 import { representations as resources } from '../../schemas/resources.js'
@@ -25,7 +27,10 @@ import { damage, text, value } from './objects.js'
 
 const dice = random()
 t.comment(`seed ${dice.seed}`)
-const messages: Message[] = [...resources.map(({ message }) => message), APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status]
+const messages: Message[] = [
+  ...resources.map(({ message }) => message), APIGroup, APIResourceList, DeleteOptions, ListOptions,
+  PartialObjectMetadata, Status
+]
 
 /** Runs for each type; there are about eighty. */
 const RUNS = 12
@@ -52,7 +57,8 @@ t.test('an object survives JSON, YAML and protobuf, and its bytes are always the
       const back = decodeProtobuf(message as Message<object>, bytes)
       const yaml = parseYaml(Buffer.from(toYaml(parseExactly(Buffer.from(json))))).value
       const checks: Record<string, () => boolean> = {
-        'nothing is unknown or repeated': () => unknown.length + again.unknown.length + parseJson(Buffer.from(json)).duplicates.length === 0,
+        'nothing is unknown or repeated': () =>
+          unknown.length + again.unknown.length + parseJson(Buffer.from(json)).duplicates.length === 0,
         JSON: () => toJson(message as Message<object>, again.object) === json,
         protobuf: () => sameValue(back.object, object),
         'protobuf bytes': () => encodeProtobuf(message as Message<object>, back.object).equals(bytes),
@@ -73,10 +79,18 @@ const emptyMaps = (json: string): string => json.replaceAll(/"(resources|counter
 t.test('lists and maps whose emptiness protobuf cannot encode come back unset; all else equals JSON', async t => {
   for (const message of messages) {
     // The verbs of discovery are a message of their own, whose presence protobuf encodes.
-    const untold = new RegExp(`"(rules|${message === APIResourceList ? '' : 'verbs|'}versions|serverAddressByClientCIDRs|resources|requestMappings)":\\[\\]`, 'g')
+    const untold = new RegExp(
+      `"(rules|${message === APIResourceList
+        ? ''
+        : 'verbs|'}versions|serverAddressByClientCIDRs|resources|requestMappings)":\\[\\]`,
+      'g'
+    )
     for (let run = 0; run < RUNS; run++) {
       const { object } = decode(message as Message<object>, value(dice, message))
-      const json = emptyMaps(toJson(message as Message<object>, decodeProtobuf(message as Message<object>, encodeProtobuf(message as Message<object>, object)).object))
+      const json = emptyMaps(toJson(
+        message as Message<object>,
+        decodeProtobuf(message as Message<object>, encodeProtobuf(message as Message<object>, object)).object
+      ))
       const expected = emptyMaps(toJson(message as Message<object>, object).replaceAll(untold, '"$1":null'))
       if (json !== expected) {
         t.equal(json, expected, message[Facts].name)
@@ -95,10 +109,21 @@ t.test('defaults may run any number of times, and validation of anything returns
       const once = toJson(resource.message, object)
       applyDefaults(resource.message, object)
       if (toJson(resource.message, object) !== once) t.fail(`${resource.kind}: ${once}`)
-      if (joinJson(finish(splitJson(resource.message, object)), '77').toString() !== toJson(resource.message, object, '77')) t.fail(`split: ${once}`)
+      if (joinJson(finish(splitJson(resource.message, object)), '77').toString() !== toJson(
+        resource.message, object, '77'
+      )) {
+        t.fail(`split: ${once}`)
+      }
       validateUpdate(resource, object, decode(resource.message, value(dice, resource.message)).object)
-      for (const subresource of resource.subresources) validateSubresource(resource, object, decode(resource.message, value(dice, resource.message)).object, subresource)
-      if (validateObject(resource, object).some(({ type, field }) => !type.startsWith('FieldValue') || typeof field !== 'string')) t.fail('a finding without type or field')
+      for (const subresource of resource.subresources) {
+        validateSubresource(
+          resource, object, decode(resource.message, value(dice, resource.message)).object, subresource
+        )
+      }
+      if (validateObject(resource, object).some(({ type, field }) =>
+        !type.startsWith('FieldValue') || typeof field !== 'string')) {
+        t.fail('a finding without type or field')
+      }
       if (toJson(resource.message, object) !== once) t.fail(`${resource.kind} was changed by its validation: ${once}`)
     }
   }
@@ -112,15 +137,21 @@ t.test('an object that is read in another version and written back as it is stay
     for (let run = 0; run < RUNS; run++) {
       const sent = decode(message, { ...value(dice, message) as object, kind, apiVersion }).object
       applyDefaults(message, sent)
-      const written = decode(stored.message, parseExactly(Buffer.from(toJson(stored.message, conversion.toStored(sent))))).object
+      const written = decode(
+        stored.message, parseExactly(Buffer.from(toJson(stored.message, conversion.toStored(sent))))
+      ).object
       applyDefaults(stored.message, written)
       const once = toJson(stored.message, written)
-      const shown = decode(message, parseJson(Buffer.from(toJson(message, conversion.fromStored(clone(written))))).value)
+      const shown = decode(
+        message, parseJson(Buffer.from(toJson(message, conversion.fromStored(clone(written))))).value
+      )
       if (shown.unknown.length > 0) differing.push(`${apiVersion} ${kind}: unknown ${shown.unknown.join()}`)
       applyDefaults(message, shown.object)
       const again = conversion.toStored(shown.object)
       applyDefaults(stored.message, again)
-      if (toJson(stored.message, again) !== once) differing.push(`${apiVersion} ${kind}: ${once} became ${toJson(stored.message, again)}`)
+      if (toJson(stored.message, again) !== once) {
+        differing.push(`${apiVersion} ${kind}: ${once} became ${toJson(stored.message, again)}`)
+      }
     }
   }
   t.strictSame(differing.slice(0, 3), [])
@@ -149,13 +180,20 @@ t.test('damaged bytes end in an object or a DecodeError', async t => {
 })
 
 t.test('any text as a selector is taken or refused with a DecodeError', async t => {
-  const PARTS = ['a', 'in', 'notin', ' ', ',', '(', ')', '=', '==', '!=', '!', '<', '>', '1', 'metadata.name', 'status.phase', '\\', '\\,']
+  const PARTS = [
+    'a', 'in', 'notin', ' ', ',', '(', ')', '=', '==', '!=', '!', '<', '>', '1', 'metadata.name', 'status.phase', '\\',
+    '\\,'
+  ]
   for (let run = 0; run < 5000; run++) {
-    const selector = Array.from({ length: dice.int(10) }, () => dice.int(8) === 0 ? text(dice) : PARTS[dice.int(PARTS.length)]).join('')
+    const selector = Array.from(
+      { length: dice.int(10) }, () => dice.int(8) === 0 ? text(dice) : PARTS[dice.int(PARTS.length)]
+    ).join('')
     decodes(t, `label selector ${selector}`, () => {
       const parsed = parseLabelSelector(selector)
       const again = parseLabelSelector(parsed.text)
-      for (const labels of [{}, { a: '1' }, { a: '', in: 'in' }]) if (parsed.matches(labels) !== again.matches(labels)) t.fail(`${selector} is not ${parsed.text}`)
+      for (const labels of [{}, { a: '1' }, { a: '', in: 'in' }]) {
+        if (parsed.matches(labels) !== again.matches(labels)) t.fail(`${selector} is not ${parsed.text}`)
+      }
     })
     for (const { stored: resource } of [configMaps, pods]) {
       decodes(t, `field selector ${selector}`, () => {

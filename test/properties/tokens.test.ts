@@ -10,15 +10,29 @@ const TIMES = 3000
 const ISSUER = 'https://orch.default.svc.cluster.local'
 const CHARACTERS = 'ABCdef012-_.=+/ \u0000é'
 
-t.test('no token is good that differs from a good one in what is signed, nor one that is signed and says less', async t => {
+t.test('no token is good that differs from a good one in what is signed, nor one that is signed and says ' +
+  'less', async t => {
   const { seed, int } = random()
   t.comment(`SEED=${seed}`)
   const resources = await registry(t, {})
   const account = await defaultAccount(resources)
   const own = keys()
-  const { authenticator } = await serviceAccounts({ audiences: undefined, log: () => {}, signingKey: own.pem, resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) } })
+  const { authenticator } = await serviceAccounts({
+    audiences: undefined,
+    log: () => {},
+    signingKey: own.pem,
+    resources,
+    metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) }
+  })
   const now = Math.floor(Date.now() / 1000)
-  const claims: Json = { iss: ISSUER, aud: [ISSUER], sub: 'system:serviceaccount:default:default', exp: now + 3600, nbf: now, 'orch.io': { namespace: 'default', serviceaccount: { name: 'default', uid: account.object.metadata.uid } } }
+  const claims: Json = {
+    iss: ISSUER,
+    aud: [ISSUER],
+    sub: 'system:serviceaccount:default:default',
+    exp: now + 3600,
+    nbf: now,
+    'orch.io': { namespace: 'default', serviceaccount: { name: 'default', uid: account.object.metadata.uid } }
+  }
   const good = signed(own, claims)
   const who = async (token: string): Promise<unknown> => {
     try {
@@ -35,10 +49,17 @@ t.test('no token is good that differs from a good one in what is signed, nor one
     const at = int(signedPart)
     const character = CHARACTERS[int(CHARACTERS.length)] ?? ''
     const cut = int(3)
-    return cut === 0 ? good.slice(0, at) + good.slice(at + 1) : cut === 1 ? good.slice(0, at) + character + good.slice(at) : good.slice(0, at) + character + good.slice(at + 1)
+    return cut === 0
+      ? good.slice(0, at) + good.slice(at + 1)
+      : cut === 1 ? good.slice(0, at) + character + good.slice(at) : good.slice(0, at) + character + good.slice(at + 1)
   }
-  const values: unknown[] = [undefined, null, true, 0, -1, '', 'x', [], {}, [null], { name: 'default' }, '__proto__', 1e308]
-  const paths = [['iss'], ['aud'], ['sub'], ['exp'], ['orch.io'], ['orch.io', 'namespace'], ['orch.io', 'serviceaccount'], ['orch.io', 'serviceaccount', 'name'], ['orch.io', 'serviceaccount', 'uid']]
+  const values: unknown[] = [
+    undefined, null, true, 0, -1, '', 'x', [], {}, [null], { name: 'default' }, '__proto__', 1e308
+  ]
+  const paths = [
+    ['iss'], ['aud'], ['sub'], ['exp'], ['orch.io'], ['orch.io', 'namespace'], ['orch.io', 'serviceaccount'],
+    ['orch.io', 'serviceaccount', 'name'], ['orch.io', 'serviceaccount', 'uid']
+  ]
   const lacking = (): string | undefined => {
     const copy = structuredClone(claims)
     const path = paths[int(paths.length)] ?? []

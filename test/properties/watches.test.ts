@@ -1,6 +1,6 @@
 /**
- * Whatever is written and however its client reads, a watch delivers each relevant change once and in order: its events, applied to the initial
- * state, give the final state. Over both protocols, with clients that pause.
+ * Whatever is written and however its client reads, a watch delivers each relevant change once and in order: its
+ * events, applied to the initial state, give the final state. Over both protocols, with clients that pause.
  */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
@@ -21,7 +21,8 @@ const WATCHES = 40
 const LAST = 'the-last'
 
 const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within bounds
-const pathOf = (namespace: string): string => namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`
+const pathOf = (namespace: string): string =>
+  namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`
 const keyOf = ({ metadata }: Json): string => `${metadata.namespace}/${metadata.name}`
 
 /** One watch, and the checks of its events. */
@@ -45,11 +46,13 @@ class View {
   get done (): boolean { return [...this.objects.keys()].some(key => key.endsWith(LAST)) }
 
   wants (object: Json): boolean {
-    return (this.namespace === '' || object.metadata.namespace === this.namespace) && (this.colour === undefined || object.metadata.labels?.colour === this.colour || object.metadata.name === LAST)
+    return (this.namespace === '' || object.metadata.namespace === this.namespace) &&
+      (this.colour === undefined || object.metadata.labels?.colour === this.colour || object.metadata.name === LAST)
   }
 
   path (version: string): string {
-    const selector = this.colour === undefined ? '' : `&labelSelector=${encodeURIComponent(`colour in (${this.colour}, all)`)}`
+    const selector =
+      this.colour === undefined ? '' : `&labelSelector=${encodeURIComponent(`colour in (${this.colour}, all)`)}`
     return `${pathOf(this.namespace)}?watch=1${selector}${version === '' ? '' : `&resourceVersion=${version}`}`
   }
 
@@ -68,8 +71,11 @@ class View {
     const revision = Number(object.metadata.resourceVersion)
     const known = this.objects.has(key)
     if (known === (type === 'ADDED')) this.faults.push(`${type} ${key}, which was ${known ? '' : 'not '}there`)
-    if (this.#beginning && type === 'ADDED' && revision <= this.#revision) this.#revision = Math.max(this.#revision, revision)
-    else if (revision <= this.#revision && !this.#beginning) this.faults.push(`${type} ${key} at ${revision} after ${this.#revision}`)
+    if (this.#beginning && type === 'ADDED' &&
+      revision <= this.#revision) this.#revision = Math.max(this.#revision, revision)
+    else if (revision <= this.#revision && !this.#beginning) {
+      this.faults.push(`${type} ${key} at ${revision} after ${this.#revision}`)
+    }
     if (type !== 'ADDED') this.#beginning = false
     this.#revision = Math.max(this.#revision, revision)
     if (type === 'DELETED') this.objects.delete(key)
@@ -77,7 +83,9 @@ class View {
   }
 }
 
-async function open (t: Test, server: Served, view: View, version: string, over: ReturnType<typeof session> | undefined): Promise<Readable> {
+async function open (
+  t: Test, server: Served, view: View, version: string, over: ReturnType<typeof session> | undefined
+): Promise<Readable> {
   const path = view.path(version)
   if (over !== undefined) return await stream(over, path)
   const asked = request({ port: server.port, host: '127.0.0.1', path, agent: false, rejectUnauthorized: false })
@@ -114,7 +122,9 @@ t.test(`random writes, seen by many watches (SEED=${dice.seed})`, async t => {
     const list = began ? undefined : (await server.get('/api/v1/configmaps')).json
     const view = new View(list)
     views.push(view)
-    const from = await open(t, server, view, String(list?.metadata.resourceVersion ?? ''), dice.int(2) === 0 ? undefined : pick(sessions))
+    const from = await open(
+      t, server, view, String(list?.metadata.resourceVersion ?? ''), dice.int(2) === 0 ? undefined : pick(sessions)
+    )
     from.on('data', (piece: Buffer) => { view.read(piece) })
     from.once('close', () => { view.ended.push('closed') })
     readers.push((async () => {
@@ -132,15 +142,24 @@ t.test(`random writes, seen by many watches (SEED=${dice.seed})`, async t => {
     await Promise.all(Array.from({ length: 20 }, () => write(server)))
     if (views.length < WATCHES) await watch()
   }
-  for (const namespace of NAMESPACES) await server.post(pathOf(namespace), { metadata: { name: LAST, labels: { colour: 'all' } } })
+  for (const namespace of NAMESPACES) {
+    await server.post(pathOf(namespace), { metadata: { name: LAST, labels: { colour: 'all' } } })
+  }
   reading.goes = false
   await Promise.all(readers)
   await until(t, 'the last event of each', () => views.every(({ done }) => done))
   const { items } = (await server.get('/api/v1/configmaps')).json as { items: Json[] }
-  await until(t, 'the last events of those who see all', () => views.every(view => [...view.objects.keys()].filter(key => key.endsWith(LAST)).length === items.filter(item => item.metadata.name === LAST && view.wants(item)).length))
+  await until(
+    t, 'the last events of those who see all',
+    () => views.every(view => [...view.objects.keys()].filter(key =>
+      key.endsWith(LAST)).length === items.filter(item => item.metadata.name === LAST &&
+    view.wants(item)).length)
+  )
   t.equal(views.length, WATCHES)
   for (const view of views) {
-    const wanted = new Map(items.filter(item => view.wants(item)).map(item => [keyOf(item), item.metadata.resourceVersion as string]))
+    const wanted = new Map(items.filter(item => view.wants(item)).map(item => [
+      keyOf(item), item.metadata.resourceVersion as string
+    ]))
     const shown = new Map([...view.objects].map(([key, { metadata }]) => [key, metadata.resourceVersion as string]))
     t.same([view.faults, view.ended], [[], []])
     t.same([...shown].sort(), [...wanted].sort(), `the state of ${view.path('')}`)

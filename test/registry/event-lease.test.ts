@@ -16,7 +16,9 @@ function shared (test: { teardown: (then: () => unknown) => void }, ttlSeconds: 
     if (failures-- > 0) throw new Error('not now')
     return await lease.call(backend, seconds)
   }
-  return { leases: new EventLease({ backend, ttlSeconds, reuseSeconds, clock }), clock, asked, fail: () => { failures = 1 } }
+  return {
+    leases: new EventLease({ backend, ttlSeconds, reuseSeconds, clock }), clock, asked, fail: () => { failures = 1 }
+  }
 }
 
 t.test('events within the reuse time share a lease, which lasts that much longer', async t => {

@@ -8,7 +8,9 @@ const GROUPS = ['', 'apps', 'example.com', 'other.example.com', 'policy']
 const VERSIONS = ['v1', 'v1beta1', 'v2alpha1', 'v2']
 
 /** What it reads of a store. */
-const storeOf = (group: string, version: string): ResourceStore => ({ representation: { group, version } }) as ResourceStore
+const storeOf = (group: string, version: string): ResourceStore => ({
+  representation: { group, version }
+}) as ResourceStore
 
 t.test('stores are in the order of discovery after any changes, and versions without a change keep their array', t => {
   const { seed, int } = random()
@@ -27,13 +29,19 @@ t.test('stores are in the order of discovery after any changes, and versions wit
     const expected = [...all].sort(({ representation: one }, { representation: other }) =>
       compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))
     const stores = served.stores()
-    if (stores.length !== expected.length || stores.some((one, at) => one !== expected[at])) t.fail(`SEED=${seed}, step ${step}: other stores`)
+    if (stores.length !== expected.length || stores.some((one, at) => one !== expected[at])) {
+      t.fail(`SEED=${seed}, step ${step}: other stores`)
+    }
     for (const one of before) {
       const isChanged = one.group === group && one.version === version
-      if (!isChanged && served.of(one.group, one.version) !== one.stores) t.fail(`SEED=${seed}, step ${step}: ${one.group}/${one.version} has changed`)
+      if (!isChanged && served.of(one.group, one.version) !== one.stores) {
+        t.fail(`SEED=${seed}, step ${step}: ${one.group}/${one.version} has changed`)
+      }
     }
     const versions = served.inOrder()
-    if (versions.some(one => one.stores.length === 0 || one.stores !== served.of(one.group, one.version))) t.fail(`SEED=${seed}, step ${step}: versions`)
+    if (versions.some(one => one.stores.length === 0 || one.stores !== served.of(one.group, one.version))) {
+      t.fail(`SEED=${seed}, step ${step}: versions`)
+    }
   }
   t.same(served.of('nothing', 'v1'), [])
   t.end()

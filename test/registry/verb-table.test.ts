@@ -17,7 +17,12 @@ function registry (): ResourceRegistry {
 }
 
 const HANDLERS = new Map([
-  ['', Object.fromEntries(['get', 'list', 'watch', 'create', 'update', 'delete', 'deletecollection'].map(verb => [verb, verb]))],
+  [
+    '',
+    Object.fromEntries([
+      'get', 'list', 'watch', 'create', 'update', 'delete', 'deletecollection'
+    ].map(verb => [verb, verb]))
+  ],
   ['status', { get: 'get status', update: 'update status' }]
 ])
 
@@ -38,20 +43,27 @@ t.test('a table answers with the handler of a subresource and verb, or 404 and 4
     resourceRequest({ verb, group: '', version: 'v1', resource: 'x', ...more })
   const object = { namespace: 'n', name: 'c' }
   for (const [table, info, expected] of [
-    [configs, about('get', object), 'get'], [configs, about('list', { namespace: 'n' }), 'list'], [configs, about('list'), 'list'],
+    [configs, about('get', object), 'get'], [configs, about('list', { namespace: 'n' }), 'list'],
+    [configs, about('list'), 'list'],
     [configs, about('list', { name: 'c', selected: true }), 'list'], [configs, about('watch', object), 'watch'],
-    [configs, about('options', object), 'get'], [configs, about('update', { ...object, subresource: 'status' }), 'update status'],
+    [configs, about('options', object), 'get'],
+    [configs, about('update', { ...object, subresource: 'status' }), 'update status'],
     [configs, about('get', { ...object, subresource: 'scale' }), 404], [configs, about('get', { name: 'c' }), 404],
     [configs, about('get', { namespace: 'No', name: 'c' }), 404], [configs, about('patch', object), 405],
-    [configs, about('create'), 405], [configs, about('create', object), 405], [configs, about('delete', { namespace: 'n' }), 405],
-    [configs, about('get', { namespace: 'n', subresource: 'status' }), 405], [spaces, about('get', { namespace: 'n', name: 'n' }), 'get'],
+    [configs, about('create'), 405], [configs, about('create', object), 405],
+    [configs, about('delete', { namespace: 'n' }), 405],
+    [configs, about('get', { namespace: 'n', subresource: 'status' }), 405],
+    [spaces, about('get', { namespace: 'n', name: 'n' }), 'get'],
     [spaces, about('get', object), 404], [spaces, about('create'), 'create']
   ] as const) {
     t.equal(outcome(() => table?.of(info, 'GET')), expected, JSON.stringify(info))
   }
   for (const method of ['HEAD', 'OPTIONS']) {
     t.equal(outcome(() => configs?.of(about('get', object), method)), 405)
-    t.equal(outcome(() => configs?.of(about('get', { ...object, rest: 'x' }), method)), 'get', 'only what is proxied has these')
+    t.equal(
+      outcome(() => configs?.of(about('get', { ...object, rest: 'x' }), method)), 'get',
+      'only what is proxied has these'
+    )
   }
 })
 

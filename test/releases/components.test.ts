@@ -3,13 +3,30 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { listen, Watch, type Json, type Listening } from '../build.js'
 
-const read = <T>(file: string): T => JSON.parse(readFileSync(new URL(`../../../test/facts/1.36/${file}`, import.meta.url), 'utf8')) as T
+const read = <T>(file: string): T =>
+  JSON.parse(readFileSync(new URL(`../../../test/facts/1.36/${file}`, import.meta.url), 'utf8')) as T
 
-interface Rule { readonly verbs: string[], readonly apiGroups?: string[], readonly resources?: string[], readonly resourceNames?: string[], readonly featureGate?: string }
+interface Rule {
+  readonly verbs: string[]
+  readonly apiGroups?: string[]
+  readonly resources?: string[]
+  readonly resourceNames?: string[]
+  readonly featureGate?: string
+}
 interface Role { readonly name: string, readonly rules: Rule[], readonly featureGates?: string[] }
-interface Binding { readonly name: string, readonly roleRef: { readonly kind: string, readonly name: string }, readonly subjects: ReadonlyArray<{ readonly kind: string, readonly name: string, readonly namespace?: string }> }
-const { clusterRoles, clusterRoleBindings, featureGateDefaults } = read<{ clusterRoles: Role[], clusterRoleBindings: Binding[], featureGateDefaults: Record<string, boolean> }>('rbac-bootstrap.json')
-const { resources } = read<{ resources: Array<{ group: string, version: string, resource: string, verbs: string[], enabledByDefault: boolean }> }>('resources.json')
+interface Binding {
+  readonly name: string
+  readonly roleRef: { readonly kind: string, readonly name: string }
+  readonly subjects: ReadonlyArray<{ readonly kind: string, readonly name: string, readonly namespace?: string }>
+}
+const { clusterRoles, clusterRoleBindings, featureGateDefaults } = read<{
+  clusterRoles: Role[]
+  clusterRoleBindings: Binding[]
+  featureGateDefaults: Record<string, boolean>
+}>('rbac-bootstrap.json')
+const { resources } = read<{
+  resources: Array<{ group: string, version: string, resource: string, verbs: string[], enabledByDefault: boolean }>
+}>('resources.json')
 
 /** What the release serves without a flag: the paths of each resource. */
 const SERVED = new Map<string, string[]>()
@@ -23,15 +40,21 @@ const isOn = (gates: readonly string[]): boolean => gates.every(gate => featureG
 
 /** Everybody who is bound to a role, with what the role lets them list and watch. */
 const INFORMERS = clusterRoleBindings.flatMap(({ roleRef, subjects }) => {
-  const rules = clusterRoles.find(({ name, featureGates = [] }) => name === roleRef.name && isOn(featureGates))?.rules ?? []
+  const rules =
+    clusterRoles.find(({ name, featureGates = [] }) => name === roleRef.name && isOn(featureGates))?.rules ?? []
   const informed = rules.filter(({ verbs, resourceNames, featureGate }) => resourceNames === undefined &&
-    (verbs.includes('*') || (verbs.includes('list') && verbs.includes('watch'))) && isOn((featureGate ?? '').split(',')))
-  const paths = [...new Set(informed.flatMap(({ apiGroups = [], resources: named = [] }) => apiGroups.flatMap(group => named.flatMap(resource =>
-    group === '*' || resource === '*'
-      ? [...SERVED].filter(([name]) => (group === '*' || name === `${name.split('.')[0] ?? ''}.${group}`) && (resource === '*' || name.startsWith(`${resource}.`))).flatMap(([, found]) => found)
-      : SERVED.get(`${resource}.${group}`) ?? []))))]
+    (verbs.includes('*') || (verbs.includes('list') && verbs.includes('watch'))) &&
+      isOn((featureGate ?? '').split(',')))
+  const paths = [...new Set(informed.flatMap(({ apiGroups = [], resources: named = [] }) =>
+    apiGroups.flatMap(group => named.flatMap(resource =>
+      group === '*' || resource === '*'
+        ? [...SERVED].filter(([name]) => (group === '*' || name === `${name.split('.')[0] ?? ''}.${group}`) &&
+        (resource === '*' || name.startsWith(`${resource}.`))).flatMap(([, found]) => found)
+        : SERVED.get(`${resource}.${group}`) ?? []))))]
   return subjects.filter(({ kind }) => kind !== 'Group')
-    .map(({ kind, name, namespace }) => ({ user: kind === 'User' ? name : `system:serviceaccount:${namespace ?? ''}:${name}`, paths }))
+    .map(({ kind, name, namespace }) => ({
+      user: kind === 'User' ? name : `system:serviceaccount:${namespace ?? ''}:${name}`, paths
+    }))
 }).filter(({ paths }) => paths.length > 0)
 
 const NODE = 'system:node:n1'
@@ -50,11 +73,14 @@ const SELECTED: ReadonlyArray<readonly [user: string, path: string]> = [
 
 const tokenOf = (user: string): string => user.replaceAll(':', '-')
 const users = new Set([NODE, ...INFORMERS.map(({ user }) => user), ...SELECTED.map(([user]) => user)])
-const TOKENS = [...users].map(user => `${tokenOf(user)},${user},1,"${user === NODE ? 'system:nodes' : 'system:authenticated'}"`).join('\n')
+const TOKENS = [...users].map(user =>
+  `${tokenOf(user)},${user},1,"${user === NODE ? 'system:nodes' : 'system:authenticated'}"`).join('\n')
 
 let server: Listening
 t.before(async () => {
-  server = await listen(t, { emulatedVersion: '1.36', authentication: { tokens: TOKENS }, authorization: { modes: ['Node', 'RBAC'] } })
+  server = await listen(t, {
+    emulatedVersion: '1.36', authentication: { tokens: TOKENS }, authorization: { modes: ['Node', 'RBAC'] }
+  })
 })
 
 /** As an informer does: a list, then a watch from its version, with bookmarks. */
@@ -63,7 +89,12 @@ async function informs (user: string, path: string): Promise<string> {
   const list = await server.get(path, headers)
   if (list.code !== 200) return `LIST ${list.code} ${String(list.json['message'])}`
   const { resourceVersion } = list.json['metadata'] as Json
-  const watch = await Watch.open(t, `${server.url}${path}${path.includes('?') ? '&' : '?'}watch=1&allowWatchBookmarks=true&resourceVersion=${String(resourceVersion)}`, headers)
+  const watch = await Watch.open(
+    t,
+    `${server.url}${path}${path.includes('?') ? '&' : '?'}watch=1&allowWatchBookmarks=true&resourceVersion=` +
+    `${String(resourceVersion)}`,
+    headers
+  )
   const { statusCode } = watch.response
   watch.response.destroy()
   return statusCode === 200 ? '' : `WATCH ${String(statusCode)}`
@@ -71,11 +102,17 @@ async function informs (user: string, path: string): Promise<string> {
 
 t.test('the programs of a cluster are bound to roles that let them watch', async t => {
   const names = INFORMERS.map(({ user }) => user.split(':').pop())
-  for (const name of ['orch-scheduler', 'orch-controller-manager', 'generic-garbage-collector', 'service-cidrs-controller', 'resource-claim-controller', 'volumeattributesclass-protection-controller']) {
+  for (const name of [
+    'orch-scheduler', 'orch-controller-manager', 'generic-garbage-collector', 'service-cidrs-controller',
+    'resource-claim-controller', 'volumeattributesclass-protection-controller'
+  ]) {
     t.ok(names.includes(name), name)
   }
   const all = INFORMERS.flatMap(({ paths }) => paths)
-  for (const part of ['flowcontrol.apiserver.orch.io/v1/', 'resource.orch.io/v1/', 'v1/servicecidrs', 'v1/ipaddresses', 'v1/volumeattributesclasses', 'v1/validatingadmissionpolicies', 'v1/mutatingadmissionpolicies']) {
+  for (const part of [
+    'flowcontrol.apiserver.orch.io/v1/', 'resource.orch.io/v1/', 'v1/servicecidrs', 'v1/ipaddresses',
+    'v1/volumeattributesclasses', 'v1/validatingadmissionpolicies', 'v1/mutatingadmissionpolicies'
+  ]) {
     t.ok(all.some(path => path.includes(part)), part)
   }
 })

@@ -1,6 +1,6 @@
 /**
- * Each kind that release 1.36 serves, as kubectl and controllers write it: strictly, again as it was read, and applied. The tables of the conformance
- * tests ask the kinds of 1.24 of a server of that release alone.
+ * Each kind that release 1.36 serves, as kubectl and controllers write it: strictly, again as it was read, and applied.
+ * The tables of the conformance tests ask the kinds of 1.24 of a server of that release alone.
  */
 import t from 'tap'
 import { representations } from '../../schemas/resources.js'
@@ -8,7 +8,8 @@ import { build, PROTOBUF, TABLE, type Answer, type Json } from '../build.js'
 import { creation, title, urlOf } from '../conformance/collections.js'
 
 /** What is said besides that a version is deprecated. */
-const warned = ({ headers: { warning } }: Answer): string[] => [(warning ?? []) as string | string[]].flat().filter(text => !/ is deprecated in v/.test(text))
+const warned = ({ headers: { warning } }: Answer): string[] =>
+  [(warning ?? []) as string | string[]].flat().filter(text => !/ is deprecated in v/.test(text))
 const STRICT = 'fieldValidation=Strict'
 /** The server writes a status soon after they are created. */
 const FOLLOWED = ['apiservices', 'customresourcedefinitions', 'validatingadmissionpolicies']

@@ -30,7 +30,10 @@ t.test('every list and structure says its type, which is that of the facts', asy
         }
         if (!repeated || property === undefined || listType === undefined) continue
         compared++
-        t.same([property['x-orch-list-type'], property['x-orch-list-map-keys']], [listType, listMapKeys], `${openapiPrefix}.${message}.${name}`)
+        t.same(
+          [property['x-orch-list-type'], property['x-orch-list-map-keys']], [listType, listMapKeys],
+          `${openapiPrefix}.${message}.${name}`
+        )
       }
     }
   }
@@ -45,10 +48,13 @@ t.test('release 1.24 says it where its types do', async t => {
 
 t.test('enumerations and empty names have the values of each release', async t => {
   const facts = JSON.parse(readFileSync(resolve(FACTS, 'core.v1.json'), 'utf8')) as {
-    messages: Record<string, { fields: Array<{ name: string, enum?: string[], enumClosed?: boolean, default?: unknown }> }>
+    messages: Record<string, {
+      fields: Array<{ name: string, enum?: string[], enumClosed?: boolean, default?: unknown }>
+    }>
   }
   const [earlier, later] = await Promise.all([build(t), build(t, { emulatedVersion: '1.36' })])
-  const definitionsOf = async (server: Client) => (await server.get('/openapi/v2')).json['definitions'] as Record<string, Json>
+  const definitionsOf = async (server: Client) =>
+    (await server.get('/openapi/v2')).json['definitions'] as Record<string, Json>
   const [before, now] = [await definitionsOf(earlier), await definitionsOf(later)]
   const at = (of: Record<string, Json>, message: string, name: string): Json =>
     of[`io.orch.api.core.v1.${message}`]?.['properties']?.[name] ?? {}
@@ -89,7 +95,8 @@ t.test('since 1.36 an apply that changes owners alone has no time', async t => {
     const apply = async (manager: string, data: Json): Promise<string | undefined> => {
       const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data }
       const { json } = await server.patch(`${path}?fieldManager=${manager}`, body, 'application/apply-patch+yaml')
-      return json['metadata'].managedFields.find((entry: Json) => entry['manager'] === manager).time as string | undefined
+      return json['metadata'].managedFields.find((entry: Json) =>
+        entry['manager'] === manager).time as string | undefined
     }
     t.match(await apply('one', { a: 'x', b: 'y' }), /Z$/, 'what changes the object has one')
     t.equal(await apply('two', { a: 'x' }) === undefined, timeless, emulatedVersion)
@@ -115,32 +122,35 @@ const applyBy = (server: Client, manager: string, [url, body]: readonly [string,
 const owned = ({ json }: { json: Json }, manager: string): Json =>
   json['metadata'].managedFields.find((entry: Json) => entry['manager'] === manager)?.fieldsV1['f:spec'] as Json
 
-t.test('the claim of a volume and the source of a claim merge by member since 1.36, the port of an ingress as a whole', async t => {
-  for (const [emulatedVersion, isLater] of [['1.24', false], ['1.36', true]] as const) {
-    const server = await build(t, { emulatedVersion })
-    await applyBy(server, 'one', [VOLUMES, volume({ namespace: 'default', name: 'c' })])
-    const uid = { namespace: 'default', name: 'c', uid: 'u' }
-    t.equal((await applyBy(server, 'two', [VOLUMES, volume(uid)])).code, isLater ? 200 : 409, emulatedVersion)
-    const again = await applyBy(server, 'one', [VOLUMES, volume({ namespace: 'default', name: 'c' })])
-    t.same(again.json['spec'].claimRef.uid, isLater ? 'u' : undefined, 'who applies the name leaves the uid')
-    t.same(owned(again, 'one')['f:claimRef'], isLater ? { 'f:name': {}, 'f:namespace': {} } : {})
-    const claim = {
-      apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'a' },
-      spec: {
-        accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } },
-        dataSourceRef: { apiGroup: 'a.b', kind: 'C', name: 'd' }
+t.test(
+  'the claim of a volume and the source of a claim merge by member since 1.36, the port of an ingress as a whole',
+  async t => {
+    for (const [emulatedVersion, isLater] of [['1.24', false], ['1.36', true]] as const) {
+      const server = await build(t, { emulatedVersion })
+      await applyBy(server, 'one', [VOLUMES, volume({ namespace: 'default', name: 'c' })])
+      const uid = { namespace: 'default', name: 'c', uid: 'u' }
+      t.equal((await applyBy(server, 'two', [VOLUMES, volume(uid)])).code, isLater ? 200 : 409, emulatedVersion)
+      const again = await applyBy(server, 'one', [VOLUMES, volume({ namespace: 'default', name: 'c' })])
+      t.same(again.json['spec'].claimRef.uid, isLater ? 'u' : undefined, 'who applies the name leaves the uid')
+      t.same(owned(again, 'one')['f:claimRef'], isLater ? { 'f:name': {}, 'f:namespace': {} } : {})
+      const claim = {
+        apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'a' },
+        spec: {
+          accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } },
+          dataSourceRef: { apiGroup: 'a.b', kind: 'C', name: 'd' }
+        }
       }
+      t.same(
+        owned(await applyBy(server, 'one', [CLAIMS, claim]), 'one')['f:dataSourceRef'],
+        isLater ? { 'f:apiGroup': {}, 'f:kind': {}, 'f:name': {} } : {}
+      )
+      await applyBy(server, 'one', [INGRESSES, ingress({ number: 80 })])
+      const renamed = await applyBy(server, 'two', [INGRESSES, ingress({ name: 'http' })], true)
+      t.equal(renamed.code, isLater ? 200 : 422, 'a port has a name or a number')
+      if (isLater) t.same(renamed.json['spec'].defaultBackend.service.port, { name: 'http' })
     }
-    t.same(
-      owned(await applyBy(server, 'one', [CLAIMS, claim]), 'one')['f:dataSourceRef'],
-      isLater ? { 'f:apiGroup': {}, 'f:kind': {}, 'f:name': {} } : {}
-    )
-    await applyBy(server, 'one', [INGRESSES, ingress({ number: 80 })])
-    const renamed = await applyBy(server, 'two', [INGRESSES, ingress({ name: 'http' })], true)
-    t.equal(renamed.code, isLater ? 200 : 422, 'a port has a name or a number')
-    if (isLater) t.same(renamed.json['spec'].defaultBackend.service.port, { name: 'http' })
   }
-})
+)
 
 t.test('owners are those of the release that reads them, whichever has written them', async t => {
   const storage = await openBackend({ kind: 'memory' })
@@ -148,7 +158,9 @@ t.test('owners are those of the release that reads them, whichever has written t
   const earlier = await build(t, { storage })
   const later = await build(t, { storage, emulatedVersion: '1.36' })
   await applyBy(earlier, 'one', [INGRESSES, ingress({ number: 80 })])
-  t.equal((await applyBy(later, 'two', [INGRESSES, ingress({ name: 'http' })])).code, 409, 'the whole port has an owner')
+  t.equal(
+    (await applyBy(later, 'two', [INGRESSES, ingress({ name: 'http' })])).code, 409, 'the whole port has an owner'
+  )
   const forced = await applyBy(later, 'two', [INGRESSES, ingress({ name: 'http' })], true)
   t.same(owned(forced, 'two')['f:defaultBackend']['f:service']['f:port'], {})
   t.same(owned(forced, 'one')['f:defaultBackend']['f:service'], { 'f:name': {} })

@@ -3,7 +3,8 @@ import t from 'tap'
 import { build, listen, Watch, type Json } from '../build.js'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
-const causes = ({ json }: { json: Json }): string[] => json['details'].causes.map(({ field, reason }: Json) => `${field} ${reason}`)
+const causes = ({ json }: { json: Json }): string[] =>
+  json['details'].causes.map(({ field, reason }: Json) => `${field} ${reason}`)
 const FORBIDDEN = 'resourceVersionMatch FieldValueForbidden'
 
 t.test('combinations that make no sense are 422 with their causes under 1.36, and 400 under 1.24', async t => {
@@ -16,7 +17,9 @@ t.test('combinations that make no sense are 422 with their causes under 1.36, an
     ['resourceVersionMatch=Newest&resourceVersion=1', ['resourceVersionMatch FieldValueNotSupported']]
   ] as const) {
     const answer = await later.get(`${MAPS}?${query}`)
-    t.match(answer, { code: 422, json: { reason: 'Invalid', details: { group: 'meta.orch.io', kind: 'ListOptions' } } }, query)
+    t.match(
+      answer, { code: 422, json: { reason: 'Invalid', details: { group: 'meta.orch.io', kind: 'ListOptions' } } }, query
+    )
     t.strictSame(causes(answer), expected, query)
     t.match(await earlier.get(`${MAPS}?${query}`), { code: 400, json: { reason: 'BadRequest' } }, query)
     t.strictSame(causes(await later.delete(`${MAPS}?${query}`)), expected, `${query}, of what is deleted`)
@@ -27,7 +30,9 @@ t.test('combinations that make no sense are 422 with their causes under 1.36, an
 t.test('limits under 1.36: negative ones are none, and lists at any version come whole', async t => {
   for (const [emulatedVersion, negative, atAny] of [['1.24', 400, 2], ['1.36', 200, 3]] as const) {
     const server = await build(t, { emulatedVersion })
-    for (const name of ['a', 'b', 'c']) await server.post('/api/v1/namespaces/orch-public/configmaps', { metadata: { name } })
+    for (const name of ['a', 'b', 'c']) {
+      await server.post('/api/v1/namespaces/orch-public/configmaps', { metadata: { name } })
+    }
     const inPublic = '/api/v1/namespaces/orch-public/configmaps?fieldSelector=metadata.name!=orch-root-ca.crt'
     t.equal((await server.get(`${inPublic}&limit=-1`)).code, negative)
     t.equal((await server.get(`${inPublic}&resourceVersion=0&limit=2`)).json['items'].length, atAny)

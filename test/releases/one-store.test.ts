@@ -14,8 +14,10 @@ const LATER = { ...ALL, emulatedVersion: '1.36', featureGates: {} } as const
 
 const gatesOf = { earlier: featureGates(EARLIER.featureGates), later: featureGates({}, { release: '1.36' }) }
 type Side = keyof typeof gatesOf
-const known = (version: string | undefined): string | undefined => version !== undefined && /^1\.(2[5-9]|3[0-6])$/.test(version) ? version : undefined
-const servedBy = (side: Side, { gate, deprecation }: Representation): boolean => isServed({ gate, removed: known(deprecation?.removed) }, gatesOf[side])
+const known = (version: string | undefined): string | undefined =>
+  version !== undefined && /^1\.(2[5-9]|3[0-6])$/.test(version) ? version : undefined
+const servedBy = (side: Side, { gate, deprecation }: Representation): boolean =>
+  isServed({ gate, removed: known(deprecation?.removed) }, gatesOf[side])
 
 /** For each stored type, a version that each of the two serves, the same where there is one. */
 const TYPES = types.filter(({ virtual }) => !virtual).flatMap(({ representations }) => {
@@ -29,7 +31,10 @@ const TYPES = types.filter(({ virtual }) => !virtual).flatMap(({ representations
 const SAME_NAME: ReadonlySet<string> = new Set(['customresourcedefinitions', 'apiservices'])
 
 /** What neither an update nor the release changes, nor a controller of the server. */
-const kept = ({ metadata: { resourceVersion, managedFields, generation, ...metadata }, status, ...others }: Json, { plural }: Representation): Json =>
+const kept = (
+  { metadata: { resourceVersion, managedFields, generation, ...metadata }, status, ...others }: Json,
+  { plural }: Representation
+): Json =>
   ({ ...others, metadata, ...SAME_NAME.has(plural) ? {} : { status } })
 const urlIn = (one: Representation, { metadata: { name } }: Json): string => `${urlOf(one)}/${String(name)}`
 
@@ -55,7 +60,9 @@ t.test('what either release wrote, the other reads and writes without a loss', {
     for (const [from, to, index] of [['earlier', 'later', 1], ['later', 'earlier', 2]] as const) {
       await t.test(`${title(one[from])} of the ${from}`, async t => {
         const { body } = creation(one[from], index)
-        const made = await servers[from].post(urlOf(one[from]), JSON.stringify(body).replace('assured', from === 'later' ? 'nominal' : 'assured'))
+        const made = await servers[from].post(
+          urlOf(one[from]), JSON.stringify(body).replace('assured', from === 'later' ? 'nominal' : 'assured')
+        )
         if (!t.equal(made.code, 201, JSON.stringify(made.json))) return
         const before = (await servers[from].get(urlIn(one[from], made.json))).json
         await rewrite(servers[to], one[to], made.json)
@@ -63,7 +70,9 @@ t.test('what either release wrote, the other reads and writes without a loss', {
         await rewrite(servers[from], one[from], made.json)
         t.has(kept((await servers[from].get(urlIn(one[from], made.json))).json, one[from]), kept(before, one[from]))
         await servers[from].delete(urlIn(one[from], made.json))
-        if (SAME_NAME.has(one[from].plural)) await until('it is gone', async () => (await servers[to].get(urlIn(one[to], made.json))).code === 404)
+        if (SAME_NAME.has(one[from].plural)) {
+          await until('it is gone', async () => (await servers[to].get(urlIn(one[to], made.json))).code === 404)
+        }
       })
     }
   }

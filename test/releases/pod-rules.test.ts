@@ -1,4 +1,7 @@
-/** Rules for pods, templates and what they say of themselves that release 1.36 has and 1.24 has not, or has at other places. */
+/**
+ * Rules for pods, templates and what they say of themselves that release 1.36 has and 1.24 has not, or has at other
+ * places.
+ */
 import t from 'tap'
 import { build, type Client, type Json } from '../build.js'
 
@@ -311,7 +314,9 @@ t.test('ports of templates on the host network stay as they are, those of pods d
     }
   }
   const portsOf = ({ json }: { json: Json }): unknown => {
-    const { template, containers, initContainers } = json['spec'] as Record<string, { spec: Record<string, Json[]> }> & Record<string, Json[]>
+    const { template, containers, initContainers } = json['spec'] as Record<string, {
+      spec: Record<string, Json[]>
+    }> & Record<string, Json[]>
     const [first, second] = template === undefined
       ? [containers, initContainers]
       : [
@@ -458,10 +463,11 @@ t.test('ephemeral containers have places of their own, aim at ordinary ones, and
     await client.post(PODS, pod('host'))
     await client.post(PODS, pod('static', { nodeName: 'n' }, {}, { annotations: { 'orch.io/config.mirror': 'a' } }))
   }
-  const both = async (name: string, ephemeralContainers: Json[]): Promise<string[][]> => await Promise.all([later, earlier]
-    .map(async client => causes(await client.patch(
+  const both = async (name: string, ephemeralContainers: Json[]): Promise<string[][]> =>
+    await Promise.all([later, earlier]
+      .map(async client => causes(await client.patch(
       `${PODS}/${name}/ephemeralcontainers?dryRun=All`, { spec: { ephemeralContainers } }, STRATEGIC
-    ))))
+      ))))
   const at = 'spec.ephemeralContainers[0]'
   t.same(await both('host', [{ name: 'e' }]), [[`Required ${at}.image`], [`Required ${at}[0].image`]])
   t.same(

@@ -7,8 +7,12 @@ const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims'
 const VOLUMES = '/api/v1/persistentvolumes'
 const MERGE = 'application/merge-patch+json'
 const causes = (answer: { json: Json }): string[] =>
-  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`)
-const service = (name: string, spec: Json = {}): Json => ({ metadata: { name }, spec: { ports: [{ name: 'p', port: 80 }], ...spec } })
+  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(
+    ({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`
+  )
+const service = (name: string, spec: Json = {}): Json => ({
+  metadata: { name }, spec: { ports: [{ name: 'p', port: 80 }], ...spec }
+})
 
 let later: Client
 t.before(async () => { later = await build(t, { emulatedVersion: '1.36' }) })
@@ -19,31 +23,63 @@ t.test('names of services may begin with a digit', async t => {
 })
 
 t.test('services say where traffic goes, and expose the port of node agents', async t => {
-  t.match((await later.post(SERVICES, service('near', { trafficDistribution: 'PreferSameNode', type: 'LoadBalancer', ports: [{ port: 10250 }] }))).json['spec'], { trafficDistribution: 'PreferSameNode' })
-  t.same(causes(await later.post(SERVICES, service('far', { trafficDistribution: 'Far' }))), ['NotSupported spec.trafficDistribution'])
-  t.match((await later.post(SERVICES, service('out', { externalIPs: ['192.0.2.1'] }))).json['spec'], { externalTrafficPolicy: 'Cluster' })
+  t.match(
+    (await later.post(
+      SERVICES,
+      service('near', { trafficDistribution: 'PreferSameNode', type: 'LoadBalancer', ports: [{ port: 10250 }] })
+    )).json['spec'],
+    { trafficDistribution: 'PreferSameNode' }
+  )
+  t.same(causes(await later.post(SERVICES, service('far', { trafficDistribution: 'Far' }))), [
+    'NotSupported spec.trafficDistribution'
+  ])
+  t.match((await later.post(SERVICES, service('out', { externalIPs: ['192.0.2.1'] }))).json['spec'], {
+    externalTrafficPolicy: 'Cluster'
+  })
 })
 
 t.test('addresses of balancers have a mode', async t => {
   await later.post(SERVICES, service('lb', { type: 'LoadBalancer' }))
-  const status = async (name: string, ingress: Json[]) => await later.patch(`${SERVICES}/${name}/status`, { status: { loadBalancer: { ingress } } }, MERGE)
-  t.match((await status('lb', [{ ip: '192.0.2.1' }, { hostname: 'a.b' }])).json['status'], { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }, { hostname: 'a.b' }] } })
-  t.same(causes(await status('lb', [{ hostname: 'a.b', ipMode: 'Proxy' }, { ip: '192.0.2.1', ipMode: 'Other' }])), ['Forbidden status.loadBalancer.ingress[0].ipMode', 'NotSupported status.loadBalancer.ingress[1].ipMode'])
+  const status = async (name: string, ingress: Json[]) =>
+    await later.patch(`${SERVICES}/${name}/status`, { status: { loadBalancer: { ingress } } }, MERGE)
+  t.match((await status('lb', [{ ip: '192.0.2.1' }, { hostname: 'a.b' }])).json['status'], {
+    loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }, { hostname: 'a.b' }] }
+  })
+  t.same(
+    causes(await status('lb', [{ hostname: 'a.b', ipMode: 'Proxy' }, { ip: '192.0.2.1', ipMode: 'Other' }])),
+    ['Forbidden status.loadBalancer.ingress[0].ipMode', 'NotSupported status.loadBalancer.ingress[1].ipMode']
+  )
   await later.post(SERVICES, service('plain'))
   t.same(causes(await status('plain', [{ ip: '192.0.2.1' }])), ['Forbidden status.loadBalancer.ingress'])
 })
 
 t.test('claims get a class later, and other attributes when they are bound', async t => {
-  const claim: Json = { metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } } }
+  const claim: Json = {
+    metadata: { name: 'c' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } }
+  }
   await later.post(CLAIMS, claim)
   t.equal((await later.patch(`${CLAIMS}/c`, { spec: { storageClassName: 'fast' } }, MERGE)).code, 200)
   t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { storageClassName: 'slow' } }, MERGE)), ['Forbidden spec'])
-  t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)), ['Forbidden spec'])
+  t.same(
+    causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)), ['Forbidden spec']
+  )
   await later.patch(`${CLAIMS}/c`, { spec: { volumeName: 'v' } }, MERGE)
-  await later.patch(`${CLAIMS}/c/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' }, currentVolumeAttributesClassName: 'gold' } }, MERGE)
-  t.match((await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)).json['spec'], { volumeAttributesClassName: 'gold' })
-  t.same(causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
-  t.equal((await later.patch(`${CLAIMS}/c`, { spec: { resources: { requests: { storage: '1500Mi' } } } }, MERGE)).code, 200, 'just above what it has')
+  await later.patch(
+    `${CLAIMS}/c/status`,
+    { status: { phase: 'Bound', capacity: { storage: '1Gi' }, currentVolumeAttributesClassName: 'gold' } }, MERGE
+  )
+  t.match(
+    (await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: 'gold' } }, MERGE)).json['spec'],
+    { volumeAttributesClassName: 'gold' }
+  )
+  t.same(
+    causes(await later.patch(`${CLAIMS}/c`, { spec: { volumeAttributesClassName: null } }, MERGE)),
+    ['Forbidden spec.volumeAttributesClassName']
+  )
+  t.equal(
+    (await later.patch(`${CLAIMS}/c`, { spec: { resources: { requests: { storage: '1500Mi' } } } }, MERGE)).code, 200,
+    'just above what it has'
+  )
   t.same(
     causes(await later.patch(
       `${CLAIMS}/c/status`, { status: { allocatedResourceStatuses: { storage: 'Soon' } } }, MERGE
@@ -54,39 +90,80 @@ t.test('claims get a class later, and other attributes when they are bound', asy
 
 t.test('hints for nodes are checked', async t => {
   const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
-  const slice = (forNodes: Json[]): Json => ({ metadata: { name: 's' }, addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'], hints: { forNodes } }] })
-  t.same(causes(await later.post(SLICES, slice([{ name: 'a' }, { name: 'a' }, { name: 'A_' }]))), ['Duplicate endpoints[0].hints.forNodes[1].name', 'Invalid endpoints[0].hints.forNodes[2].name'])
-  t.same(causes(await later.post(SLICES, slice(Array.from({ length: 9 }, (_, index) => ({ name: `n${index}` }))))), ['TooMany endpoints[0].hints.forNodes'])
+  const slice = (forNodes: Json[]): Json => ({
+    metadata: { name: 's' }, addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'], hints: { forNodes } }]
+  })
+  t.same(causes(await later.post(SLICES, slice([{ name: 'a' }, { name: 'a' }, { name: 'A_' }]))), [
+    'Duplicate endpoints[0].hints.forNodes[1].name', 'Invalid endpoints[0].hints.forNodes[2].name'
+  ])
+  t.same(
+    causes(await later.post(SLICES, slice(Array.from({ length: 9 }, (_, index) => ({ name: `n${index}` }))))),
+    ['TooMany endpoints[0].hints.forNodes']
+  )
 })
 
 t.test('volumes note when their phase changes', async t => {
-  const volume: Json = { metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/a' }, volumeAttributesClassName: 'gold' } }
+  const volume: Json = {
+    metadata: { name: 'v' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      hostPath: { path: '/a' },
+      volumeAttributesClassName: 'gold'
+    }
+  }
   t.same(causes(await later.post(VOLUMES, volume)), ['Required spec.csi'])
-  const made = await later.post(VOLUMES, { ...volume, spec: { ...volume['spec'] as Json, hostPath: undefined, csi: { driver: 'd', volumeHandle: 'h', nodeExpandSecretRef: { name: 's', namespace: 'n' } } } })
-  t.match(made.json, { spec: { csi: { nodeExpandSecretRef: { name: 's' } } }, status: { phase: 'Pending', lastPhaseTransitionTime: /^20/ } })
-  const bound = await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' } }, MERGE)
+  const made = await later.post(VOLUMES, {
+    ...volume,
+    spec: {
+      ...volume['spec'] as Json,
+      hostPath: undefined,
+      csi: { driver: 'd', volumeHandle: 'h', nodeExpandSecretRef: { name: 's', namespace: 'n' } }
+    }
+  })
+  t.match(made.json, {
+    spec: { csi: { nodeExpandSecretRef: { name: 's' } } }, status: { phase: 'Pending', lastPhaseTransitionTime: /^20/ }
+  })
+  const bound = await later.patch(
+    `${VOLUMES}/v/status`, { status: { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' } }, MERGE
+  )
   t.match(bound.json['status'], { phase: 'Bound', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' })
   const kept = await later.put(`${VOLUMES}/v/status`, { ...bound.json, status: { phase: 'Bound', message: 'm' } })
   t.match(
     kept.json['status'], { message: 'm', lastPhaseTransitionTime: '2001-01-01T00:00:00Z' },
     'writers that do not know the time keep it'
   )
-  t.notMatch((await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'], { lastPhaseTransitionTime: /^2001/ })
-  t.same(causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)), ['Forbidden spec.volumeAttributesClassName'])
+  t.notMatch(
+    (await later.patch(`${VOLUMES}/v/status`, { status: { phase: 'Released' } }, MERGE)).json['status'],
+    { lastPhaseTransitionTime: /^2001/ }
+  )
+  t.same(
+    causes(await later.patch(`${VOLUMES}/v`, { spec: { volumeAttributesClassName: null } }, MERGE)),
+    ['Forbidden spec.volumeAttributesClassName']
+  )
 })
 
 t.test('hints for nodes are stored, and unknown before', async t => {
   const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
   const storage = { kind: 'embedded', directory: t.testdir() } as const
-  const slice = { metadata: { name: 's' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'], hints: { forNodes: [{ name: 'n' }] } }], ports: null }
+  const slice = {
+    metadata: { name: 's' },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.2.3'], hints: { forNodes: [{ name: 'n' }] } }],
+    ports: null
+  }
   const server = await build(t, { storage, emulatedVersion: '1.36' })
   t.match((await server.post(SLICES, slice)).json['endpoints'], slice.endpoints)
   await server.app.close()
   const earlier = await build(t, { storage })
-  t.match((await earlier.post(SLICES, { ...slice, metadata: { name: 't' } })).headers['warning'], [/unknown field .*forNodes/])
+  t.match(
+    (await earlier.post(SLICES, { ...slice, metadata: { name: 't' } })).headers['warning'], [/unknown field .*forNodes/]
+  )
   t.equal((await earlier.patch(`${SLICES}/s`, { metadata: { labels: { a: 'b' } } })).code, 200)
   await earlier.app.close()
-  t.match((await (await build(t, { storage, emulatedVersion: '1.36' })).get(`${SLICES}/s`)).json['endpoints'], slice.endpoints)
+  t.match(
+    (await (await build(t, { storage, emulatedVersion: '1.36' })).get(`${SLICES}/s`)).json['endpoints'], slice.endpoints
+  )
 })
 
 t.test('ranges of balancers are told apart, and annotations about topology agree', async t => {

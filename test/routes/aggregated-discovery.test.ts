@@ -110,7 +110,8 @@ t.test('definitions come, change and go', async t => {
   const named = async (): Promise<Json> => groupIn((await get(server, '/apis')).json, group)
   t.match(await named(), {
     versions: [{
-      version: 'v1', resources: [{ resource: names.plural, responseKind: { group: '', version: '', kind: names.kind } }],
+      version: 'v1',
+      resources: [{ resource: names.plural, responseKind: { group: '', version: '', kind: names.kind } }],
       freshness: 'Current'
     }]
   })

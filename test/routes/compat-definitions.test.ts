@@ -23,7 +23,9 @@ const LEAF = (x: string): Json => ({
   either: { [`${x}int-or-string`]: true },
   list: {
     type: 'array',
-    items: { type: 'object', required: ['a'], properties: { a: { type: 'string' }, b: { [`${x}int-or-string`]: true } } },
+    items: {
+      type: 'object', required: ['a'], properties: { a: { type: 'string' }, b: { [`${x}int-or-string`]: true } }
+    },
     [`${x}list-map-keys`]: ['a'],
     [`${x}list-type`]: 'map'
   },
@@ -39,18 +41,43 @@ const definition = (x: string, more: Json = {}): Json => ({
     group: 'example.com',
     scope: 'Namespaced',
     names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { ...LEAF(x), nested: { type: 'object', additionalProperties: { type: 'array', items: { type: 'object', properties: LEAF(x) } } }, ...more } } } }]
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              ...LEAF(x),
+              nested: {
+                type: 'object', additionalProperties: { type: 'array', items: { type: 'object', properties: LEAF(x) } }
+              },
+              ...more
+            }
+          }
+        }
+      }
+    ]
   }
 })
 const propertiesOf = ({ spec }: Json): Json => spec.versions[0].schema.openAPIV3Schema.properties as Json
-const strip = ({ apiVersion, kind, metadata: { name }, spec: { conversion: _, ...spec } }: Json): Json => ({ apiVersion, kind, metadata: { name }, spec })
+const strip = ({ apiVersion, kind, metadata: { name }, spec: { conversion: _, ...spec } }: Json): Json => ({
+  apiVersion, kind, metadata: { name }, spec
+})
 
 t.test('a definition is written and read by either name, in every form', async t => {
   const server = await build(t, { compatNames: true })
   const bodies: Array<readonly [string, string | Buffer]> = [
     ['application/json', JSON.stringify(definition('x-kubernetes-'))],
     ['application/yaml', JSON.stringify(definition('x-kubernetes-'))],
-    [PROTOBUF, encodeProtobuf(CustomResourceDefinition, { ...definition('x-orch-'), apiVersion: 'apiextensions.k8s.io/v1' } as never)]
+    [
+      PROTOBUF,
+      encodeProtobuf(CustomResourceDefinition, {
+        ...definition('x-orch-'), apiVersion: 'apiextensions.k8s.io/v1'
+      } as never)
+    ]
   ]
   for (const [type, body] of bodies) {
     const made = await server.call('POST', PUBLIC, body, { 'content-type': type })
@@ -58,11 +85,20 @@ t.test('a definition is written and read by either name, in every form', async t
     t.same(strip(made.json), definition('x-kubernetes-'), type)
     t.equal(made.headers['warning'], undefined)
     t.same(strip((await server.get(`${OURS}/${NAME}`)).json), definition('x-orch-'))
-    t.same(strip(parse((await server.get(`${PUBLIC}/${NAME}`, { accept: 'application/yaml' })).body) as Json), definition('x-kubernetes-'))
+    t.same(
+      strip(parse((await server.get(`${PUBLIC}/${NAME}`, { accept: 'application/yaml' })).body) as Json),
+      definition('x-kubernetes-')
+    )
     t.same(strip((await server.get(PUBLIC)).json.items[0]), { ...definition('x-kubernetes-') })
-    t.same(strip((await server.get(`${PUBLIC}/${NAME}?includeObject=Object`, { accept: TABLE })).json.rows[0].object), definition('x-kubernetes-'))
+    t.same(
+      strip((await server.get(`${PUBLIC}/${NAME}?includeObject=Object`, { accept: TABLE })).json.rows[0].object),
+      definition('x-kubernetes-')
+    )
     const binary = await server.get(`${PUBLIC}/${NAME}`, { accept: PROTOBUF })
-    t.same(strip(decodeProtobuf(CustomResourceDefinition, binary.raw, undefined, PUBLIC_NAMES).object as Json), definition('x-orch-'))
+    t.same(
+      strip(decodeProtobuf(CustomResourceDefinition, binary.raw, undefined, PUBLIC_NAMES).object as Json),
+      definition('x-orch-')
+    )
     await server.delete(`${PUBLIC}/${NAME}`)
     await until(async () => (await server.get(`${PUBLIC}/${NAME}`)).code === 404)
   }
@@ -72,7 +108,13 @@ t.test('patches', async t => {
   const server = await build(t, { compatNames: true })
   await server.post(PUBLIC, definition('x-kubernetes-'))
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
-  const version = (properties: Json): Json => ({ spec: { versions: [{ ...definition('x-kubernetes-').spec.versions[0], schema: { openAPIV3Schema: { type: 'object', properties } } }] } })
+  const version = (properties: Json): Json => ({
+    spec: {
+      versions: [
+        { ...definition('x-kubernetes-').spec.versions[0], schema: { openAPIV3Schema: { type: 'object', properties } } }
+      ]
+    }
+  })
   const LIST = { type: 'array', items: { type: 'string' } }
   const shown = { type: 'array', items: { 'x-kubernetes-int-or-string': true }, 'x-kubernetes-list-type': 'set' }
   const own = { type: 'array', items: { 'x-orch-int-or-string': true }, 'x-orch-list-type': 'set' }
@@ -80,7 +122,15 @@ t.test('patches', async t => {
     ['application/merge-patch+json', version({ added: shown })],
     ['application/strategic-merge-patch+json', version({ added: shown })],
     ['application/json-patch+json', [{ op: 'add', path: `${at}/added`, value: shown }]],
-    ['application/json-patch+json', [{ op: 'test', path: `${at}/list/x-kubernetes-list-type`, value: 'map' }, { op: 'add', path: `${at}/added`, value: LIST }, { op: 'add', path: `${at}/added/items`, value: { 'x-kubernetes-int-or-string': true } }, { op: 'add', path: `${at}/added/x-kubernetes-list-type`, value: 'set' }]]
+    [
+      'application/json-patch+json',
+      [
+        { op: 'test', path: `${at}/list/x-kubernetes-list-type`, value: 'map' },
+        { op: 'add', path: `${at}/added`, value: LIST },
+        { op: 'add', path: `${at}/added/items`, value: { 'x-kubernetes-int-or-string': true } },
+        { op: 'add', path: `${at}/added/x-kubernetes-list-type`, value: 'set' }
+      ]
+    ]
   ]
   for (const [type, patch] of patches) {
     const patched = await server.call('PATCH', `${PUBLIC}/${NAME}?dryRun=All`, patch, { 'content-type': type })
@@ -88,7 +138,10 @@ t.test('patches', async t => {
     t.same(propertiesOf(patched.json)['added'], shown, type)
   }
   for (const [url, x] of [[PUBLIC, 'x-kubernetes-'], [OURS, 'x-orch-']] as const) {
-    const applied = await server.call('PATCH', `${url}/${NAME}?fieldManager=${x}m&force=true`, definition(x, { added: x === 'x-orch-' ? own : shown }), { 'content-type': 'application/apply-patch+yaml' })
+    const applied = await server.call(
+      'PATCH', `${url}/${NAME}?fieldManager=${x}m&force=true`, definition(x, { added: x === 'x-orch-' ? own : shown }),
+      { 'content-type': 'application/apply-patch+yaml' }
+    )
     t.equal(applied.code, 200, applied.body.slice(0, 500))
     t.same(propertiesOf(applied.json)['added'], x === 'x-orch-' ? own : shown)
   }
@@ -102,19 +155,33 @@ t.test('a watch, and refusals', async t => {
     const [event] = await watch.take(1)
     t.same(strip(event?.object as Json), definition(x))
   }
-  const unknown = await server.post(`${PUBLIC}?fieldValidation=Strict`, definition('x-kubernetes-', { added: { type: 'object', 'x-orch-map-type': 'atomic' } }))
+  const unknown = await server.post(
+    `${PUBLIC}?fieldValidation=Strict`,
+    definition('x-kubernetes-', { added: { type: 'object', 'x-orch-map-type': 'atomic' } })
+  )
   t.match(unknown, { code: 400, json: { message: /unknown field ".*properties\.added\.x-kubernetes-map-type"/ } })
-  const mistyped = await server.post(PUBLIC, definition('x-kubernetes-', { added: { items: { 'x-kubernetes-int-or-string': 'yes' } } }))
+  const mistyped = await server.post(
+    PUBLIC, definition('x-kubernetes-', { added: { items: { 'x-kubernetes-int-or-string': 'yes' } } })
+  )
   t.match(mistyped, { code: 400, json: { message: /added\.items\.x-kubernetes-int-or-string/ } })
-  const invalid = await server.post(PUBLIC, definition('x-kubernetes-', { added: { type: 'string', 'x-kubernetes-list-type': 'set' } }))
+  const invalid = await server.post(
+    PUBLIC, definition('x-kubernetes-', { added: { type: 'string', 'x-kubernetes-list-type': 'set' } })
+  )
   t.match(invalid, { code: 422, json: { message: /x-kubernetes-list-type/ } })
   t.notMatch(invalid.body, /orch/)
 })
 
 t.test('webhooks see and patch the public form', async t => {
   const own = decode(CustomResourceDefinition, definition('x-orch-')).object as Json
-  const request = { uid: 'u', kind: { group: 'apiextensions.orch.io', version: 'v1', kind: 'CustomResourceDefinition' }, resource: { group: 'apiextensions.orch.io', version: 'v1', resource: 'customresourcedefinitions' }, object: own }
-  const { body, answer } = publicReview(JSON.stringify({ apiVersion: 'admission.orch.io/v1', kind: 'AdmissionReview', request }))
+  const request = {
+    uid: 'u',
+    kind: { group: 'apiextensions.orch.io', version: 'v1', kind: 'CustomResourceDefinition' },
+    resource: { group: 'apiextensions.orch.io', version: 'v1', resource: 'customresourcedefinitions' },
+    object: own
+  }
+  const { body, answer } = publicReview(JSON.stringify({
+    apiVersion: 'admission.orch.io/v1', kind: 'AdmissionReview', request
+  }))
   const seen = JSON.parse(body).request.object as Json
   t.same(propertiesOf(seen), propertiesOf(definition('x-kubernetes-')))
   const at = '/spec/versions/0/schema/openAPIV3Schema'
@@ -124,8 +191,12 @@ t.test('webhooks see and patch the public form', async t => {
     { op: 'replace', path: '/spec/versions', value: definition('x-kubernetes-').spec.versions },
     { op: 'add', path: `${at}/properties/b`, value: { items: 7, 'x-kubernetes-int-or-string': true } }
   ]
-  const response = { uid: 'u', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
-  const answered = JSON.parse(Buffer.from(answer(Buffer.from(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response })))).toString()) as Json
+  const response = {
+    uid: 'u', allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64')
+  }
+  const answered = JSON.parse(Buffer.from(answer(Buffer.from(JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response
+  })))).toString()) as Json
   t.same(JSON.parse(Buffer.from(answered['response'].patch as string, 'base64').toString()), [
     { op: 'add', path: `${at}/properties/a`, value: { items: { 'x-orch-int-or-string': true } } },
     { op: 'remove', path: `${at}/properties/list/x-orch-list-type` },
@@ -142,7 +213,9 @@ t.test('types that hold no schema have one message', async t => {
 t.test('a column finds what its path names, though nothing that it shows is a name', async t => {
   const server = await build(t, { compatNames: true })
   const sent = definition('x-kubernetes-')
-  sent.spec.versions[0].additionalPrinterColumns = [{ name: 'OS', type: 'string', jsonPath: '.metadata.labels.kubernetes\\.io/os' }]
+  sent.spec.versions[0].additionalPrinterColumns = [
+    { name: 'OS', type: 'string', jsonPath: '.metadata.labels.kubernetes\\.io/os' }
+  ]
   t.equal((await server.post(PUBLIC, sent)).code, 201)
   await established(server, NAME)
   const things = '/apis/example.com/v1/namespaces/default/things'
@@ -153,5 +226,7 @@ t.test('a column finds what its path names, though nothing that it shows is a na
     )).code,
     201
   )
-  for (const url of [things, `${things}/a`, things]) t.same((await server.get(url, { accept: TABLE })).json['rows'][0].cells, ['a', 'linux'], url)
+  for (const url of [things, `${things}/a`, things]) {
+    t.same((await server.get(url, { accept: TABLE })).json['rows'][0].cells, ['a', 'linux'], url)
+  }
 })

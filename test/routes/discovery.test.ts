@@ -29,19 +29,30 @@ const SERVED_GROUPS = Object.entries({
 
 t.test('discovery lists groups, versions and resources as they are served', async t => {
   const server = await build(t, { api: { externalHostname: 'orch.example.com:443' } })
-  t.same((await server.get('/api')).json, { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: 'orch.example.com:443' }] })
+  t.same((await server.get('/api')).json, {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: 'orch.example.com:443' }]
+  })
   const version = { groupVersion: 'rbac.authorization.orch.io/v1', version: 'v1' }
   const group = { name: 'rbac.authorization.orch.io', versions: [version], preferredVersion: version }
   const groups = (await server.get('/apis')).json
   t.match(groups, { kind: 'APIGroupList', apiVersion: 'v1' })
-  t.same(groups.groups.map(({ name, versions, preferredVersion }: Json) => [name, versions.map(({ version }: Json) => version), preferredVersion.version]), SERVED_GROUPS)
+  t.same(
+    groups.groups.map(({ name, versions, preferredVersion }: Json) => [
+      name, versions.map(({ version }: Json) => version), preferredVersion.version
+    ]),
+    SERVED_GROUPS
+  )
   t.same(groups.groups.find(({ name }: Json) => name === 'rbac.authorization.orch.io'), group)
   t.same((await server.get('/apis/rbac.authorization.orch.io')).json, { kind: 'APIGroup', apiVersion: 'v1', ...group })
   const rbac = (await server.get('/apis/rbac.authorization.orch.io/v1')).json
   t.match(rbac, { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'rbac.authorization.orch.io/v1' })
   t.same(rbac.resources.map(({ name }: Json) => name), ['clusterrolebindings', 'clusterroles', 'rolebindings', 'roles'])
   t.same(named(rbac, 'clusterrolebindings'), {
-    name: 'clusterrolebindings', singularName: '', namespaced: false, kind: 'ClusterRoleBinding', verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'], storageVersionHash: 'FC13CUzF/H8='
+    name: 'clusterrolebindings', singularName: '', namespaced: false, kind: 'ClusterRoleBinding',
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    storageVersionHash: 'FC13CUzF/H8='
   })
   const core = (await server.get('/api/v1/')).json
   t.equal(core.groupVersion, 'v1')
@@ -57,7 +68,10 @@ t.test('what is not served is not listed and answers 404', async t => {
   const groups = (await server.get('/apis')).json.groups.map(({ name }: Json) => name)
   t.notOk(groups.includes('rbac.authorization.orch.io'))
   t.ok(groups.includes('apps'))
-  for (const url of ['/apis/rbac.authorization.orch.io', '/apis/rbac.authorization.orch.io/v1', '/apis/rbac.authorization.orch.io/v1/roles', '/apis/nothing', '/api/v2', '/apis/a/b/c']) {
+  for (const url of [
+    '/apis/rbac.authorization.orch.io', '/apis/rbac.authorization.orch.io/v1',
+    '/apis/rbac.authorization.orch.io/v1/roles', '/apis/nothing', '/api/v2', '/apis/a/b/c'
+  ]) {
     t.match(await server.get(url), { code: 404, json: { kind: 'Status', reason: 'NotFound' } }, url)
   }
 })
@@ -79,9 +93,17 @@ t.test('discovery documents are JSON or YAML only', async t => {
   t.equal(yaml.headers['content-type'], 'application/yaml')
   t.match(yaml.body, /^major: "1"$/m)
   t.match((await server.get('/apis?pretty=true')).body, /^{\n {2}"kind"/)
-  t.equal((await server.get('/apis', { accept: 'application/vnd.orch.protobuf, application/json' })).json.kind, 'APIGroupList')
+  t.equal(
+    (await server.get('/apis', { accept: 'application/vnd.orch.protobuf, application/json' })).json.kind, 'APIGroupList'
+  )
   t.match(await server.get('/apis', { accept: 'image/png' }), { code: 406, json: { reason: 'NotAcceptable' } })
-  t.equal((await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList,application/json' })).json.kind, 'APIGroupList', 'what is no longer offered falls back')
+  t.equal(
+    (await server.get('/apis', {
+      accept: 'application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
+    })).json.kind,
+    'APIGroupList',
+    'what is no longer offered falls back'
+  )
 })
 
 t.test('the root lists the paths of the server', async t => {
@@ -97,7 +119,10 @@ t.test('the OpenAPI document describes what is served, and its entity tag saves 
   t.ok(json.paths['/apis/rbac.authorization.orch.io/v1/clusterrolebindings/{name}'].patch)
   t.match(json.definitions['io.orch.api.rbac.v1.ClusterRoleBinding'], { required: ['roleRef'] })
   t.equal((await server.get('/openapi/v2', { 'if-none-match': String(headers.etag) })).code, 304)
-  for (const accept of ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf']) {
+  for (const accept of [
+    'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+    'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+  ]) {
     const answer = await server.get('/openapi/v2', { accept })
     t.equal(answer.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
     t.ok(answer.raw.includes('io.orch.api.rbac.v1.ClusterRoleBinding'))
@@ -108,5 +133,7 @@ t.test('the OpenAPI document describes what is served, and its entity tag saves 
   t.same(JSON.parse(gunzipSync(zipped.raw).toString()), json)
   t.match(await server.post('/openapi/v2', {}), { code: 405, json: { reason: 'MethodNotAllowed' } })
   t.match(await server.delete('/version'), { code: 405 })
-  for (const path of ['/apis/*/b', '/:a', '/a(b', '/*']) t.match(await server.delete(path), { code: 404, json: { reason: 'NotFound' } }, path)
+  for (const path of ['/apis/*/b', '/:a', '/a(b', '/*']) {
+    t.match(await server.delete(path), { code: 404, json: { reason: 'NotFound' } }, path)
+  }
 })

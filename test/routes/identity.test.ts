@@ -17,7 +17,9 @@ t.test('another name or namespace than that of the URL is refused in the same wo
   const applied = { apiVersion: 'v1', kind: 'ConfigMap' }
   for (const [method, url, metadata, message, type = 'application/json', more = {}] of [
     ['POST', CONFIGS, { name: 'b', namespace: 'other' }, OTHER_NAMESPACE],
-    ['POST', CONFIGS, { name: 'b', resourceVersion: '5' }, 'resourceVersion should not be set on objects to be created'],
+    [
+      'POST', CONFIGS, { name: 'b', resourceVersion: '5' }, 'resourceVersion should not be set on objects to be created'
+    ],
     ['PUT', `${CONFIGS}/a`, { name: 'b' }, OTHER_NAME],
     ['PUT', `${CONFIGS}/a`, {}, NAMELESS],
     ['PUT', `${CONFIGS}/a`, { name: 'b', namespace: 'other' }, OTHER_NAMESPACE],
@@ -27,21 +29,39 @@ t.test('another name or namespace than that of the URL is refused in the same wo
     ['PATCH', `${CONFIGS}/a?fieldManager=m`, { name: 'b' }, OTHER_NAME, APPLY, applied],
     ['PATCH', `${CONFIGS}/a?fieldManager=m`, { namespace: 'other' }, OTHER_NAMESPACE, APPLY, applied],
     ['POST', '/api/v1/namespaces/default/pods/a/eviction', { name: 'a', namespace: 'other' }, OTHER_NAMESPACE],
-    ['POST', '/api/v1/namespaces/default/pods/a/binding', { name: 'a', namespace: 'other' }, OTHER_NAMESPACE, undefined, { target: { name: 'n' } }],
+    [
+      'POST', '/api/v1/namespaces/default/pods/a/binding', { name: 'a', namespace: 'other' }, OTHER_NAMESPACE,
+      undefined, { target: { name: 'n' } }
+    ],
     ['POST', '/api/v1/namespaces/default/serviceaccounts/a/token', { namespace: 'other' }, OTHER_NAMESPACE],
-    ['POST', `${REVIEWS}/namespaces/default/localsubjectaccessreviews`, { namespace: 'other' }, OTHER_NAMESPACE, undefined, { spec: { user: 'u', resourceAttributes: {} } }]
+    [
+      'POST', `${REVIEWS}/namespaces/default/localsubjectaccessreviews`, { namespace: 'other' }, OTHER_NAMESPACE,
+      undefined, { spec: { user: 'u', resourceAttributes: {} } }
+    ]
   ] as const) {
-    t.match(await server.call(method, url, { metadata, ...more }, { 'content-type': type }), { code: 400, json: { reason: 'BadRequest', message } }, `${method} ${url} ${JSON.stringify(metadata)}`)
+    t.match(
+      await server.call(method, url, { metadata, ...more }, { 'content-type': type }),
+      { code: 400, json: { reason: 'BadRequest', message } }, `${method} ${url} ${JSON.stringify(metadata)}`
+    )
   }
   const of = { ...applied, metadata: { name: 'new', uid: 'x' } }
-  const message = 'Operation cannot be fulfilled on configmaps "new": uid mismatch: the provided object specified uid x, and no existing object was found'
-  t.match(await server.call('PATCH', `${CONFIGS}/new?fieldManager=m`, of, { 'content-type': APPLY }), { code: 409, json: { message } })
-  t.equal((await server.patch(`${CONFIGS}/a`, { metadata: { namespace: null } })).json.metadata.namespace, 'default', 'which may be left out')
+  const message =
+    'Operation cannot be fulfilled on configmaps "new": uid mismatch: the provided object specified uid x, and no ' +
+    'existing object was found'
+  t.match(await server.call('PATCH', `${CONFIGS}/new?fieldManager=m`, of, { 'content-type': APPLY }), {
+    code: 409, json: { message }
+  })
+  t.equal(
+    (await server.patch(`${CONFIGS}/a`, { metadata: { namespace: null } })).json.metadata.namespace, 'default',
+    'which may be left out'
+  )
 })
 
 t.test('the namespace of a cluster-scoped object is dropped', async t => {
   const server = await build(t)
-  const { code, json } = await server.post(`${REVIEWS}/subjectaccessreviews`, { metadata: { namespace: 'x' }, spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } } })
+  const { code, json } = await server.post(`${REVIEWS}/subjectaccessreviews`, {
+    metadata: { namespace: 'x' }, spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } }
+  })
   t.match({ code, json }, { code: 201, json: { status: { allowed: true } } })
   t.notOk('namespace' in json.metadata)
 })

@@ -23,22 +23,46 @@ t.test('documents have the version that the server says', async t => {
   for (const compatNames of [false, true]) {
     const server = await build(t, { compatNames })
     const { gitVersion } = (await server.get('/version')).json
-    for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) t.equal((await server.get(path)).json['info'].version, gitVersion, path)
+    for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
+      t.equal((await server.get(path)).json['info'].version, gitVersion, path)
+    }
   }
 })
 
-t.test('the index of /openapi/v3 leads to a document of each group version, and of what says which there are', async t => {
-  const server = await build(t)
-  const { code, headers, json: { paths } } = await server.get('/openapi/v3')
-  t.equal(code, 200)
-  t.equal(headers['content-type'], 'application/json')
-  const groups = (await server.get('/apis')).json['groups'] as Array<{ name: string, versions: Array<{ groupVersion: string }> }>
-  t.same(Object.keys(paths), ['.well-known/openid-configuration', 'api', 'api/v1', 'apis', 'openid/v1/jwks', 'version', ...groups.flatMap(({ name, versions }) => [`apis/${name}`, ...versions.map(({ groupVersion }) => `apis/${groupVersion}`)])].sort())
-  for (const [name, { serverRelativeURL }] of Object.entries(paths as Record<string, { serverRelativeURL: string }>)) {
-    t.match(serverRelativeURL, new RegExp(`^/openapi/v3/${name}\\?hash=[0-9A-F]{128}$`))
-    t.match(await server.get(serverRelativeURL), { code: 200, json: { openapi: '3.0.0', info: { title: 'orch' } } }, name)
+t.test(
+  'the index of /openapi/v3 leads to a document of each group version, and of what says which there are', async t => {
+    const server = await build(t)
+    const { code, headers, json: { paths } } = await server.get('/openapi/v3')
+    t.equal(code, 200)
+    t.equal(headers['content-type'], 'application/json')
+    const groups = (await server.get('/apis')).json['groups'] as Array<{
+      name: string
+      versions: Array<{ groupVersion: string }>
+    }>
+    t.same(
+      Object.keys(paths),
+      [
+        '.well-known/openid-configuration',
+        'api',
+        'api/v1',
+        'apis',
+        'openid/v1/jwks',
+        'version',
+        ...groups.flatMap(({ name, versions }) => [
+        `apis/${name}`, ...versions.map(({ groupVersion }) => `apis/${groupVersion}`)
+        ])
+      ].sort()
+    )
+    for (const [name, { serverRelativeURL }] of Object.entries(
+      paths as Record<string, { serverRelativeURL: string }>
+    )) {
+      t.match(serverRelativeURL, new RegExp(`^/openapi/v3/${name}\\?hash=[0-9A-F]{128}$`))
+      t.match(
+        await server.get(serverRelativeURL), { code: 200, json: { openapi: '3.0.0', info: { title: 'orch' } } }, name
+      )
+    }
   }
-})
+)
 
 t.test('the URL of a document with its hash is cacheable, and one with another hash redirects to it', async t => {
   const server = await build(t)
@@ -53,7 +77,9 @@ t.test('the URL of a document with its hash is cacheable, and one with another h
   t.same([plain.code, plain.headers['expires']], [200, undefined])
   t.notMatch(String(plain.headers['cache-control']), /immutable/)
   t.same(plain.json, json)
-  for (const path of ['apis/nothing/v1', 'apis/apps/v9', 'toString', '', 'api/v1/pods']) t.match(await server.get(`/openapi/v3/${path}`), { code: 404, json: { reason: 'NotFound' } }, path)
+  for (const path of ['apis/nothing/v1', 'apis/apps/v9', 'toString', '', 'api/v1/pods']) {
+    t.match(await server.get(`/openapi/v3/${path}`), { code: 404, json: { reason: 'NotFound' } }, path)
+  }
 })
 
 t.test('a host that mounts the server is led to where it is', async t => {
@@ -82,7 +108,9 @@ t.test('entity tags identify documents, plain or compressed', async t => {
     }
     t.notOk((await server.get(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'])
   }
-  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'small responses are not compressed')
+  t.notOk(
+    (await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'small responses are not compressed'
+  )
 })
 
 t.test('a change leaves the documents of other group versions what they were, with their dates', async t => {
@@ -105,7 +133,9 @@ t.test('a change leaves the documents of other group versions what they were, wi
 
 t.test('dates, tags and ranges of documents are those of files', async t => {
   const server = await build(t)
-  for (const [path, accept] of [['/openapi/v3', '*/*'], ['/openapi/v3/version', '*/*'], ['/openapi/v3/version', V3_PROTOBUF], ['/openapi/v2', '*/*']] as const) {
+  for (const [path, accept] of [
+    ['/openapi/v3', '*/*'], ['/openapi/v3/version', '*/*'], ['/openapi/v3/version', V3_PROTOBUF], ['/openapi/v2', '*/*']
+  ] as const) {
     const get = (headers: Record<string, string>): Promise<Answer> => server.get(path, { accept, ...headers })
     const whole = await get({})
     const [tag, date] = [String(whole.headers.etag), String(whole.headers['last-modified'])]
@@ -115,24 +145,52 @@ t.test('dates, tags and ranges of documents are those of files', async t => {
     const earlier = new Date(Date.parse(date) - 1000).toUTCString()
     for (const since of [earlier, 'sometime']) t.equal((await get({ 'if-modified-since': since })).code, 200, since)
     t.equal((await get({ 'if-modified-since': date, 'if-none-match': '"other"' })).code, 200, 'the tag comes first')
-    for (const [range, start, end] of [['bytes=0-9', 0, 10], ['bytes=5-', 5, length], ['bytes=-7', length - 7, length], ['bytes=3-999999999', 3, length], [`bytes=-${length + 5}`, 0, length]] as const) {
+    for (const [range, start, end] of [
+      ['bytes=0-9', 0, 10], ['bytes=5-', 5, length], ['bytes=-7', length - 7, length], ['bytes=3-999999999', 3, length],
+      [`bytes=-${length + 5}`, 0, length]
+    ] as const) {
       const part = await get({ range, ...GZIP })
-      t.same([part.code, part.headers['content-range'], part.headers.etag], [206, `bytes ${start}-${end - 1}/${length}`, tag], range)
+      t.same(
+        [part.code, part.headers['content-range'], part.headers.etag],
+        [206, `bytes ${start}-${end - 1}/${length}`, tag], range
+      )
       t.ok(part.raw.equals(whole.raw.subarray(start, end)), range)
     }
-    for (const range of ['bytes=9-3', 'bytes=-', 'lines=1-2', 'bytes=0-1,3-4', 'bytes=x-']) t.ok((await get({ range })).raw.equals(whole.raw), `${range} is answered with the whole`)
-    for (const range of [`bytes=${length}-`, 'bytes=-0']) t.match(await get({ range }), { code: 416, headers: { 'content-range': `bytes */${length}` } }, range)
-    for (const [condition, code] of [[tag, 206], [date, 206], ['"other"', 200], [earlier, 200]] as const) t.equal((await get({ range: 'bytes=0-9', 'if-range': condition })).code, code, condition)
+    for (const range of ['bytes=9-3', 'bytes=-', 'lines=1-2', 'bytes=0-1,3-4', 'bytes=x-']) {
+      t.ok((await get({ range })).raw.equals(whole.raw), `${range} is answered with the whole`)
+    }
+    for (const range of [`bytes=${length}-`, 'bytes=-0']) {
+      t.match(await get({ range }), { code: 416, headers: { 'content-range': `bytes */${length}` } }, range)
+    }
+    for (const [condition, code] of [[tag, 206], [date, 206], ['"other"', 200], [earlier, 200]] as const) {
+      t.equal((await get({ range: 'bytes=0-9', 'if-range': condition })).code, code, condition)
+    }
   }
-  t.equal((await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList', range: 'bytes=0-9' })).code, 200, 'discovery has no ranges')
+  t.equal(
+    (await server.get('/apis', {
+      accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList', range: 'bytes=0-9'
+    })).code,
+    200,
+    'discovery has no ranges'
+  )
 })
 
 t.test('documents of v3 in other forms than JSON and protobuf are 406, and the index is JSON', async t => {
   const server = await build(t)
-  t.match(await server.get('/openapi/v3/api/v1', { accept: 'application/xml' }), { code: 406, json: { reason: 'NotAcceptable' } })
-  t.match(await server.get('/openapi/v3', { accept: V3_PROTOBUF }), { code: 200, headers: { 'content-type': 'application/json' }, json: { paths: {} } }, 'the index is JSON whatever is accepted')
+  t.match(await server.get('/openapi/v3/api/v1', { accept: 'application/xml' }), {
+    code: 406, json: { reason: 'NotAcceptable' }
+  })
+  t.match(
+    await server.get('/openapi/v3', { accept: V3_PROTOBUF }),
+    { code: 200, headers: { 'content-type': 'application/json' }, json: { paths: {} } },
+    'the index is JSON whatever is accepted'
+  )
   for (const path of ['/openapi/v3', '/openapi/v3/api/v1']) {
-    for (const accept of [`${V3_PROTOBUF}, application/json`, '*/*', 'application/*;q=0.5', 'application/json; charset=utf-8', '']) t.equal((await server.get(path, { accept })).code, 200, accept)
+    for (const accept of [
+      `${V3_PROTOBUF}, application/json`, '*/*', 'application/*;q=0.5', 'application/json; charset=utf-8', ''
+    ]) {
+      t.equal((await server.get(path, { accept })).code, 200, accept)
+    }
   }
 })
 
@@ -160,25 +218,50 @@ t.test('types defined at run time are added and removed', async t => {
   if (registry === undefined) throw new Error('there is no registry')
   const server = client(app)
   const path = '/apis/example.com/v1/namespaces/{namespace}/widgets'
-  const all = async (): Promise<Json[]> => [(await server.get('/openapi/v2')).json, (await server.get('/openapi/v3')).json]
+  const all = async (): Promise<Json[]> => [
+    (await server.get('/openapi/v2')).json, (await server.get('/openapi/v3')).json
+  ]
   const before = await all()
   t.notOk(before[0]?.['paths'][path])
   t.equal((await server.get('/openapi/v3/apis/example.com/v1')).code, 404)
 
   const message = fromStructural({ group: 'example.com', version: 'v1', kind: 'Widget' }, {
-    type: 'object', properties: { spec: { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { size: { type: 'integer', nullable: true } } } }
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        'x-orch-preserve-unknown-fields': true,
+        properties: { size: { type: 'integer', nullable: true } }
+      }
+    }
   })
   const type = resource(message, { plural: 'widgets', namespaced: true })
   registry.add(type)
   registry.serve(type.stored)
   const [v2, v3] = await all()
-  t.match(v2?.['paths'][path], { get: { operationId: 'listExampleComV1NamespacedWidget', produces: ['application/json', 'application/yaml', 'application/json;stream=watch'] }, post: {} })
+  t.match(v2?.['paths'][path], {
+    get: {
+      operationId: 'listExampleComV1NamespacedWidget',
+      produces: ['application/json', 'application/yaml', 'application/json;stream=watch']
+    },
+    post: {}
+  })
   t.strictNotSame(v3?.['paths'], before[1]?.['paths'])
-  const { schemas } = (await server.get(v3?.['paths']['apis/example.com/v1'].serverRelativeURL as string)).json['components']
-  t.match(schemas['com.example.v1.Widget'], { 'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }] })
-  t.match(schemas['com.example.v1.Widget'].properties.spec, { 'x-orch-preserve-unknown-fields': true, properties: { size: { nullable: true } } })
-  const options = schemas['io.orch.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'] as Json[]
-  t.ok(options.length > 20 && options.every(({ group }) => group !== 'example.com'), 'a new group version leaves it as it is')
+  const { schemas } = (await server.get(
+    v3?.['paths']['apis/example.com/v1'].serverRelativeURL as string
+  )).json['components']
+  t.match(schemas['com.example.v1.Widget'], {
+    'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Widget', version: 'v1' }]
+  })
+  t.match(schemas['com.example.v1.Widget'].properties.spec, {
+    'x-orch-preserve-unknown-fields': true, properties: { size: { nullable: true } }
+  })
+  const options =
+    schemas['io.orch.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'] as Json[]
+  t.ok(
+    options.length > 20 && options.every(({ group }) => group !== 'example.com'),
+    'a new group version leaves it as it is'
+  )
 
   registry.remove(type)
   t.strictSame(await all(), before)

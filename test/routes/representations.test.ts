@@ -8,7 +8,17 @@ import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build
 
 async function one (t: Parameters<typeof build>[0]): Promise<Client> {
   const server = await build(t)
-  await server.post(BINDINGS, binding('one', { metadata: { labels: { a: 'b' } }, subjects: [{ kind: 'User', name: 'ann' }, { kind: 'Group', name: 'g' }, { kind: 'ServiceAccount', name: 's', namespace: 'n' }] }))
+  await server.post(
+    BINDINGS,
+    binding('one', {
+      metadata: { labels: { a: 'b' } },
+      subjects: [
+        { kind: 'User', name: 'ann' },
+        { kind: 'Group', name: 'g' },
+        { kind: 'ServiceAccount', name: 's', namespace: 'n' }
+      ]
+    })
+  )
   return server
 }
 
@@ -25,14 +35,46 @@ t.test('an object is written and read as JSON, YAML and protobuf', async t => {
   t.match(yaml.body, /^kind: ClusterRoleBinding$/m)
 
   object.metadata = { name: 'two' }
-  t.equal((await server.call('POST', BINDINGS, Buffer.from(encodeProtobuf(ClusterRoleBinding, object)), { 'content-type': PROTOBUF })).code, 201)
-  t.equal((await server.call('POST', BINDINGS, yaml.body.replace('name: one', 'name: three').replace(/^ +(uid|resourceVersion):.*\n/gm, ''), { 'content-type': 'application/yaml' })).code, 201)
+  t.equal(
+    (await server.call(
+      'POST', BINDINGS, Buffer.from(encodeProtobuf(ClusterRoleBinding, object)), { 'content-type': PROTOBUF }
+    )).code,
+    201
+  )
+  t.equal(
+    (await server.call(
+      'POST', BINDINGS, yaml.body.replace('name: one', 'name: three').replace(/^ +(uid|resourceVersion):.*\n/gm, ''),
+      { 'content-type': 'application/yaml' }
+    )).code,
+    201
+  )
   const stock = encodeProtobuf(ClusterRoleBinding, { ...object, metadata: { name: 'four' } })
-  t.equal((await server.call('POST', BINDINGS, Buffer.from(stock), { 'content-type': 'application/vnd.kubernetes.protobuf' })).code, 201, 'with the media type of stock clients')
-  for (const name of ['two', 'three', 'four']) t.same((await server.get(`${BINDINGS}/${name}`)).json.subjects, json.json.subjects)
-  t.equal((await server.call('POST', BINDINGS, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).code, 415)
-  t.equal((await server.call('POST', BINDINGS, JSON.stringify(binding('z')), { 'content-type': 'application/json', 'content-encoding': 'gzip' })).code, 415)
-  t.equal((await server.app.inject({ method: 'POST', url: BINDINGS, payload: Buffer.from(JSON.stringify(binding('plain'))) })).statusCode, 201, 'without a type it is JSON')
+  t.equal(
+    (await server.call('POST', BINDINGS, Buffer.from(stock), {
+      'content-type': 'application/vnd.kubernetes.protobuf'
+    })).code,
+    201,
+    'with the media type of stock clients'
+  )
+  for (const name of ['two', 'three', 'four']) {
+    t.same((await server.get(`${BINDINGS}/${name}`)).json.subjects, json.json.subjects)
+  }
+  t.equal(
+    (await server.call('POST', BINDINGS, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).code, 415
+  )
+  t.equal(
+    (await server.call('POST', BINDINGS, JSON.stringify(binding('z')), {
+      'content-type': 'application/json', 'content-encoding': 'gzip'
+    })).code,
+    415
+  )
+  t.equal(
+    (await server.app.inject({
+      method: 'POST', url: BINDINGS, payload: Buffer.from(JSON.stringify(binding('plain')))
+    })).statusCode,
+    201,
+    'without a type it is JSON'
+  )
 })
 
 t.test('a list has the same contents in every encoding', async t => {
@@ -61,24 +103,44 @@ t.test('a Table has a row per object, with as much of the object as requested', 
     apiVersion: 'meta.orch.io/v1',
     metadata: { resourceVersion: /^\d+$/ },
     columnDefinitions: ['Name', 'Role', 'Age', 'Users', 'Groups', 'ServiceAccounts'].map(name => ({ name })),
-    rows: [{ cells: ['one', 'ClusterRole/view', /^\d+s$/, 'ann', 'g', 'n/s'], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } } }]
+    rows: [
+      {
+        cells: ['one', 'ClusterRole/view', /^\d+s$/, 'ann', 'g', 'n/s'],
+        object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } }
+      }
+    ]
   })
   t.equal((await table('?includeObject=None')).rows[0].object, null)
-  t.match((await table('?includeObject=Object')).rows[0].object, { kind: 'ClusterRoleBinding', roleRef: { name: 'view' } })
+  t.match((await table('?includeObject=Object')).rows[0].object, {
+    kind: 'ClusterRoleBinding', roleRef: { name: 'view' }
+  })
   t.equal((await server.get(`${BINDINGS}?includeObject=All`, { accept: TABLE })).code, 400)
   t.match(await table('/one'), { kind: 'Table', rows: [{ cells: ['one'] }] })
   t.equal((await table('', 'application/json;as=Table;g=meta.orch.io;v=v1beta1')).apiVersion, 'meta.orch.io/v1beta1')
-  t.match(await table('', 'application/json;as=Table;g=meta.k8s.io;v=v1, application/json'), { kind: 'Table', apiVersion: 'meta.k8s.io/v1' }, 'as stock clients ask for it')
-  t.equal((await table('', 'application/json;as=Table;g=meta.example.com;v=v1, application/json')).kind, 'ClusterRoleBindingList')
-  t.match((await server.get('/apis/rbac.authorization.orch.io/v1/clusterroles', { accept: TABLE })).json.columnDefinitions, [{ name: 'Name', type: 'string' }, { name: 'Created At', type: 'date' }])
+  t.match(
+    await table('', 'application/json;as=Table;g=meta.k8s.io;v=v1, application/json'),
+    { kind: 'Table', apiVersion: 'meta.k8s.io/v1' }, 'as stock clients ask for it'
+  )
+  t.equal(
+    (await table('', 'application/json;as=Table;g=meta.example.com;v=v1, application/json')).kind,
+    'ClusterRoleBindingList'
+  )
+  t.match(
+    (await server.get('/apis/rbac.authorization.orch.io/v1/clusterroles', { accept: TABLE })).json.columnDefinitions,
+    [{ name: 'Name', type: 'string' }, { name: 'Created At', type: 'date' }]
+  )
 })
 
 t.test('metadata can be requested alone', async t => {
   const server = await one(t)
   const as = (kind: string): string => `application/json;as=${kind};g=meta.orch.io;v=v1`
-  t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadata') })).json, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } })
+  t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadata') })).json, {
+    kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' }
+  })
   const list = (await server.get(BINDINGS, { accept: as('PartialObjectMetadataList') })).json
-  t.match(list, { kind: 'PartialObjectMetadataList', items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'one' } }] })
+  t.match(list, {
+    kind: 'PartialObjectMetadataList', items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'one' } }]
+  })
   t.notOk('subjects' in list.items[0])
   const binary = await server.get(BINDINGS, { accept: `${PROTOBUF};as=PartialObjectMetadataList;g=meta.orch.io;v=v1` })
   t.equal(openEnvelope(binary.raw).kind, 'PartialObjectMetadataList')
@@ -106,7 +168,9 @@ t.test('an operation has no Table', async t => {
   const review = { spec: { user: 'jane', nonResourceAttributes: { path: '/', verb: 'get' } } }
   const url = '/apis/authorization.orch.io/v1/subjectaccessreviews'
   t.match(await server.post(url, review, { accept: TABLE }), { code: 406, json: { reason: 'NotAcceptable' } })
-  t.match(await server.post(url, review, { accept: `${TABLE}, application/json` }), { code: 201, json: { kind: 'SubjectAccessReview' } })
+  t.match(await server.post(url, review, { accept: `${TABLE}, application/json` }), {
+    code: 201, json: { kind: 'SubjectAccessReview' }
+  })
   t.match(await server.get('/api/v1/componentstatuses', { accept: TABLE }), { code: 200, json: { kind: 'Table' } })
 })
 

@@ -6,7 +6,10 @@ import { build } from '../build.js'
 t.test('printRoutes shows the patterns of the API', async t => {
   const { app: fastify } = await build(t)
   const routes = fastify.printRoutes({ commonPrefix: false })
-  for (const url of ['/api/:version/namespaces/:namespace/:resource/:name', '/apis/:group/:version/:resource/:name/:subresource', '/api/:version/namespaces/:name/finalize']) {
+  for (const url of [
+    '/api/:version/namespaces/:namespace/:resource/:name', '/apis/:group/:version/:resource/:name/:subresource',
+    '/api/:version/namespaces/:name/finalize'
+  ]) {
     t.ok(fastify.hasRoute({ method: 'PATCH', url }), url)
   }
   t.notOk(fastify.hasRoute({ method: 'POST', url: '/api/:version/watch/:resource' }), 'watches are read')
@@ -21,7 +24,9 @@ t.test('a host\'s generators of documents learn of the routes that they are hidd
   await host.register(orch, { prefix: '/cluster' })
   await host.ready()
   t.ok(routes.length > 40)
-  t.same(routes.filter(({ schema }) => (schema as { hide?: boolean } | undefined)?.hide !== true).map(({ url }) => url), [])
+  t.same(
+    routes.filter(({ schema }) => (schema as { hide?: boolean } | undefined)?.hide !== true).map(({ url }) => url), []
+  )
 })
 
 t.test('hooks of a host learn the route by its URL', async t => {
@@ -30,10 +35,14 @@ t.test('hooks of a host learn the route by its URL', async t => {
   const seen: Array<string | undefined> = []
   host.addHook('onResponse', async request => { seen.push(request.routeOptions.url) })
   await host.register(orch, { prefix: '/cluster' })
-  const paths = ['/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/default/configmaps/none', '/api/v1/watch/nothings', '/apis/no.such/v1/things', '/apis/no.such/v1/things/a/b/c']
+  const paths = [
+    '/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/default/configmaps/none', '/api/v1/watch/nothings',
+    '/apis/no.such/v1/things', '/apis/no.such/v1/things/a/b/c'
+  ]
   for (const path of paths) await host.inject(`/cluster${path}`)
   t.same(seen, [
-    '/cluster/api/:version/namespaces/:namespace/:resource', '/cluster/api/:version/namespaces/:namespace/:resource/:name',
+    '/cluster/api/:version/namespaces/:namespace/:resource',
+    '/cluster/api/:version/namespaces/:namespace/:resource/:name',
     '/cluster/api/:version/watch/:resource', '/cluster/apis/:group/:version/:resource', '/cluster/apis/*'
   ])
 })
@@ -49,8 +58,10 @@ t.test('verbs that a resource does not have are answered with 405', async t => {
   const { call } = await build(t)
   const configs = '/api/v1/namespaces/default/configmaps'
   for (const [method, path, code] of [
-    ['DELETE', '/apis/apps/v1/deployments', 405], ['PATCH', configs, 405], ['POST', `${configs}/a`, 405], ['HEAD', configs, 405], ['OPTIONS', configs, 405],
-    ['GET', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews', 405], ['GET', `${configs}/a/status`, 404], ['HEAD', '/api/v1/nothings', 404], ['GET', '/api/v1/configmaps/a', 404]
+    ['DELETE', '/apis/apps/v1/deployments', 405], ['PATCH', configs, 405], ['POST', `${configs}/a`, 405],
+    ['HEAD', configs, 405], ['OPTIONS', configs, 405],
+    ['GET', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews', 405], ['GET', `${configs}/a/status`, 404],
+    ['HEAD', '/api/v1/nothings', 404], ['GET', '/api/v1/configmaps/a', 404]
   ] as const) t.equal((await call(method, path)).code, code, `${method} ${path}`)
 })
 
@@ -59,7 +70,12 @@ t.test('names longer than a parameter of the host may be are served', async t =>
   t.teardown(() => host.close())
   await host.register(orch, {})
   const name = 'a'.repeat(200)
-  const created = await host.inject({ method: 'POST', url: '/api/v1/namespaces/default/configmaps', headers: { 'content-type': 'application/json' }, payload: JSON.stringify({ metadata: { name } }) })
+  const created = await host.inject({
+    method: 'POST',
+    url: '/api/v1/namespaces/default/configmaps',
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify({ metadata: { name } })
+  })
   t.equal(created.statusCode, 201)
   t.equal((await host.inject(`/api/v1/namespaces/default/configmaps/${name}`)).statusCode, 200)
 })

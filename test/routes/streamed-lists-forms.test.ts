@@ -40,7 +40,9 @@ async function expected (server: Listening, path: string, accept: string): Promi
   const single = accept.split(',')[0] ?? ''
   const objects: Buffer[] = []
   for (const { metadata: { namespace, name } } of items as Json[]) {
-    const { raw, code } = await server.get(`${base}/namespaces/${namespace as string}/${plural}/${name as string}`, { accept: single })
+    const { raw, code } = await server.get(
+      `${base}/namespaces/${namespace as string}/${plural}/${name as string}`, { accept: single }
+    )
     if (code !== 200) throw new Error(String(code))
     objects.push(asEvent(accept, raw))
   }
@@ -70,7 +72,9 @@ async function filled (t: Test): Promise<Listening> {
   const server = await listen(t, { compatNames: true })
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   for (let at = 0; at < 150; at++) {
-    const subjects = [{ kind: 'Group', apiGroup: 'rbac.authorization.orch.io', name: 'g'.repeat(at % 50 === 49 ? 150_000 : at + 1) }]
+    const subjects = [
+      { kind: 'Group', apiGroup: 'rbac.authorization.orch.io', name: 'g'.repeat(at % 50 === 49 ? 150_000 : at + 1) }
+    ]
     const { code } = await server.post(`${OWN}/namespaces/${at % 3 === 0 ? 'team' : 'default'}/rolebindings`, {
       metadata: { name: `b${String(at).padStart(3, '0')}`, labels: { at: String(at) } }, subjects,
       roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }
@@ -109,7 +113,10 @@ t.test('as a Table the rows are those of the list', async t => {
     const watch = await Watch.open(t, `${server.url}${OWN}/rolebindings?${MARKED}${include}`, { accept: TABLE })
     const events = await watch.take(151)
     t.same(events.map(({ type }) => type), [...Array.from({ length: 150 }, () => 'ADDED'), 'BOOKMARK'])
-    t.same(events.slice(0, 150).flatMap(({ object }) => object.rows.map(withoutAge) as Json[]), list['rows'].map(withoutAge), include)
+    t.same(
+      events.slice(0, 150).flatMap(({ object }) => object.rows.map(withoutAge) as Json[]), list['rows'].map(withoutAge),
+      include
+    )
     t.same(events.map(({ object }) => object.columnDefinitions !== null), events.map((_, at) => at === 0))
     watch.close()
   }
@@ -119,7 +126,11 @@ const WIDGETS = '/apis/example.com'
 const schema = (properties: Json): Json =>
   ({ openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } })
 const V1 = { size: { type: 'integer' }, colour: { type: 'string', default: 'red' } }
-const V2 = { size: { type: 'integer' }, dimensions: { type: 'object', properties: { size: { type: 'integer' } } }, shape: { type: 'string', default: 'round' } }
+const V2 = {
+  size: { type: 'integer' },
+  dimensions: { type: 'object', properties: { size: { type: 'integer' } } },
+  shape: { type: 'string', default: 'round' }
+}
 const VERSIONS = [version('v1', { schema: schema(V1) }), version('v2', { storage: false, schema: schema(V2) })]
 
 async function widgets (t: Test, conversion: Json): Promise<Listening> {
@@ -127,7 +138,8 @@ async function widgets (t: Test, conversion: Json): Promise<Listening> {
   await install(server, definition({ versions: VERSIONS, conversion }))
   for (let at = 0; at < 100; at++) {
     const { code } = await server.post(`${WIDGETS}/v1/namespaces/default/widgets`, {
-      apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: `w${String(at).padStart(3, '0')}` }, spec: { size: at }
+      apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: `w${String(at).padStart(3, '0')}` },
+      spec: { size: at }
     })
     if (code !== 201) throw new Error(String(code))
   }
@@ -135,8 +147,8 @@ async function widgets (t: Test, conversion: Json): Promise<Listening> {
 }
 
 /**
- * As `size` of v1 is kept in v2 by conversions that only name the version, and moved by the webhook. Defaults are those of
- * the stored version alone.
+ * As `size` of v1 is kept in v2 by conversions that only name the version, and moved by the webhook. Defaults are those
+ * of the stored version alone.
  */
 async function compareVersions (t: Test, server: Listening, second: Json): Promise<void> {
   for (const [name, spec] of [['v1', { size: 0, colour: 'red' }], ['v2', second]] as const) {
@@ -147,7 +159,9 @@ async function compareVersions (t: Test, server: Listening, second: Json): Promi
     const [first] = await watch.take(101)
     t.strictSame([first?.object.apiVersion, first?.object.spec], [`example.com/${name}`, spec])
     watch.close()
-    const table = await Watch.open(t, `${server.url}${WIDGETS}/${name}/widgets?${MARKED}&includeObject=Object`, { accept: TABLE })
+    const table = await Watch.open(
+      t, `${server.url}${WIDGETS}/${name}/widgets?${MARKED}&includeObject=Object`, { accept: TABLE }
+    )
     const rows = (await table.take(101)).map(({ object }) => object.rows[0].object)
     t.ok(rows.every(({ apiVersion }) => apiVersion === `example.com/${name}`))
     t.strictSame(rows[0].spec, spec)

@@ -10,7 +10,10 @@ import { polled } from '../polled.js'
 
 const PATH = '/api/v1/namespaces/default/configmaps'
 const MARKED = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true'
-const SELECTORS = ['', 'labelSelector=team%3Dred', 'labelSelector=team%21%3Dred', 'labelSelector=%21team', 'fieldSelector=metadata.name%3Dn3', 'labelSelector=team+in+(red,blue)&fieldSelector=metadata.name%21%3Dn1']
+const SELECTORS = [
+  '', 'labelSelector=team%3Dred', 'labelSelector=team%21%3Dred', 'labelSelector=%21team',
+  'fieldSelector=metadata.name%3Dn3', 'labelSelector=team+in+(red,blue)&fieldSelector=metadata.name%21%3Dn1'
+]
 const STEPS = 40
 const READS = 3
 
@@ -33,7 +36,9 @@ async function streamed (t: Test, session: ReturnType<typeof connect>, query: st
   stream.destroy()
   const at = events.findIndex(isEnd)
   t.ok(at >= 0 && events.slice(0, at).every(({ type }) => type === 'ADDED'), 'the state, then the mark')
-  return { items: events.slice(0, at).map(({ object }) => object), version: String(events[at]?.object.metadata.resourceVersion) }
+  return {
+    items: events.slice(0, at).map(({ object }) => object), version: String(events[at]?.object.metadata.resourceVersion)
+  }
 }
 
 const withTypes = (items: Json[]): Json[] => items.map(item => ({ kind: 'ConfigMap', apiVersion: 'v1', ...item }))

@@ -149,20 +149,22 @@ t.test('a version that the store reaches while it is waited for is served', asyn
   t.ok(Number(mark?.metadata.resourceVersion) >= Number(second) + 2)
 })
 
-t.test('a version no longer kept is an error in a stream of changes, and none where the state is asked for', async t => {
-  const { server, first } = await filled(t, { storage: { compactionInterval: 30 } })
-  const query = `watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=${first}`
-  for (;;) {
-    await server.patch(`${BINDINGS}/a`, { metadata: { labels: { at: String(Math.random()).slice(2) } } })
-    if ((await server.get(`${BINDINGS}?resourceVersion=${first}&resourceVersionMatch=Exact`)).code === 410) break
+t.test(
+  'a version no longer kept is an error in a stream of changes, and none where the state is asked for', async t => {
+    const { server, first } = await filled(t, { storage: { compactionInterval: 30 } })
+    const query = `watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=${first}`
+    for (;;) {
+      await server.patch(`${BINDINGS}/a`, { metadata: { labels: { at: String(Math.random()).slice(2) } } })
+      if ((await server.get(`${BINDINGS}?resourceVersion=${first}&resourceVersionMatch=Exact`)).code === 410) break
+    }
+    const changes = await Watch.open(t, `${server.url}${BINDINGS}?${query}&sendInitialEvents=false`)
+    await changes.end()
+    t.equal(changes.code, 200)
+    t.match(changes.events, [{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }])
+    const state = await Watch.open(t, `${server.url}${BINDINGS}?${query}&sendInitialEvents=true`)
+    t.same(types(await state.take(2)), ['ADDED a', 'ADDED b'])
   }
-  const changes = await Watch.open(t, `${server.url}${BINDINGS}?${query}&sendInitialEvents=false`)
-  await changes.end()
-  t.equal(changes.code, 200)
-  t.match(changes.events, [{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }])
-  const state = await Watch.open(t, `${server.url}${BINDINGS}?${query}&sendInitialEvents=true`)
-  t.same(types(await state.take(2)), ['ADDED a', 'ADDED b'])
-})
+)
 
 t.test('objects that a selector excludes are not sent, the mark is', async t => {
   const { server } = await filled(t)
@@ -254,6 +256,9 @@ t.test('in protobuf the state has the bytes that reads of its objects have, and 
       `${BINDINGS}?${MARKED}&timeoutSeconds=1`, `application/vnd.orch.protobuf;stream=watch${as}`
     )
     t.ok(sent.subarray(0, expected.length).equals(expected), `protobuf${as}`)
-    t.match(sent.subarray(expected.length).toString('latin1'), /BOOKMARK[^]*k8s\.io\/initial-events-end[^]*orch\.io\/initial-events-end/)
+    t.match(
+      sent.subarray(expected.length).toString('latin1'),
+      /BOOKMARK[^]*k8s\.io\/initial-events-end[^]*orch\.io\/initial-events-end/
+    )
   }
 })

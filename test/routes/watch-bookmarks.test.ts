@@ -26,7 +26,8 @@ async function serve (t: Test, options: ServerOptions = {}): Promise<Client & { 
   return { ...made, url, time }
 }
 
-const bookmarks = (watch: Watch): Json[] => watch.events.filter(({ type }) => type === 'BOOKMARK').map(({ object }) => object)
+const bookmarks = (watch: Watch): Json[] =>
+  watch.events.filter(({ type }) => type === 'BOOKMARK').map(({ object }) => object)
 
 /** Advances the time by a minute, and waits for its bookmark. */
 async function minute (watch: Watch, time: HeldTime): Promise<Json> {
@@ -45,12 +46,19 @@ for (const [name, options] of stores) {
     const server = await serve(t, await options(t))
     const { resourceVersion } = (await server.get(CONFIGS)).json.metadata
     for (const query of ['', '&labelSelector=no%3Dmatch', '&fieldSelector=metadata.name%3Dnobody']) {
-      const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}${query}`)
+      const watch = await Watch.open(
+        t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}${query}`
+      )
       for (const round of [1, 2]) {
         const made = await server.post(BINDINGS, binding(`b-${query.length}-${round}`))
         const bookmark = await minute(watch, server.time)
-        t.same(bookmark, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: bookmark.metadata.resourceVersion } })
-        t.ok(Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion), 'at least as new as a write to another resource')
+        t.same(bookmark, {
+          kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: bookmark.metadata.resourceVersion }
+        })
+        t.ok(
+          Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion),
+          'at least as new as a write to another resource'
+        )
       }
       t.equal(watch.events.length, 2, 'and no more than one a minute')
       watch.close()
@@ -76,10 +84,22 @@ t.test('a bookmark of a Table is the row of an object that has a version alone',
     ['&includeObject=None', undefined]
   ]
   for (const [query, types] of cases) {
-    const watch = await Watch.open(t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}${query}`, { accept: TABLE })
+    const watch = await Watch.open(
+      t, `${server.url}${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}${query}`,
+      { accept: TABLE }
+    )
     const { metadata, ...bookmark } = await minute(watch, server.time)
     t.ok(Number(metadata.resourceVersion) >= Number(resourceVersion))
-    t.same(bookmark, { kind: 'Table', apiVersion: 'meta.orch.io/v1', columnDefinitions: null, rows: [{ cells, object: types === undefined ? null : { ...types, metadata } }] }, query)
+    t.same(
+      bookmark,
+      {
+        kind: 'Table',
+        apiVersion: 'meta.orch.io/v1',
+        columnDefinitions: null,
+        rows: [{ cells, object: types === undefined ? null : { ...types, metadata } }]
+      },
+      query
+    )
     watch.close()
   }
 })
@@ -87,7 +107,8 @@ t.test('a bookmark of a Table is the row of an object that has a version alone',
 t.test('a watch sends a bookmark shortly before its timeout, and at its end if the version has advanced', async t => {
   const server = await serve(t)
   const { resourceVersion } = (await server.get(CONFIGS)).json.metadata
-  const open = (query: string) => Watch.open(t, `${server.url}${CONFIGS}?watch=1&timeoutSeconds=40&resourceVersion=${resourceVersion}${query}`)
+  const open = (query: string) =>
+    Watch.open(t, `${server.url}${CONFIGS}?watch=1&timeoutSeconds=40&resourceVersion=${resourceVersion}${query}`)
   const watch = await open('&allowWatchBookmarks=true')
   const without = await open('')
   server.time.pass(37_500)

@@ -22,18 +22,32 @@ t.test('the path may be in a namespace, in all of them, or of a namespace', asyn
   const server = await listen(t)
   for (const name of ['one', 'two']) await server.post('/api/v1/namespaces', { metadata: { name } })
   const watch = (path: string): Promise<Watch> => Watch.open(t, `${server.url}/api/v1/watch/${path}`)
-  const [inOne, named, everywhere, namespace] = [await watch('namespaces/one/secrets'), await watch('namespaces/one/secrets/x'), await watch('secrets?labelSelector=seen'), await watch('namespaces/two')]
-  for (const name of ['one', 'two']) for (const secret of ['x', 'y']) await server.post(`/api/v1/namespaces/${name}/secrets`, config(secret, { seen: 'yes' }))
+  const [inOne, named, everywhere, namespace] = [
+    await watch('namespaces/one/secrets'), await watch('namespaces/one/secrets/x'),
+    await watch('secrets?labelSelector=seen'), await watch('namespaces/two')
+  ]
+  for (const name of ['one', 'two']) {
+    for (const secret of ['x', 'y']) {
+      await server.post(`/api/v1/namespaces/${name}/secrets`, config(secret, { seen: 'yes' }))
+    }
+  }
   t.same(types(await inOne.take(2)), ['ADDED x', 'ADDED y'])
   t.same(types(await named.take(1)), ['ADDED x'])
-  t.same((await everywhere.take(4)).map(({ object: { metadata: { namespace, name } } }) => `${namespace} ${name}`), ['one x', 'one y', 'two x', 'two y'])
+  t.same(
+    (await everywhere.take(4)).map(({ object: { metadata: { namespace, name } } }) => `${namespace} ${name}`),
+    ['one x', 'one y', 'two x', 'two y']
+  )
   t.same(types(await namespace.take(1)), ['ADDED two'])
 })
 
 t.test('no other paths or methods below watch are served', async t => {
   const server = await listen(t)
-  for (const path of ['', 'secrets/x', 'nothing', 'namespaces/default/nothing']) t.equal((await server.get(`/api/v1/watch/${path}`)).code, 404, path)
+  for (const path of ['', 'secrets/x', 'nothing', 'namespaces/default/nothing']) {
+    t.equal((await server.get(`/api/v1/watch/${path}`)).code, 404, path)
+  }
   t.equal((await server.get('/api/v1/watch/namespaces/default/secrets/x/status')).code, 404)
   t.equal((await server.get('/api/v1/watch/namespaces/default/pods/x/status')).code, 405)
-  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) t.equal((await server.call(method, '/api/v1/watch/secrets', {})).code, 404, method)
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    t.equal((await server.call(method, '/api/v1/watch/secrets', {})).code, 404, method)
+  }
 })

@@ -21,7 +21,9 @@ t.test('tests that import a changed file are chosen, directly or not', async t =
   t.same(testsOf(['test/other.test.ts'], graph), [['test/other.test.ts']])
   t.same(testsOf(['docs/operations.md'], graph), [['test/documents.test.ts']])
   t.same(testsOf(['README.md'], graph), [['test/documents.test.ts', 'test/readme.test.ts']])
-  t.same(testsOf(['package.json'], graph), [['test/routes/b.test.ts', 'test/schemas/a.test.ts', 'test/other.test.ts', 'test/documents.test.ts']])
+  t.same(testsOf(['package.json'], graph), [
+    ['test/routes/b.test.ts', 'test/schemas/a.test.ts', 'test/other.test.ts', 'test/documents.test.ts']
+  ])
   t.same(testsOf(['examples/nothing.txt'], graph), [])
 })
 
@@ -40,7 +42,13 @@ t.test('the quick lane has tests of every layer', async t => {
 })
 
 t.test('coverage is summed up by folder', async t => {
-  t.same([...byRoom([['routes/a.ts', { total: 10, covered: 9 }], ['app.ts', { total: 4, covered: 4 }], ['routes/verbs/b.ts', { total: 10, covered: 5 }]])], [
+  t.same([
+    ...byRoom([
+      ['routes/a.ts', { total: 10, covered: 9 }],
+      ['app.ts', { total: 4, covered: 4 }],
+      ['routes/verbs/b.ts', { total: 10, covered: 5 }]
+    ])
+  ], [
     ['top level', { total: 4, covered: 4 }],
     ['routes', { total: 20, covered: 14 }]
   ])

@@ -8,8 +8,12 @@ import { explain, failedFiles } from './failures.js'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const OWN = 'dist/test/runner/failures.test.js'
 /** A line of this file, compiled and as it is written. */
-const lineOf = (file: string): number => readFileSync(`${root}${file}`, 'utf8').split('\n').findIndex(line => line.startsWith('const OWN')) + 1
-const assertion = (line: number): string => `    not ok 1 - a duck\n      ---\n      at:\n        fileName: ${OWN}\n        lineNumber: ${line}\n        columnNumber: 7\n      stack: |\n        Test.<anonymous> (${OWN}:${line}:7)\n      ...\n`
+const lineOf = (file: string): number =>
+  readFileSync(`${root}${file}`, 'utf8').split('\n').findIndex(line => line.startsWith('const OWN')) + 1
+const assertion =
+  (line: number): string =>
+    `    not ok 1 - a duck\n      ---\n      at:\n        fileName: ${OWN}\n        lineNumber: ${line}\n        ` +
+    `columnNumber: 7\n      stack: |\n        Test.<anonymous> (${OWN}:${line}:7)\n      ...\n`
 
 t.test('a failure is shown with its line of TypeScript and the command that repeats it', async t => {
   const shown = explain(root, `ok 1 - well\n${assertion(lineOf(OWN))}ok 2 - well, too\n`, [OWN])
@@ -27,7 +31,10 @@ t.test('of several files in one process, those that failed are named', async t =
 })
 
 t.test('a program that ends without an assertion shows its last lines, and all files are named', async t => {
-  t.match(explain(root, 'Error: no\n', ['dist/test/a.test.js', 'dist/test/b.test.js']), /^Error: no\n+again: npm test -- a\.test b\.test$/)
+  t.match(
+    explain(root, 'Error: no\n', ['dist/test/a.test.js', 'dist/test/b.test.js']),
+    /^Error: no\n+again: npm test -- a\.test b\.test$/
+  )
 })
 
 t.test('what is to run once more: the files with failures, or all if none has one', async t => {

@@ -1,4 +1,7 @@
-/** Failed assertions as a reader needs them: each with its place in the TypeScript source, and the command that repeats its file. */
+/**
+ * Failed assertions as a reader needs them: each with its place in the TypeScript source, and the command that repeats
+ * its file.
+ */
 import { readFileSync } from 'node:fs'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join, posix } from 'node:path'
@@ -16,7 +19,8 @@ export function explain (root: string, output: string, files: readonly string[],
   if (failed.length === 0) {
     return `${inSources(root, output.split('\n').slice(-LAST).join('\n'))}\n${again(files, env)}`
   }
-  return failed.map(([file, part]) => `${inSources(root, failures(part))}\n${again(filesOf(file, files), env)}`).join('\n')
+  return failed.map(([file, part]) =>
+    `${inSources(root, failures(part))}\n${again(filesOf(file, files), env)}`).join('\n')
 }
 
 /** Those of `files` that failed. A program that failed without an assertion: any of its files may be why. */
@@ -46,7 +50,8 @@ function failures (output: string): string {
 }
 
 const again = (files: readonly string[], env: NodeJS.ProcessEnv): string =>
-  `again: ${Object.entries(env).map(([name, value]) => `${name}=${value} `).join('')}npm test -- ${files.map(file => file.replace(/^dist\/test\//, '').replace(/\.js$/, '')).join(' ')}`
+  `again: ${Object.entries(env).map(([name, value]) => `${name}=${value} `).join('')}npm test -- ` +
+  `${files.map(file => file.replace(/^dist\/test\//, '').replace(/\.js$/, '')).join(' ')}`
 
 /** Places in compiled files become those in their sources. */
 function inSources (root: string, text: string): string {
@@ -55,9 +60,11 @@ function inSources (root: string, text: string): string {
     if (!maps.has(file)) maps.set(file, mapOf(root, file))
     const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1)
     if (entry === undefined || !('originalSource' in entry)) return match
-    return `${posix.join(posix.dirname(file), entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
+    return `${posix.join(posix.dirname(file), entry.originalSource)}:${entry.originalLine + 1}:` +
+      `${entry.originalColumn + 1}`
   }
-  return text.replace(PLACE, (...match) => `source: ${placed(...match as [string, string, string, string])}`).replace(COMPILED, placed)
+  return text.replace(PLACE, (...match) =>
+    `source: ${placed(...match as [string, string, string, string])}`).replace(COMPILED, placed)
 }
 
 function mapOf (root: string, file: string): SourceMap | undefined {

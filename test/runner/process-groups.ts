@@ -4,7 +4,10 @@ import { cpuOfChildren } from './cpu.js'
 
 export interface Cost {
   readonly seconds: number
-  /** CPU seconds of all its processes that were waited for, 0 if the system does not say; of programs that end together, the first gets the sum. */
+  /**
+   * CPU seconds of all its processes that were waited for, 0 if the system does not say; of programs that end together,
+   * the first gets the sum.
+   */
   readonly cpu: number
 }
 
@@ -38,9 +41,13 @@ function spentSince (): number {
 }
 
 /** Runs Node in `cwd`, for at most that many seconds. The output ends with `not ok` if it was killed. */
-export async function runNode (args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, limit: number): Promise<Ended> {
+export async function runNode (
+  args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, limit: number
+): Promise<Ended> {
   const since = Date.now()
-  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(process.execPath, args, {
+    cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true
+  })
   running.add(child)
   let output = ''
   const overdue = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * The test command: checks the style, fetches programs from outside the registry, runs every test file (some together, see
- * batches.ts), prints failures, and ends with one line of totals. Arguments select files by part of their path.
+ * The test command: checks the style, fetches programs from outside the registry, runs every test file (some together,
+ * see batches.ts), prints failures, and ends with one line of totals. Arguments select files by part of their path.
  *
  *     npm test                 everything
  *     npm test -- routes/list  some of it
@@ -33,7 +33,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const cache = join(root, '.cache')
 const log = join(cache, 'results.tap')
 const JOBS = 2
-/** Further jobs while that much of the machine is idle: many files wait for processes and clocks, a third of the time if there are two jobs. */
+/**
+ * Further jobs while that much of the machine is idle: many files wait for processes and clocks, a third of the time if
+ * there are two jobs.
+ */
 const MAX_JOBS = 4
 const IDLE = 0.4
 /** Batches with failures that run once more, alone; if more of them fail, it is not by chance. */
@@ -41,12 +44,15 @@ const MAX_AGAIN = 3
 /** Number of files that are named at the end of a whole run. */
 const MOST = 20
 /**
- * Seconds for one file, and for each further file of a batch, on the slowest machines; the slowest files kill and restart real servers. Tests have
- * no limits of their own.
+ * Seconds for one file, and for each further file of a batch, on the slowest machines; the slowest files kill and
+ * restart real servers. Tests have no limits of their own.
  */
 const TIMEOUT = 600
 const TIMEOUT_MORE = 60
-/** Further seconds before a file that does not end by itself is killed with its children: if its event loop spins, it does not see its own timeout. */
+/**
+ * Further seconds before a file that does not end by itself is killed with its children: if its event loop spins, it
+ * does not see its own timeout.
+ */
 const GRACE = 30
 
 /**
@@ -57,7 +63,9 @@ const FLAGS =
   ['--always-sparkplug', '--interrupt-budget=600000', '--min-semi-space-size=16', '--max-semi-space-size=32']
 
 const option = { type: 'boolean', default: false } as const
-const { values: { quick, changed, coverage }, positionals: chosen } = parseArgs({ options: { quick: option, changed: option, coverage: option }, allowPositionals: true })
+const { values: { quick, changed, coverage }, positionals: chosen } = parseArgs({
+  options: { quick: option, changed: option, coverage: option }, allowPositionals: true
+})
 const sourceOf = (file: string): string => relative('dist', file).replace(/js$/, 'ts')
 const all = !quick && !changed && chosen.length === 0
 /** Tests by their distance from the changed files. */
@@ -82,7 +90,16 @@ const scratch = scratchFolder() ?? tmpdir()
 const covered = join(cache, 'coverage')
 if (coverage) rmSync(covered, { recursive: true, force: true })
 
-interface Outcome extends Cost { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>>, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
+interface Outcome extends Cost {
+  readonly title: string
+  readonly files: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly ok: boolean
+  readonly output: string
+}
 
 /** Beside the lint, which needs no other programs. The run ends with one line if one is not available. */
 const tools = quick
@@ -96,7 +113,17 @@ const tools = quick
 /** As `npm run lint`, with its cache. With an empty cache it takes one core for a minute, so tests run beside it. */
 async function runLint (): Promise<Outcome> {
   const { code, output, ...cost } = await runNode(['build/lint.js'], root, {}, TIMEOUT)
-  return { title: 'lint', files: [], env: {}, passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
+  return {
+    title: 'lint',
+    files: [],
+    env: {},
+    passed: 0,
+    failed: code === 0 ? 0 : 1,
+    skipped: 0,
+    ok: code === 0,
+    output,
+    ...cost
+  }
 }
 
 /** A file is a program that writes TAP. Node itself runs it, so that its children inherit nothing from a runner. */
@@ -104,7 +131,8 @@ async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   await tools
   const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
   const { code, output: printed, ...cost } = await runNode([...FLAGS, 'dist/test/runner/together.js'], root, {
-    ...env, [FREEZE]: '1', ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
+    ...env, [FREEZE]: '1', ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '),
+    TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
   }, timeout + GRACE)
   let output = printed
   const totals = output.split('\n').findLast(line => line.startsWith('# { total:')) ?? ''
@@ -112,13 +140,25 @@ async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   const silent = code === 0 ? silentOf(files, output) : [] // a file that asserts nothing has not tested anything
   for (const file of silent) output += `\nnot ok - ${file} asserted nothing\n`
   const failed = count('fail') + (code !== 0 && count('fail') === 0 ? 1 : 0) + silent.length
-  return { title, files, env, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
+  return {
+    title,
+    files,
+    env,
+    passed: count('pass'),
+    failed,
+    skipped: count('skip') + count('todo'),
+    ok: failed === 0,
+    output,
+    ...cost
+  }
 }
 
 /** What each file of an outcome took, in seconds of CPU. */
 function costs ({ title, files, cpu, output }: Outcome): Array<readonly [name: string, cpu: number]> {
   if (files.length < 2) return [[title, cpu]]
-  return [...output.matchAll(new RegExp(`^# ${COST}(\\S+) (.*)`, 'gm'))].map(([, seconds, file = '']) => [file, Number(seconds)])
+  return [
+    ...output.matchAll(new RegExp(`^# ${COST}(\\S+) (.*)`, 'gm'))
+  ].map(([, seconds, file = '']) => [file, Number(seconds)])
 }
 
 console.log(`running ${files.length} test files`)
@@ -139,13 +179,22 @@ async function runNext (): Promise<boolean> {
 }
 
 function report (outcome: Outcome): void {
-  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''})`)
-  if (!outcome.ok) console.log(outcome.files.length === 0 ? outcome.output : explain(root, outcome.output, outcome.files, outcome.env))
+  console.log(
+    `${outcome.ok
+      ? 'ok    '
+      : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0
+        ? `, ${outcome.failed} failed`
+        : ''})`
+  )
+  if (!outcome.ok) {
+    console.log(outcome.files.length === 0 ? outcome.output : explain(root, outcome.output, outcome.files, outcome.env))
+  }
 }
 
 /**
- * Other programs, sockets and clocks are not always in time while four processes share two cores: in a whole run, files that failed run once more with
- * nothing beside them, and what they do then counts. Both outcomes are shown, because a failure that comes and goes may be a fault of the product.
+ * Other programs, sockets and clocks are not always in time while four processes share two cores: in a whole run, files
+ * that failed run once more with nothing beside them, and what they do then counts. Both outcomes are shown, because a
+ * failure that comes and goes may be a fault of the product.
  */
 async function runAgain (): Promise<string[]> {
   const ill = [...outcomes.entries()].filter(([, { ok, files }]) => !ok && files.length > 0)
@@ -180,9 +229,14 @@ writeFileSync(log, outcomes.map(({ title, output }) => `# ${title}\n${output}`).
 const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0)
 if (all) {
   console.log('\nmost CPU went to')
-  for (const [name, cpu] of outcomes.flatMap(costs).sort(([, one], [, other]) => other - one).slice(0, MOST)) console.log(`${cpu.toFixed(1).padStart(7)} s  ${name}`)
+  for (const [name, cpu] of outcomes.flatMap(costs).sort(([, one], [, other]) => other - one).slice(0, MOST)) {
+    console.log(`${cpu.toFixed(1).padStart(7)} s  ${name}`)
+  }
 }
-console.log(`\n${((Date.now() - started) / 1000).toFixed(0)} s, ${sum(outcome => outcome.cpu).toFixed(0)} s of CPU; the whole output is in ${log}`)
+console.log(
+  `\n${((Date.now() - started) / 1000).toFixed(0)} s, ${sum(outcome => outcome.cpu).toFixed(0)} s of CPU; the whole ` +
+  `output is in ${log}`
+)
 const skipped = sum(outcome => outcome.skipped)
 const failed = sum(outcome => outcome.failed)
 const low = coverage ? reportCoverage(root, covered, line => { console.log(line) }) : []

@@ -1,6 +1,6 @@
 /**
- * The folder for the tests' files: in memory, if the machine has such a file system with enough space. The stores sync each write, which takes
- * seconds on a shared disk; syncing protects against power loss, which no test simulates.
+ * The folder for the tests' files: in memory, if the machine has such a file system with enough space. The stores sync
+ * each write, which takes seconds on a shared disk; syncing protects against power loss, which no test simulates.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

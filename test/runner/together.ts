@@ -1,6 +1,7 @@
 /**
- * Runs test files, one after the other in this process, so that common modules are loaded and optimized once. A comment before each file names it, and one after it has its CPU.
- * An environment variable lists the files, because tap derives folder names from arguments.
+ * Runs test files, one after the other in this process, so that common modules are loaded and optimized once. A comment
+ * before each file names it, and one after it has its CPU. An environment variable lists the files, because tap derives
+ * folder names from arguments.
  */
 import asyncHooks from 'node:async_hooks'
 import { once } from 'node:events'
@@ -11,8 +12,8 @@ import { COST, FILES, MARK } from './batches.js'
 import { cpuSpent } from './cpu.js'
 
 /**
- * Tap follows every promise to the test that made it, to blame that test for an error nobody catches: a quarter of all CPU. Here the file that runs
- * is to blame, as its name precedes the failure.
+ * Tap follows every promise to the test that made it, to blame that test for an error nobody catches: a quarter of all
+ * CPU. Here the file that runs is to blame, as its name precedes the failure.
  */
 async function tapWithoutHooks (): Promise<typeof import('tap').default> {
   const { createHook } = asyncHooks
@@ -27,7 +28,8 @@ async function tapWithoutHooks (): Promise<typeof import('tap').default> {
 
 const t = await tapWithoutHooks()
 process.on('uncaughtException', error => { t.error(error, 'nothing caught an error') })
-// Otherwise tap ends when a file waits for something before its first test, once another has set up something to tear down.
+// Otherwise tap ends when a file waits for something before its first test, once another has set up something to tear
+// down.
 t.removeAllListeners('idle')
 // tap names folders of fixtures after this program, which runs several times at once.
 t.testdirName = `${t.testdirName}-${process.pid}`
@@ -41,5 +43,6 @@ for (const file of process.env[FILES]?.split(' ') ?? []) {
   before = cpuSpent()
 }
 t.end()
-// Node 20 may spin for ever when it closes what is left at its natural end; process.exit() closes nothing. https://github.com/nodejs/node/issues/47748
+// Node 20 may spin for ever when it closes what is left at its natural end; process.exit() closes nothing.
+// https://github.com/nodejs/node/issues/47748
 process.once('beforeExit', () => { process.exit() })

@@ -7,7 +7,10 @@ import { featureGates } from '../../schemas/gates.js'
 import { SINCE } from '../../schemas/meta/release.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const ROOMS = ['admission', 'answers', 'auth', 'config', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'schemas', 'serving']
+const ROOMS = [
+  'admission', 'answers', 'auth', 'config', 'controllers', 'flow-control', 'plugins', 'registry', 'routes', 'schemas',
+  'serving'
+]
 const sources = [...ROOMS.flatMap(room => readdirSync(`${root}${room}`, { recursive: true, encoding: 'utf8' })
   .filter(name => name.endsWith('.ts')).map(name => `${room}/${name}`)), 'app.ts']
 const code = new Map(sources.map(file => [file, readFileSync(`${root}${file}`, 'utf8')]))
@@ -17,7 +20,9 @@ t.test('each behaviour came with a release, and is asked for', async t => {
   for (const [name, since] of Object.entries(BEHAVIOURS)) {
     t.ok(SINCE.includes(since), `${name}: ${since}`)
     t.ok(all.includes(`'${name}'`), name)
-    t.strictSame([featureGates().enabled(name), featureGates({}, { release: '1.36' }).enabled(name)], [false, true], name)
+    t.strictSame(
+      [featureGates().enabled(name), featureGates({}, { release: '1.36' }).enabled(name)], [false, true], name
+    )
   }
 })
 

@@ -25,8 +25,14 @@ const Numbers = kind('Numbers', 'Numbers.', {
   positive: int64(7, 'Not negative.', { minimum: 1 })
 })
 const TYPE = '"kind":"Numbers","apiVersion":"example.com/v1"'
-const WHOLE = ['9223372036854775807', '-9223372036854775808', '9007199254740992', '9007199254740993', '-9007199254740993', '1000000000000000001']
-const text = (value: string) => `{${TYPE},"value":${value},"values":[${value},1],"byName":{"a":${value}},"raw":{"n":${value},"text":"${value}"},"positive":7}`
+const WHOLE = [
+  '9223372036854775807', '-9223372036854775808', '9007199254740992', '9007199254740993', '-9007199254740993',
+  '1000000000000000001'
+]
+const text =
+  (value: string) =>
+    `{${TYPE},"value":${value},"values":[${value},1],"byName":{"a":${value}},"raw":{"n":${value},"text":"${value}"},` +
+    '"positive":7}'
 const parsed = (json: string) => parseJson(Buffer.from(json)).value
 
 t.test('integers of 64 bits come back exactly, in every form', async t => {
@@ -38,7 +44,14 @@ t.test('integers of 64 bits come back exactly, in every form', async t => {
     t.equal(toJson(Numbers, decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object), json, 'protobuf')
     t.equal(toJson(Numbers, parseExactly(Buffer.from(json)) as typeof object), json, 'the stored form')
     t.equal(toJson(Numbers, decode(Numbers, parseYaml(Buffer.from(toYaml(object))).value).object), json, 'YAML')
-    t.equal(toJson(Numbers, decode(Numbers, (await parseYamlBody(Buffer.from(`${toYaml(object)}# ${'x'.repeat(8000)}\n`))).value).object), json, 'YAML of a thread')
+    t.equal(
+      toJson(
+        Numbers,
+        decode(Numbers, (await parseYamlBody(Buffer.from(`${toYaml(object)}# ${'x'.repeat(8000)}\n`))).value).object
+      ),
+      json,
+      'YAML of a thread'
+    )
     t.ok(sameValue(clone(object), object))
     applyDefaults(Numbers, object)
     t.equal(stringify({ object }, 2)?.includes(`"value": ${value},`), true)
@@ -46,8 +59,17 @@ t.test('integers of 64 bits come back exactly, in every form', async t => {
 })
 
 t.test('an integer that a number holds is a number', async t => {
-  const { object } = decode(Numbers, parsed('{"value":9007199254740991,"raw":[9007199254740991,-9007199254740991,0000],"small":1}'.replace('0000', '12')))
-  t.same(object, { kind: 'Numbers', apiVersion: 'example.com/v1', value: Number.MAX_SAFE_INTEGER, raw: [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 12], small: 1 })
+  const { object } = decode(
+    Numbers,
+    parsed('{"value":9007199254740991,"raw":[9007199254740991,-9007199254740991,0000],"small":1}'.replace('0000', '12'))
+  )
+  t.same(object, {
+    kind: 'Numbers',
+    apiVersion: 'example.com/v1',
+    value: Number.MAX_SAFE_INTEGER,
+    raw: [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 12],
+    small: 1
+  })
   t.equal(typeof (decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object.value), 'number')
   t.equal(typeof (parseYaml(Buffer.from('a: 9007199254740991\n')).value as { a: unknown }).a, 'number')
 })
@@ -57,20 +79,40 @@ t.test('an integer may be written as a fraction or with an exponent', async t =>
 })
 
 t.test('an integer out of range is refused with its path', async t => {
-  const refused = (json: string, message: string) => t.throws(() => decode(Numbers, parsed(json)), { name: 'DecodeError', message }, json)
-  refused('{"value":9223372036854775808}', 'Numbers.value: expected an integer of 64 bits, got a number ("9223372036854775808")')
-  refused('{"values":[1,-9223372036854775809]}', 'Numbers.values[1]: expected an integer of 64 bits, got a number ("-9223372036854775809")')
+  const refused = (json: string, message: string) =>
+    t.throws(() => decode(Numbers, parsed(json)), { name: 'DecodeError', message }, json)
+  refused(
+    '{"value":9223372036854775808}',
+    'Numbers.value: expected an integer of 64 bits, got a number ("9223372036854775808")'
+  )
+  refused(
+    '{"values":[1,-9223372036854775809]}',
+    'Numbers.values[1]: expected an integer of 64 bits, got a number ("-9223372036854775809")'
+  )
   refused('{"value":1e19}', 'Numbers.value: expected an integer of 64 bits, got a number ("10000000000000000000")')
-  refused('{"small":9007199254740993}', 'Numbers.small: expected an integer of 32 bits, got a number ("9007199254740993")')
+  refused(
+    '{"small":9007199254740993}', 'Numbers.small: expected an integer of 32 bits, got a number ("9007199254740993")'
+  )
   refused(`{"raw":${'9'.repeat(1001)}}`, 'the body holds an integer of more than 1000 digits')
-  t.throws(() => decode(Numbers, parseYaml(Buffer.from('value: 9223372036854775808\n')).value), { message: /Numbers.value: expected an integer of 64 bits/ })
+  t.throws(
+    () => decode(Numbers, parseYaml(Buffer.from('value: 9223372036854775808\n')).value),
+    { message: /Numbers.value: expected an integer of 64 bits/ }
+  )
   t.throws(() => parseYaml(Buffer.from(`value: ${'9'.repeat(1001)}\n`)), { name: 'DecodeError' })
-  t.equal(decode(Numbers, parsed('{"ratio":9223372036854775808}')).object.ratio, 2 ** 63, 'a field that allows fractions gets the nearest number')
-  t.match(validateMessage(Numbers, decode(Numbers, parsed('{"positive":-9223372036854775808}')).object), [{ field: 'positive', value: -(2n ** 63n) }])
+  t.equal(
+    decode(Numbers, parsed('{"ratio":9223372036854775808}')).object.ratio, 2 ** 63,
+    'a field that allows fractions gets the nearest number'
+  )
+  t.match(
+    validateMessage(Numbers, decode(Numbers, parsed('{"positive":-9223372036854775808}')).object),
+    [{ field: 'positive', value: -(2n ** 63n) }]
+  )
 })
 
 t.test('raw JSON keeps integers of any length, texts and keys of digits stay what they are', async t => {
-  const raw = '{"a":123456789012345678901234567890,"-1234567890123456789":"\\"1234567890123456789","b":[1.2345678901234567e+30,{"c":-98765432109876543210}],"s":"x\\\\"}'
+  const raw =
+    '{"a":123456789012345678901234567890,"-1234567890123456789":"\\"1234567890123456789","b":[1.2345678901234567e+30,' +
+    '{"c":-98765432109876543210}],"s":"x\\\\"}'
   const { object } = decode(Numbers, parsed(`{"raw":${raw}}`))
   t.equal(toJson(Numbers, object), `{${TYPE},"raw":${raw}}`)
   t.equal(toJson(Numbers, decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object), `{${TYPE},"raw":${raw}}`)
@@ -91,8 +133,13 @@ t.test('tens of thousands of long integers are read in steps', async t => {
 t.test('long runs of digits are found at any offset', async t => {
   for (let before = 0; before < 40; before++) {
     for (const after of [0, 1, 15, 16, 40]) {
-      t.ok(hasLongDigits(Buffer.from('x'.repeat(before) + '1'.repeat(16) + 'x'.repeat(after))) || t.fail(`${before} ${after}`))
-      t.notOk(hasLongDigits(Buffer.from(`${'x'.repeat(before)}${'1'.repeat(15)}x${'1'.repeat(15)}${'x'.repeat(after)}`)))
+      t.ok(
+        hasLongDigits(Buffer.from('x'.repeat(before) + '1'.repeat(16) + 'x'.repeat(after))) ||
+          t.fail(`${before} ${after}`)
+      )
+      t.notOk(hasLongDigits(Buffer.from(
+        `${'x'.repeat(before)}${'1'.repeat(15)}x${'1'.repeat(15)}${'x'.repeat(after)}`
+      )))
       t.ok(hasLongDigits(Buffer.from(`${'x'.repeat(before)}${'1'.repeat(15)}x${'1'.repeat(16)}${'x'.repeat(after)}`)))
     }
   }

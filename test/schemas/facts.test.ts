@@ -28,7 +28,8 @@ interface FactField {
   patchStrategy?: string, patchMergeKey?: string, unionDiscriminator?: boolean, gate?: string, introduced?: string
 }
 interface FactMessage {
-  kind?: string, list?: boolean, introduced?: string, structType?: string, special?: string, protobuf?: boolean, fields: FactField[]
+  kind?: string, list?: boolean, introduced?: string, structType?: string, special?: string, protobuf?: boolean,
+  fields: FactField[]
 }
 interface FactFile {
   openapiPrefix: string, group: string | null, version: string | null, messages: Record<string, FactMessage>
@@ -185,8 +186,8 @@ function compare (t: TestBase, name: string, given: FactMessage): void {
   })
   t.same(known.map(([field, value]) => relevant(asFact(field, value))), expected, `${name}: fields, in order`)
   if (!files.has(packageOf(name))) {
-    // The facts of 1.24 do not have this package, so its fields carry no `since`: only their gates are compared. A field
-    // with two gates is declared with the first, which depends on the second.
+    // The facts of 1.24 do not have this package, so its fields carry no `since`: only their gates are compared. A
+    // field with two gates is declared with the first, which depends on the second.
     t.same(known.map(([field, { [Facts]: { gate } }]) => [field, typeof gate === 'string' ? gate : gate?.name]),
       fact.fields.map(field => [field.name, simple(name, field).gate?.replace(/,.*/, '')]), `${name}: gates`)
   }
@@ -264,8 +265,10 @@ t.test('lists are derived as the facts have them', async t => {
 })
 
 interface FactResource {
-  group: string, version: string, resource: string, singular: string, kind: string, listKind: string, message: string, namespaced: boolean
-  shortNames: string[], categories: string[], verbs: string[], deleteReturns: string, createOnUpdate: boolean, unconditionalUpdate: boolean
+  group: string, version: string, resource: string, singular: string, kind: string, listKind: string, message: string,
+  namespaced: boolean
+  shortNames: string[], categories: string[], verbs: string[], deleteReturns: string, createOnUpdate: boolean,
+  unconditionalUpdate: boolean
   /** False for operations, and for objects that are created on request. */
   persisted: boolean
   storage: { group: string, version: string, prefix: string }, storageVersionHash: string
@@ -307,13 +310,16 @@ t.test('resources agree with the facts', async t => {
     ])
     t.equal(definition.deleteReturns, fact.deleteReturns === 'meta.v1.Status' ? 'Status' : 'Object')
     for (const [release, facts] of [['1.24', FACT_RESOURCES], ['1.36', LATER_RESOURCES]] as const) {
-      const there = facts.find(({ group, version, resource }) => group === definition.group && version === definition.version && resource === definition.plural)
+      const there = facts.find(({ group, version, resource }) =>
+        group === definition.group && version === definition.version && resource === definition.plural)
       const gates = featureGates({}, { release })
       if (there === undefined || (release === '1.36' && definition.deprecation?.removed !== undefined)) continue
       t.same(definition.subresources.filter(one => isServed(one, gates)).map(({ name, verbs, kind, group, version }) =>
         ({ name, verbs, kind: kind ?? definition.kind, group, version })),
       there.subresources.map(({ name, verbs, kind, kindGroup, kindVersion }) =>
-        ({ name, verbs, kind, group: kindGroup, version: kindVersion })), `${release} ${definition.plural}: subresources`)
+        ({
+          name, verbs, kind, group: kindGroup, version: kindVersion
+        })), `${release} ${definition.plural}: subresources`)
     }
   }
 })
@@ -325,7 +331,9 @@ t.test('columns and selectable fields agree with the facts', async t => {
       columns: Array<{ name: string, type: string, format: string, priority: number }>
     }>
   }
-  interface Selectors { resources: Record<string, { group?: string, versions?: string[], labels: Record<string, string> }> }
+  interface Selectors {
+    resources: Record<string, { group?: string, versions?: string[], labels: Record<string, string> }>
+  }
   const [selectors, laterSelectors] = ['', `${LATER}/`].map(folder => read<Selectors>(`${folder}field-selectors.json`))
   for (const [release, folder] of [['1.24', ''], ['1.36', `${LATER}/`]] as const) {
     const { tables } = read<Tables>(`${folder}table-columns.json`)
@@ -334,7 +342,9 @@ t.test('columns and selectable fields agree with the facts', async t => {
       const isThere = definition.gate === undefined || gates.enabled(definition.gate)
       const removed = definition.deprecation?.removed
       if (!definition.verbs.includes('list') || !isThere || (release === '1.36' && removed !== undefined)) continue
-      const name = [definition.plural, definition.version, ...(definition.group === '' ? [] : [definition.group])].join('.')
+      const name = [
+        definition.plural, definition.version, ...(definition.group === '' ? [] : [definition.group])
+      ].join('.')
       const fact = tables.find(table => table.resources.includes(name))
       if (!t.ok(fact, `${release} ${name}`) || fact === undefined) continue
       const { columns } = tabularOf(definition, gates)
@@ -342,7 +352,8 @@ t.test('columns and selectable fields agree with the facts', async t => {
       else {
         t.same(
           columns?.map(({ name, type, format, priority }) => ({ name, type, format, priority })),
-          fact.columns.map(({ name, type, format, priority }) => ({ name, type, format, priority })), `${release} ${name}`
+          fact.columns.map(({ name, type, format, priority }) => ({ name, type, format, priority })),
+          `${release} ${name}`
         )
       }
     }
@@ -350,11 +361,16 @@ t.test('columns and selectable fields agree with the facts', async t => {
   for (const definition of resources) {
     if (!definition.verbs.includes('list')) continue
     const labelsOf = (of: Selectors | undefined): string[] => {
-      const found = of?.resources[definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`] ??
+      const found =
+        of?.resources[definition.group === '' ? definition.plural : `${definition.plural}.${definition.group}`] ??
         of?.resources[definition.plural]
       return found?.versions?.includes(definition.version) === true ? Object.keys(found.labels) : []
     }
     // Of a later release too: informers of today ask a server of any release for them.
-    t.same(Object.keys(definition.selectableFields ?? {}).toSorted(), [...new Set([...labelsOf(selectors), ...labelsOf(laterSelectors)])].toSorted(), `${definition.plural}: selectable fields`)
+    t.same(
+      Object.keys(definition.selectableFields ?? {}).toSorted(),
+      [...new Set([...labelsOf(selectors), ...labelsOf(laterSelectors)])].toSorted(),
+      `${definition.plural}: selectable fields`
+    )
   }
 })

@@ -5,7 +5,9 @@ import { certify, type CertificateRequest } from '../../serving/certify.js'
 const DAY = 86_400_000
 
 export interface Authority extends Pair {
-  issue: (request: Omit<CertificateRequest, 'issuer' | 'from' | 'until'> & Partial<Pick<CertificateRequest, 'from' | 'until'>>) => Pair
+  issue: (
+    request: Omit<CertificateRequest, 'issuer' | 'from' | 'until'> & Partial<Pick<CertificateRequest, 'from' | 'until'>>
+  ) => Pair
 }
 
 export function authority (commonName = 'test authority'): Authority {

@@ -23,7 +23,9 @@ export interface Bare {
 }
 
 /** Responds with the body of the request, or with its version and method if there is none. */
-export async function listening (test: Test, options: Partial<ListenerOptions> = {}, handler?: RequestListener): Promise<Bare> {
+export async function listening (
+  test: Test, options: Partial<ListenerOptions> = {}, handler?: RequestListener
+): Promise<Bare> {
   const held: ServerResponse[] = []
   const seen: string[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
@@ -52,8 +54,12 @@ export async function listening (test: Test, options: Partial<ListenerOptions> =
 }
 
 /** Opens a connection, HTTP/1.1 unless the options say otherwise, and writes the text. */
-export async function raw (test: Test, port: number, text: string | Buffer, options: ConnectionOptions & { allowHalfOpen?: boolean } = {}): Promise<TLSSocket> {
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], ...options })
+export async function raw (
+  test: Test, port: number, text: string | Buffer, options: ConnectionOptions & { allowHalfOpen?: boolean } = {}
+): Promise<TLSSocket> {
+  const socket = connectTls({
+    port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], ...options
+  })
   socket.on('error', () => {})
   test.teardown(() => socket.destroy())
   await once(socket, 'secureConnect')
@@ -68,7 +74,9 @@ export async function readAll (stream: AsyncIterable<unknown>): Promise<string> 
 }
 
 /** Polls until the condition holds. @throws Error that names the condition */
-export async function until (what: string, done: () => boolean | Promise<boolean>, milliseconds = 60_000): Promise<void> {
+export async function until (
+  what: string, done: () => boolean | Promise<boolean>, milliseconds = 60_000
+): Promise<void> {
   await polled(done, what, milliseconds)
 }
 
@@ -84,12 +92,21 @@ export function frame (type: number, flags: number, stream: number, payload: Buf
 
 /** An HTTP/2 header field, encoded without validation, which libraries would not do. */
 export function field (name: string, value: string): Buffer {
-  return Buffer.concat([Buffer.of(0, name.length), Buffer.from(name, 'latin1'), Buffer.of(value.length), Buffer.from(value, 'latin1')])
+  return Buffer.concat([
+    Buffer.of(0, name.length), Buffer.from(name, 'latin1'), Buffer.of(value.length), Buffer.from(value, 'latin1')
+  ])
 }
 
 export const PREFACE = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))])
 
 /** The frame that opens a stream for a GET, with additional fields. */
 export function getHttp2 (stream: number, path: string, ...fields: Buffer[]): Buffer {
-  return frame(1, 5, stream, Buffer.concat([field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', path), ...fields]))
+  return frame(
+    1,
+    5,
+    stream,
+    Buffer.concat([
+      field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', path), ...fields
+    ])
+  )
 }

@@ -1,4 +1,6 @@
-/** The certificate files of the listener: authorities of clients and served pairs, which may be replaced at any time. */
+/**
+ * The certificate files of the listener: authorities of clients and served pairs, which may be replaced at any time.
+ */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +14,8 @@ import { authority } from './authority.js'
 const DAY = 86_400_000
 const validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
 const [one, two] = [authority('one'), authority('two')]
-const client = (of: typeof one, more: Partial<CertificateRequest> = {}): Pair => of.issue({ commonName: 'ann', uses: ['client'], ...more })
+const client = (of: typeof one, more: Partial<CertificateRequest> = {}): Pair =>
+  of.issue({ commonName: 'ann', uses: ['client'], ...more })
 const bundle = (...pairs: Pair[]): string => pairs.map(({ certificate }) => certificate).join('')
 
 interface Followed extends Flagged { readonly replace: (text: string) => Promise<void> }
@@ -29,13 +32,24 @@ async function serve (t: Test, text: string, ...flags: string[]): Promise<Follow
   }
 }
 
-/** Node 24.21 and 26.8 do not expose the intermediates that clients send (nodejs/node#65579): clients that need them are not trusted. */
+/**
+ * Node 24.21 and 26.8 do not expose the intermediates that clients send (nodejs/node#65579): clients that need them are
+ * not trusted.
+ */
 async function seen (pair: Pair): Promise<boolean> {
   const own = authority('servers').issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
-  const server = createServer({ key: own.key, cert: own.certificate, requestCert: true, rejectUnauthorized: false, ca: one.certificate }).listen(0, '127.0.0.1')
+  const server = createServer({
+    key: own.key, cert: own.certificate, requestCert: true, rejectUnauthorized: false, ca: one.certificate
+  }).listen(0, '127.0.0.1')
   const asked = once(server, 'secureConnection') as Promise<[TLSSocket]>
   await once(server, 'listening')
-  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', rejectUnauthorized: false, key: pair.key, cert: pair.certificate })
+  const client = connect({
+    port: (server.address() as AddressInfo).port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    key: pair.key,
+    cert: pair.certificate
+  })
   const [socket] = await asked
   const { issuerCertificate } = socket.getPeerCertificate(true) as Partial<DetailedPeerCertificate>
   socket.destroy()
@@ -46,13 +60,22 @@ async function seen (pair: Pair): Promise<boolean> {
 
 t.test('a file may have several authorities, and some between them and the clients', async t => {
   const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
-  const low = certify({ ...validity, commonName: 'low', uses: ['client'], authority: true, issuer: { commonName: 'middle', key: middle.key } })
-  const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
-  const lowest = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'low', key: low.key } })
+  const low = certify({
+    ...validity, commonName: 'low', uses: ['client'], authority: true, issuer: { commonName: 'middle', key: middle.key }
+  })
+  const below = certify({
+    ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key }
+  })
+  const lowest = certify({
+    ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'low', key: low.key }
+  })
   const chained = (leaf: Pair, ...others: Pair[]): Pair => ({ ...leaf, certificate: bundle(leaf, ...others) })
   const sent = await seen(chained(below, middle)) ? 200 : 401
   const both = await serve(t, bundle(one, two))
-  for (const [pair, code] of [[client(one), 200], [client(two), 200], [client(authority('one')), 401], [chained(below, middle), sent], [chained(lowest, low, middle), sent], [chained(lowest, middle), 401]] as const) {
+  for (const [pair, code] of [
+    [client(one), 200], [client(two), 200], [client(authority('one')), 401], [chained(below, middle), sent],
+    [chained(lowest, low, middle), sent], [chained(lowest, middle), 401]
+  ] as const) {
     t.equal(await both.code(pair), code)
   }
   const between = await serve(t, bundle(middle))
@@ -64,7 +87,9 @@ t.test('a file may have several authorities, and some between them and the clien
 
 t.test('a resumed session is as good as a new one, also with authorities that the client has sent', async t => {
   const middle = one.issue({ commonName: 'middle', uses: ['client'], authority: true })
-  const below = certify({ ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key } })
+  const below = certify({
+    ...validity, commonName: 'ann', uses: ['client'], issuer: { commonName: 'middle', key: middle.key }
+  })
   const pair = { ...below, certificate: bundle(below, middle) }
   const expected = await seen(pair) ? 200 : 401
   const { code } = await serve(t, one.certificate)
@@ -77,7 +102,9 @@ t.test('expired, not yet valid, for something else, of a weak signature: refused
   const { code } = await serve(t, bundle(one, two))
   const future = { from: new Date(Date.now() + DAY), until: new Date(Date.now() + 2 * DAY) }
   for (const [title, more] of Object.entries<Partial<CertificateRequest>>({
-    expired: { from: new Date(0), until: new Date(1e12) }, 'not yet valid': future, 'for servers': { uses: ['server'] }, 'weakly signed': { digest: 'sha1' }, 'weakly signed, for any use': { digest: 'sha1', uses: ['any'] }, 'critical and unknown': { critical: ['1.2.3.4'] }
+    expired: { from: new Date(0), until: new Date(1e12) }, 'not yet valid': future, 'for servers': { uses: ['server'] },
+    'weakly signed': { digest: 'sha1' }, 'weakly signed, for any use': { digest: 'sha1', uses: ['any'] },
+    'critical and unknown': { critical: ['1.2.3.4'] }
   })) t.equal(await code(client(one, more)), 401, title)
   t.equal(await code(client(one)), 200)
 })
@@ -116,8 +143,12 @@ t.test('a broken file is logged and changes nothing', async t => {
 
 t.test('names of their own have the new authorities too', async t => {
   const pair = authority('servers').issue({ commonName: 'named', names: ['localhost'], uses: ['server'] })
-  const folder = t.testdir({ ...SERVER_FILES, 'one.crt': one.certificate, 'named.crt': pair.certificate, 'named.key': pair.key })
-  const { code, look } = await flagged(t, folder, [`--client-ca-file=${folder}/one.crt`, `--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`])
+  const folder = t.testdir({
+    ...SERVER_FILES, 'one.crt': one.certificate, 'named.crt': pair.certificate, 'named.key': pair.key
+  })
+  const { code, look } = await flagged(t, folder, [
+    `--client-ca-file=${folder}/one.crt`, `--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`
+  ])
   t.equal(await code(client(two)), 401)
   writeFileSync(`${folder}/one.crt`, bundle(one, two))
   await look()
@@ -134,10 +165,15 @@ async function servedTo (port: number, servername: string): Promise<string> {
 }
 
 t.test('served certificates are replaced with their files, by name too', async t => {
-  const issue = (commonName: string, ...names: string[]): Pair => authority('servers').issue({ commonName, names, uses: ['server'] })
+  const issue = (commonName: string, ...names: string[]): Pair =>
+    authority('servers').issue({ commonName, names, uses: ['server'] })
   const [first, named] = [issue('first', 'localhost'), issue('named', 'a.example')]
-  const folder = t.testdir({ 'server.crt': first.certificate, 'server.key': first.key, 'named.crt': named.certificate, 'named.key': named.key })
-  const { port, look, log, reloads, session } = await flagged(t, folder, [`--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`])
+  const folder = t.testdir({
+    'server.crt': first.certificate, 'server.key': first.key, 'named.crt': named.certificate, 'named.key': named.key
+  })
+  const { port, look, log, reloads, session } = await flagged(t, folder, [
+    `--tls-sni-cert-key=${folder}/named.crt,${folder}/named.key`
+  ])
   const replace = async (name: string, { certificate, key }: Pair): Promise<void> => {
     writeFileSync(`${folder}/${name}.crt`, certificate)
     writeFileSync(`${folder}/${name}.key`, key)
@@ -149,12 +185,22 @@ t.test('served certificates are replaced with their files, by name too', async t
   await replace('server', issue('second', 'localhost'))
   t.same([await servedTo(port, 'localhost'), await servedTo(port, 'a.example')], ['second', 'named'])
   await replace('named', issue('renamed', 'b.example'))
-  t.same([await servedTo(port, 'localhost'), await servedTo(port, 'a.example'), await servedTo(port, 'b.example')], ['second', 'second', 'renamed'])
+  t.same(
+    [await servedTo(port, 'localhost'), await servedTo(port, 'a.example'), await servedTo(port, 'b.example')],
+    ['second', 'second', 'renamed']
+  )
   t.equal(await codeOver(open), 200, 'connections stay open')
-  t.same(log, [`the serving certificate in ${folder}/server.crt was replaced`, `the serving certificate in ${folder}/named.crt was replaced`])
+  t.same(log, [
+    `the serving certificate in ${folder}/server.crt was replaced`,
+    `the serving certificate in ${folder}/named.crt was replaced`
+  ])
   t.same(reloads, ['tls-cert-file success', 'tls-sni-cert-key success'])
 
-  for (const [broken, why] of [[{ ...first, key: named.key }, /does not belong to the first certificate/], [{ ...first, key: '' }, /no private key/], [{ ...first, certificate: '-' }, /no CERTIFICATE block/]] as const) {
+  for (const [broken, why] of [
+    [{ ...first, key: named.key }, /does not belong to the first certificate/],
+    [{ ...first, key: '' }, /no private key/],
+    [{ ...first, certificate: '-' }, /no CERTIFICATE block/]
+  ] as const) {
     await replace('server', broken)
     t.match(log.at(-1), why)
     t.match(log.at(-1), /server\.crt, .*server\.key is not taken/)

@@ -31,9 +31,13 @@ async function clientHello (): Promise<Buffer> {
 
 t.test('a connection that never begins TLS, or never ends its handshake, is closed at the time-out', async t => {
   const errors: Array<string | undefined> = []
-  const { port, connections } = await listening(t, { handshake: 200, onConnectionError: error => { errors.push((error as NodeJS.ErrnoException).code) } })
+  const { port, connections } = await listening(t, {
+    handshake: 200, onConnectionError: error => { errors.push((error as NodeJS.ErrnoException).code) }
+  })
   const hello = await clientHello()
-  const silent = await Promise.all([undefined, hello.subarray(0, 1), hello.subarray(0, 100), hello].map(async bytes => await tcp(t, port, bytes)))
+  const silent = await Promise.all([
+    undefined, hello.subarray(0, 1), hello.subarray(0, 100), hello
+  ].map(async bytes => await tcp(t, port, bytes)))
   const dripping = await tcp(t, port)
   let at = 0
   const drip = setInterval(() => { if (at < hello.length - 1) dripping.write(hello.subarray(at, ++at)) }, 40)
@@ -41,7 +45,11 @@ t.test('a connection that never begins TLS, or never ends its handshake, is clos
   await until('their end', async () => await connections() === 0)
   t.equal(silent.length, 4)
   t.same(errors, Array.from({ length: 5 }, () => 'ERR_TLS_HANDSHAKE_TIMEOUT'))
-  t.equal(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text => text.split('\r\n')[0]), 'HTTP/1.1 200 OK')
+  t.equal(
+    await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text =>
+      text.split('\r\n')[0]),
+    'HTTP/1.1 200 OK'
+  )
 })
 
 t.test('HTTP without TLS gets a 400 that says so', async t => {
@@ -92,7 +100,9 @@ t.test('connections over the limit are closed and reported, and later ones are s
   t.equal(full, 1)
   kept[0]?.destroy()
   await until('room', async () => await connections() === 1)
-  t.match(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')), /^HTTP\/1.1 200 /)
+  t.match(
+    await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')), /^HTTP\/1.1 200 /
+  )
 })
 
 t.test('destroy ends connections amid their handshake too', async t => {
@@ -116,8 +126,12 @@ t.test('a request cancelled before it is dispatched is not served, because its e
     response.on('close', () => { open-- })
     response.end()
   })
-  const fields = [field(':method', 'POST'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', '/cancelled')]
-  const cancelled = [1, 3, 5].flatMap((stream, code) => [frame(1, 4, stream, Buffer.concat(fields)), frame(3, 0, stream, Buffer.of(0, 0, 0, [0, 2, 8][code] ?? 0))])
+  const fields = [
+    field(':method', 'POST'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', '/cancelled')
+  ]
+  const cancelled = [1, 3, 5].flatMap((stream, code) => [
+    frame(1, 4, stream, Buffer.concat(fields)), frame(3, 0, stream, Buffer.of(0, 0, 0, [0, 2, 8][code] ?? 0))
+  ])
   await raw(t, port, Buffer.concat([PREFACE, ...cancelled, getHttp2(7, '/last')]), { ALPNProtocols: ['h2'] })
   await until('what follows them', () => seen.includes('/last') && open === 0)
   t.same(late, [])

@@ -26,7 +26,9 @@ interface Client {
 }
 
 async function serve (t: Test, handler: Handler): Promise<number> {
-  const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
+  const listener = createListener(handler, {
+    tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000
+  })
   await new Promise<void>(resolve => { listener.server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => {
     listener.stop()
@@ -62,7 +64,9 @@ function http1 (t: Test, port: number): Client {
       call.destroy()
     },
     abandonUpload: async () => {
-      const call = httpsRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': 1000 }, agent, rejectUnauthorized: false })
+      const call = httpsRequest({
+        port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': 1000 }, agent, rejectUnauthorized: false
+      })
       call.on('error', () => {})
       call.write('some')
       await once(call, 'socket')
@@ -108,7 +112,9 @@ function http2 (t: Test, port: number): Client {
   }
 }
 
-function overBoth (title: string, run: (t: Test, client: (t: Test, port: number) => Client, version: 1 | 2) => Promise<void>): void {
+function overBoth (
+  title: string, run: (t: Test, client: (t: Test, port: number) => Client, version: 1 | 2) => Promise<void>
+): void {
   t.test(`${title}, over HTTP/1.1`, async t => { await run(t, http1, 1) })
   t.test(`${title}, over HTTP/2`, async t => { await run(t, http2, 2) })
 }
@@ -138,7 +144,10 @@ overBoth('an answer has the code, the headers and the bytes it was given', async
     response.setHeader('X-Set', ['a', 'b'])
     response.setHeader('x-removed', 'a')
     response.removeHeader('X-Removed')
-    t.same([response.hasHeader('x-set'), response.hasHeader('x-removed'), response.getHeader('X-SET'), response.headersSent], [true, false, ['a', 'b'], false])
+    t.same(
+      [response.hasHeader('x-set'), response.hasHeader('x-removed'), response.getHeader('X-SET'), response.headersSent],
+      [true, false, ['a', 'b'], false]
+    )
     response.writeHead(418, { 'x-over': 'c', 'X-Set': 'd', 'content-length': 4 })
     t.equal(response.headersSent, true)
     t.throws(() => response.setHeader('x-late', 'a'), { code: 'ERR_HTTP_HEADERS_SENT' })
@@ -148,7 +157,9 @@ overBoth('an answer has the code, the headers and the bytes it was given', async
     response.end(Buffer.from('xt'))
     t.equal(response.writableEnded, true)
   })
-  const { status, headers, body } = await client(t, port).call({ path: '/path?query=1', headers: { 'x-asked': 'this' } })
+  const { status, headers, body } = await client(t, port).call({
+    path: '/path?query=1', headers: { 'x-asked': 'this' }
+  })
   t.equal(status, 418)
   t.match(headers, { 'x-over': 'c', 'x-set': 'd', date: String })
   t.notOk('x-removed' in headers)
@@ -190,7 +201,9 @@ overBoth('an answer that can have no body has none, whatever is written', async 
 overBoth('what is of a connection stays with it, and what is no header is refused', async (t, client, version) => {
   const failures: unknown[] = []
   const port = await serve(t, (_request, response) => {
-    for (const [name, value] of [['x\r\ny', 'a'], ['', 'a'], ['x y', 'a'], ['x', 'a\r\nset-cookie: b'], ['x', 'a\u0000'], ['x', 'ł']] as const) {
+    for (const [name, value] of [
+      ['x\r\ny', 'a'], ['', 'a'], ['x y', 'a'], ['x', 'a\r\nset-cookie: b'], ['x', 'a\u0000'], ['x', 'ł']
+    ] as const) {
       try {
         response.setHeader(name, value)
         failures.push([name, value])
@@ -293,8 +306,13 @@ overBoth('a request is read to its end, with a body or without', async (t, clien
   const calls = client(t, port)
   t.equal((await calls.call()).body.toString(), 'GET ')
   t.equal((await calls.call({ method: 'POST', body: 'sent' })).body.toString(), 'POST sent')
-  t.equal((await calls.call({ method: 'POST', body: 'sent', headers: { expect: '100-continue' } })).body.toString(), 'POST sent')
-  if (version === 2) t.equal((await calls.call({ method: 'GET', body: 'sent' })).body.toString(), 'GET sent', 'a GET with a body')
+  t.equal(
+    (await calls.call({ method: 'POST', body: 'sent', headers: { expect: '100-continue' } })).body.toString(),
+    'POST sent'
+  )
+  if (version === 2) {
+    t.equal((await calls.call({ method: 'GET', body: 'sent' })).body.toString(), 'GET sent', 'a GET with a body')
+  }
 })
 
 overBoth('an upload that is broken off ends its request', async (t, client) => {
@@ -379,26 +397,33 @@ t.test('a request without a body ends when it is read', async t => {
   })
   const calls = http2(t, port)
   for (const path of ['/events', '/resume', '/iterate', '/pipe', '/finished']) await calls.call({ path })
-  t.same(seen, ['/events end', '/resume ended true', '/iterate iterated', '/pipe piped', '/finished finished undefined'])
+  t.same(seen, [
+    '/events end', '/resume ended true', '/iterate iterated', '/pipe piped', '/finished finished undefined'
+  ])
 })
 
-overBoth('a request that is destroyed has no answer, and its connection takes the next where it can', async (t, client, version) => {
-  const port = await serve(t, (request, response) => {
-    if (request.url !== '/gone') {
-      response.end('served')
-      return
-    }
-    response.write('begun')
-    request.destroy()
-    response.write('never')
-    response.end()
-  })
-  const calls = client(t, port)
-  await t.rejects(calls.call({ path: '/gone' }))
-  if (version === 2) t.equal((await calls.call()).body.toString(), 'served')
-})
+overBoth(
+  'a request that is destroyed has no answer, and its connection takes the next where it can',
+  async (t, client, version) => {
+    const port = await serve(t, (request, response) => {
+      if (request.url !== '/gone') {
+        response.end('served')
+        return
+      }
+      response.write('begun')
+      request.destroy()
+      response.write('never')
+      response.end()
+    })
+    const calls = client(t, port)
+    await t.rejects(calls.call({ path: '/gone' }))
+    if (version === 2) t.equal((await calls.call()).body.toString(), 'served')
+  }
+)
 
-for (const [title, body, written] of [['being written', undefined, false], ['written', undefined, true], ['to a request with a body', 'x', true]] as const) {
+for (const [title, body, written] of [
+  ['being written', undefined, false], ['written', undefined, true], ['to a request with a body', 'x', true]
+] as const) {
   t.test(`an answer that is ${title} is over when its client gives it up without an error`, async t => {
     const answers: ServerResponse[] = []
     const port = await serve(t, (_, response) => {
@@ -406,7 +431,9 @@ for (const [title, body, written] of [['being written', undefined, false], ['wri
       if (written) response.end()
       answers.push(response)
     })
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
+    const session = connectHttp2(`https://127.0.0.1:${port}`, {
+      rejectUnauthorized: false, settings: { initialWindowSize: 0 }
+    })
     t.teardown(() => { session.destroy() })
     const call = session.request({ ':path': '/' }, { endStream: body === undefined })
     call.on('error', () => {})

@@ -37,8 +37,15 @@ t.test('idle connections do not exhaust the server for other clients', async t =
 })
 
 t.test('modules that could not be loaded for lack of descriptors are loaded when they are free again', async t => {
-  const output = execFileSync('sh', ['-c', 'ulimit -n 1024 && exec "$0" "$@"', process.execPath, SCARCE], { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } })
-  const { out, back, exhausted } = JSON.parse(output) as { out: Record<string, number>, back: Record<string, number>, exhausted: string[] }
+  const output = execFileSync(
+    'sh', ['-c', 'ulimit -n 1024 && exec "$0" "$@"', process.execPath, SCARCE],
+    { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } }
+  )
+  const { out, back, exhausted } = JSON.parse(output) as {
+    out: Record<string, number>
+    back: Record<string, number>
+    exhausted: string[]
+  }
   t.ok(exhausted.length > 0 && exhausted.every(code => code === 'EMFILE'), 'it is noticed')
   t.match(out, { get: 200 }, 'responses from memory need no descriptor')
   t.match(Object.keys(out), ['get', 'metrics', 'yaml', 'openapi'])

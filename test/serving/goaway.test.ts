@@ -28,16 +28,23 @@ async function byFrames (test: Test, port: number, alive = true): Promise<{ sock
   let unread = Buffer.alloc(0)
   socket.on('data', (bytes: Buffer) => {
     unread = Buffer.concat([unread, bytes])
-    for (; unread.length >= 9 && unread.length >= 9 + unread.readUIntBE(0, 3); unread = unread.subarray(9 + unread.readUIntBE(0, 3))) {
+    for (; unread.length >= 9 &&
+      unread.length >= 9 + unread.readUIntBE(0, 3); unread = unread.subarray(9 + unread.readUIntBE(0, 3))) {
       const type = unread[3] ?? 0
       if (alive && type === PING && unread[4] !== ACK) socket.write(frame(PING, ACK, 0, unread.subarray(9, 17)))
-      frames.push({ type, stream: unread.readUInt32BE(5), ends: type === DATA && ((unread[4] ?? 0) & END_STREAM) !== 0, last: type === GOAWAY ? unread.readUInt32BE(9) : 0 })
+      frames.push({
+        type,
+        stream: unread.readUInt32BE(5),
+        ends: type === DATA && ((unread[4] ?? 0) & END_STREAM) !== 0,
+        last: type === GOAWAY ? unread.readUInt32BE(9) : 0
+      })
     }
   })
   return { socket, frames }
 }
 
-const goaways = (frames: readonly Frame[]): number[] => frames.filter(({ type }) => type === GOAWAY).map(({ last }) => last)
+const goaways = (frames: readonly Frame[]): number[] =>
+  frames.filter(({ type }) => type === GOAWAY).map(({ last }) => last)
 const answered = (frames: readonly Frame[]): number[] => frames.filter(({ ends }) => ends).map(({ stream }) => stream)
 
 t.test('a client is occasionally asked to reconnect, and its open streams continue', async t => {
@@ -76,7 +83,9 @@ t.test('clients that wait for their answers lose no request, however many there 
           connections++
         }
         const [method, body] = index % 2 === 0 ? ['GET', ''] : ['POST', 'body']
-        const answer = await readAll(session.request({ ':path': '/', ':method': method }, { endStream: false }).end(body))
+        const answer = await readAll(session.request(
+          { ':path': '/', ':method': method }, { endStream: false }
+        ).end(body))
         if (answer !== (body === '' ? '2.0 GET' : body)) t.fail(`${method} was answered ${answer}`)
       }
     }

@@ -11,7 +11,9 @@ import { listening, raw, until } from './bare-listener.js'
 /** A client's first message. */
 async function hello (): Promise<Buffer> {
   return await new Promise<Buffer>(resolve => {
-    const socket = connect({ socket: new Duplex({ read () {}, write: (chunk: Buffer, _encoding, done) => { resolve(chunk); done() } }) })
+    const socket = connect({
+      socket: new Duplex({ read () {}, write: (chunk: Buffer, _encoding, done) => { resolve(chunk); done() } })
+    })
     socket.on('error', () => {})
   })
 }
@@ -28,13 +30,18 @@ t.test('the size of a first message is known from its first bytes, however they 
   const bytes = await hello()
   t.equal(helloSize(bytes), bytes.length)
   t.equal(helloSize(Buffer.concat([bytes, Buffer.from([23, 3, 3, 0, 1])])), bytes.length)
-  for (let length = 1; length < bytes.length; length++) if (helloSize(bytes.subarray(0, length)) <= length) t.fail(`${length} bytes`)
+  for (let length = 1; length < bytes.length; length++) {
+    if (helloSize(bytes.subarray(0, length)) <= length) t.fail(`${length} bytes`)
+  }
   const message = bytes.subarray(5)
-  const record = (part: Buffer): Buffer => Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part])
+  const record = (part: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([22, 3, 1, part.length >> 8, part.length & 255]), part])
   for (const at of [0, 1, 3, 4, 5, 100]) {
     const split = Buffer.concat([record(message.subarray(0, at)), record(message.subarray(at))])
     t.equal(helloSize(split), split.length)
-    for (let length = 1; length < split.length; length++) if (helloSize(split.subarray(0, length)) <= length) t.fail(`${length} bytes`)
+    for (let length = 1; length < split.length; length++) {
+      if (helloSize(split.subarray(0, length)) <= length) t.fail(`${length} bytes`)
+    }
   }
   t.equal(helloSize(Buffer.from('GET / HTTP/1.1\r\n')), 0)
 })
@@ -54,12 +61,18 @@ t.test('a first message may come byte by byte, or be as large as some are', asyn
     }
   })
   socket.on('data', chunk => { bytewise.push(chunk) })
-  const secure: TLSSocket = connect({ socket: bytewise, rejectUnauthorized: false, ALPNProtocols: ['http/1.1', ...Array.from({ length: 3 }, (_, index) => `${index}`.padStart(200, 'x'))] })
+  const secure: TLSSocket = connect({
+    socket: bytewise,
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1', ...Array.from({ length: 3 }, (_, index) => `${index}`.padStart(200, 'x'))]
+  })
   t.teardown(() => secure.destroy())
   await once(secure, 'secureConnect')
   secure.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   t.match(String((await once(secure, 'data'))[0]), /^HTTP\/1\.1 200/)
-  const large = await raw(t, port, '', { ALPNProtocols: ['http/1.1', ...Array.from({ length: 50 }, (_, index) => `${index}`.padStart(200, 'x'))] })
+  const large = await raw(t, port, '', {
+    ALPNProtocols: ['http/1.1', ...Array.from({ length: 50 }, (_, index) => `${index}`.padStart(200, 'x'))]
+  })
   t.equal(large.alpnProtocol, 'http/1.1')
   const endless = (await tcp(t, port)).resume()
   endless.write(Buffer.concat([Buffer.from([22, 3, 1, 0x40, 0, 1, 1, 0, 0]), Buffer.alloc(100)]))
@@ -67,17 +80,19 @@ t.test('a first message may come byte by byte, or be as large as some are', asyn
   t.pass('a message of 65,536 bytes is not awaited')
 })
 
-t.test('few handshakes are under way at a time: those that go on none the less, others when they make place', async t => {
-  const { port, connections } = await listening(t)
-  const bytes = await hello()
-  const stalled = await Promise.all(Array.from({ length: 450 }, () => tcp(t, port)))
-  let closed = 0
-  for (const socket of stalled) {
-    socket.once('close', () => { closed++ }).resume()
-    socket.write(bytes)
+t.test(
+  'few handshakes are under way at a time: those that go on none the less, others when they make place', async t => {
+    const { port, connections } = await listening(t)
+    const bytes = await hello()
+    const stalled = await Promise.all(Array.from({ length: 450 }, () => tcp(t, port)))
+    let closed = 0
+    for (const socket of stalled) {
+      socket.once('close', () => { closed++ }).resume()
+      socket.write(bytes)
+    }
+    const socket = await raw(t, port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 200/)
+    await until('place for all', async () => closed >= 250 && await connections() === 451 - closed)
+    t.ok(closed <= 251, `${closed} made place`)
   }
-  const socket = await raw(t, port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-  t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 200/)
-  await until('place for all', async () => closed >= 250 && await connections() === 451 - closed)
-  t.ok(closed <= 251, `${closed} made place`)
-})
+)

@@ -11,7 +11,8 @@ import { listening, raw, readAll, until } from './bare-listener.js'
 const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
 const LAST = 'Connection: close\r\n'
 
-const codes = (answer: string): number[] => Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, code]) => Number(code))
+const codes = (answer: string): number[] =>
+  Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, code]) => Number(code))
 
 function status (answer: string): unknown {
   return JSON.parse(answer.slice(answer.lastIndexOf('\r\n\r\n') + 4))
@@ -20,14 +21,18 @@ function status (answer: string): unknown {
 t.test('versions that are not served over this connection are refused, and it is closed', async t => {
   for (const goawayChance of [0, 1]) {
     const { port, seen } = await listening(t, { goawayChance })
-    for (const [line, code] of [['GET /', 400], ['GET / HTTP/0.9', 400], ['DELETE /', 400], ['GET / HTTP/2.0', 505], ['POST / HTTP/2.0', 505]] as const) {
+    for (const [line, code] of [
+      ['GET /', 400], ['GET / HTTP/0.9', 400], ['DELETE /', 400], ['GET / HTTP/2.0', 505], ['POST / HTTP/2.0', 505]
+    ] as const) {
       const answer = await readAll(await raw(t, port, `${line}\r\n\r\n`))
       t.same(codes(answer), [code], line)
       t.match(answer, new RegExp(`^HTTP/1.1 ${code} [^]*\r\nConnection: close\r\n`), line)
       t.match(status(answer), { kind: 'Status', apiVersion: 'v1', status: 'Failure', code }, line)
     }
     t.same(seen, [])
-    t.match(await readAll(await raw(t, port, 'GET / HTTP/1.0\r\n\r\n')), /^HTTP\/1.1 200 [^]*1.0 GET$/, 'HTTP/1.0 is served')
+    t.match(
+      await readAll(await raw(t, port, 'GET / HTTP/1.0\r\n\r\n')), /^HTTP\/1.1 200 [^]*1.0 GET$/, 'HTTP/1.0 is served'
+    )
   }
 })
 
@@ -51,7 +56,9 @@ t.test('a tunnel is refused with a Status over both versions', async t => {
 
 t.test('an unknown expectation is refused with a Status', async t => {
   const { port, seen } = await listening(t)
-  const answer = await readAll(await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n${get('/next')}`))
+  const answer = await readAll(await raw(
+    t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n${get('/next')}`
+  ))
   t.match(answer, /^HTTP\/1.1 417 [^]*\r\nConnection: close\r\n/)
   t.match(status(answer), { kind: 'Status', status: 'Failure', code: 417 })
   const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
@@ -68,7 +75,9 @@ t.test('an unknown expectation is refused with a Status', async t => {
 
 t.test('Expect: 100-continue is answered over both versions', async t => {
   const { port } = await listening(t)
-  const socket = await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n${LAST}\r\n`)
+  const socket = await raw(
+    t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n${LAST}\r\n`
+  )
   const [interim] = await once(socket, 'data') as [Buffer]
   t.equal(String(interim), 'HTTP/1.1 100 Continue\r\n\r\n')
   socket.write('body')
@@ -83,7 +92,9 @@ t.test('Expect: 100-continue is answered over both versions', async t => {
 })
 
 /** A request behind a held one, so that its response is held too. */
-async function behind (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void, text: string): Promise<{ socket: TLSSocket, go: () => void, seen: string[] }> {
+async function behind (
+  t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void, text: string
+): Promise<{ socket: TLSSocket, go: () => void, seen: string[] }> {
   const held: ServerResponse[] = []
   const { port, seen } = await listening(t, {}, (request, response) => {
     if (request.url === '/held') held.push(response)
@@ -94,7 +105,8 @@ async function behind (t: Test, answer: (request: IncomingMessage, response: Ser
   return { socket, seen, go: () => { held[0]?.end(Buffer.from('first')) } }
 }
 
-const EXPECTING = 'POST /second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
+const EXPECTING =
+  'POST /second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
 const ANSWERS = (...codes: number[]): RegExp => new RegExp(`^${codes.map(code => `HTTP/1\\.1 ${code} `).join('[^]*')}`)
 
 t.test('Expect: 100-continue behind another request is answered in its turn, and not within a response', async t => {
@@ -112,7 +124,8 @@ t.test('Expect: 100-continue behind another request is answered in its turn, and
   t.match(text, ANSWERS(200, 100, 200))
   t.match(text, /\r\n\r\nsecond$/)
 
-  // The response is ready before its turn, or the body came without waiting for 100 Continue: there is nothing to wait for.
+  // The response is ready before its turn, or the body came without waiting for 100 Continue: there is nothing to wait
+  // for.
   for (const [body, early] of [['', true], ['body', false]] as const) {
     const { socket, go } = await behind(t, (request, response) => {
       if (early) response.end(Buffer.from('second'))
@@ -158,18 +171,25 @@ t.test('requests that come while an answer waits to be read are served, however 
       if (request.url === '/large') backedUp = () => request.socket.writableNeedDrain
       let body = ''
       request.on('data', (piece: Buffer) => { body += String(piece) })
-      request.on('end', () => { response.end(request.url === '/large' ? large : Buffer.from(`${request.url} ${body}`)) })
+      request.on('end', () => {
+        response.end(request.url === '/large' ? large : Buffer.from(`${request.url} ${body}`))
+      })
     })
     const proxy = await gathering(t, port)
     const socket = await raw(t, proxy.port, '')
     socket.pause()
     const body = 'y'.repeat(30)
-    const requests = `${Array.from({ length: 30 }, (_, index) => get(`/${index}`)).join('')}POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 30\r\n\r\n${body}${get('/last', LAST)}`
+    const requests =
+      `${Array.from({ length: 30 }, (_, index) => get(`/${index}`)).join('')}POST /body HTTP/1.1\r\nHost: ` +
+      `x\r\nContent-Length: 30\r\n\r\n${body}${get('/last', LAST)}`
     socket.write(get('/large'))
     await until('its answer to be more than anybody takes', () => backedUp())
     proxy.hold()
     const size = Math.ceil(requests.length / pieces)
-    for (let at = 0; at < requests.length; at += size) await new Promise(resolve => { socket.write(requests.slice(at, at + size), resolve) }) // a TLS record each
+    // a TLS record each
+    for (let at = 0; at < requests.length; at += size) {
+      await new Promise(resolve => { socket.write(requests.slice(at, at + size), resolve) })
+    }
     await new Promise(resolve => { setTimeout(resolve, 20) })
     proxy.release()
     const answer = await readAll(socket).catch(() => '')

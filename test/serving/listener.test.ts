@@ -17,7 +17,9 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 
 interface Built { listener: Listener, port: number, url: string, held: Array<ServerResponse> }
 
-async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idle = 60_000, http1Only = false } = {}): Promise<Built> {
+async function build (
+  test: Test, { requestTimeout = 60_000, maxStreams = 0, idle = 60_000, http1Only = false } = {}
+): Promise<Built> {
   const held: ServerResponse[] = []
   const listener = createListener((request: IncomingMessage, response: ServerResponse) => {
     if (request.url === '/held') {
@@ -41,7 +43,9 @@ async function build (test: Test, { requestTimeout = 60_000, maxStreams = 0, idl
   return { listener, port, url: `https://127.0.0.1:${port}`, held }
 }
 
-async function get (port: number, path: string, agent: Agent): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
+async function get (
+  port: number, path: string, agent: Agent
+): Promise<{ status: number | undefined, body: string, connection: string | undefined }> {
   const call = httpsRequest({ port, host: '127.0.0.1', path, agent, rejectUnauthorized: false })
   call.end()
   const [response] = await once(call, 'response') as [IncomingMessage]
@@ -141,7 +145,9 @@ t.test('a body that does not arrive in time ends its request', async t => {
 t.test('headers without end are refused over HTTP/2 too', async t => {
   const { url } = await build(t)
   const session = open(t, url)
-  const flood = session.request({ ':path': '/', ...Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'y'])) })
+  const flood = session.request({
+    ':path': '/', ...Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x-${index}`, 'y']))
+  })
   await t.rejects(once(flood, 'close'), /ENHANCE_YOUR_CALM/)
   const other = open(t, url).request({ ':path': '/' })
   t.equal(await readAll(other), '2.0 GET')
@@ -163,8 +169,11 @@ t.test('a request target means the same path to every parser', async t => {
   t.equal(originForm('http://host?x'), '/?x')
   t.equal(originForm('https://user:word@[fe80::1%25eth0]:443/a'), '/a')
   t.equal(originForm('http://a%20b-1.example:/a'), '/a')
-  for (const bad of ['/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b', 'https://[::1/a', 'https://h]/a', 'https://h:x/a',
-    'https://%zz/a', 'https://a@b@c/', 'https://h:1:2/']) t.equal(originForm(bad), undefined, bad)
+  for (const bad of [
+    '/a#b', '#', 'a', '', 'host:443', 'ftp://host/a', 'https:///a', 'https://h/a#b', 'https://[::1/a', 'https://h]/a',
+    'https://h:x/a',
+    'https://%zz/a', 'https://a@b@c/', 'https://h:1:2/'
+  ]) t.equal(originForm(bad), undefined, bad)
   const { port } = await build(t)
   for (const [target, code] of [['https://x/a', 200], ['/a#b', 400]] as const) {
     const answer = await readAll(await raw(t, port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))
@@ -209,7 +218,8 @@ t.test('a response whose connection failed silently ends, and one whose client l
   // Node 26 closes such a connection itself, before it passes the request on.
   while (held.length < 2 && !socket.destroyed) await new Promise(resolve => { setTimeout(resolve, 5) })
   socket.destroy()
-  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // newer versions of Node report it themselves
+  // newer versions of Node report it themselves
+  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) })
   await new Promise(resolve => { setTimeout(resolve, 300) })
   t.notOk(held[0]?.destroyed, 'the response of a client that answers pings stays open')
   held[0]?.end('done')

@@ -1,4 +1,7 @@
-/** A program under a small limit of open files: sends requests while none is left, and again when they are back. Prints the codes. */
+/**
+ * A program under a small limit of open files: sends requests while none is left, and again when they are back. Prints
+ * the codes.
+ */
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InjectOptions } from 'fastify'
@@ -16,7 +19,12 @@ async function codes (name: string): Promise<Record<string, number>> {
   return {
     get: await code('/api/v1/namespaces/default/configmaps'),
     metrics: await code('/metrics'),
-    yaml: await code({ method: 'POST', url: '/api/v1/namespaces/default/configmaps', headers: { 'content-type': 'application/yaml' }, payload: `metadata: {name: ${name}}` }),
+    yaml: await code({
+      method: 'POST',
+      url: '/api/v1/namespaces/default/configmaps',
+      headers: { 'content-type': 'application/yaml' },
+      payload: `metadata: {name: ${name}}`
+    }),
     openapi: await code('/openapi/v2')
   }
 }

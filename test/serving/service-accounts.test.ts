@@ -45,12 +45,17 @@ t.test('where none can be kept it lasts as long as the server; a folder that was
   const pair = authority().issue({ commonName: 'server', uses: ['server'] })
   const folder = t.testdir({ file: '', crt: pair.certificate, key: pair.key })
   const tls = [`--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`]
-  await t.rejects(complete(`--cert-dir=${folder}/file/below`, `--data-dir=${folder}/data`), /^--cert-dir=.*cannot keep a key.*--service-account-key-file/)
+  await t.rejects(
+    complete(`--cert-dir=${folder}/file/below`, `--data-dir=${folder}/data`),
+    /^--cert-dir=.*cannot keep a key.*--service-account-key-file/
+  )
   writeFileSync(`${folder}/orch-data`, '')
   const before = process.cwd()
   process.chdir(folder) // the default data folder is relative to it
   t.teardown(() => { process.chdir(before) })
-  t.match(await complete('--cert-dir=', ...tls, '--etcd-servers=http://a:1'), { signingKey: /PRIVATE KEY/, notes: [/cannot be kept in .*good until this server ends/] })
+  t.match(await complete('--cert-dir=', ...tls, '--etcd-servers=http://a:1'), {
+    signingKey: /PRIVATE KEY/, notes: [/cannot be kept in .*good until this server ends/]
+  })
 })
 
 t.test('beside a given certificate nothing is written into --cert-dir, and a key from before is used', async t => {
@@ -67,12 +72,16 @@ t.test('beside a given certificate nothing is written into --cert-dir, and a key
 
 t.test('beside etcd the log says that the key is of this server alone', async t => {
   const folder = t.testdir()
-  t.match((await complete(`--cert-dir=${folder}`, '--etcd-servers=http://a:1')).notes, [/^wrote/, /this server alone.*--service-account-signing-key-file/])
+  t.match((await complete(`--cert-dir=${folder}`, '--etcd-servers=http://a:1')).notes, [
+    /^wrote/, /this server alone.*--service-account-signing-key-file/
+  ])
 })
 
 t.test('keys that flags name are those there are', async t => {
   const folder = t.testdir({ key: authority().key })
-  const { signingKey, notes, verificationKeys } = await complete(`--cert-dir=${folder}`, `--data-dir=${folder}/data`, `--service-account-key-file=${folder}/key`)
+  const { signingKey, notes, verificationKeys } = await complete(
+    `--cert-dir=${folder}`, `--data-dir=${folder}/data`, `--service-account-key-file=${folder}/key`
+  )
   t.same([signingKey, notes, verificationKeys?.length], [undefined, [], 1])
   t.same(readdirSync(folder), ['key'])
 })
@@ -82,7 +91,10 @@ t.test('the authority of a certificate is the root of its chain, or its issuer i
   const leaf = root.issue({ commonName: 'leaf', uses: ['server'] }).certificate
   t.equal(authorityOf(root.certificate), root.certificate)
   t.equal(authorityOf(`${leaf}${root.certificate}`), root.certificate)
-  t.equal(authorityOf(leaf, `${authority('other').certificate}${authority('root').certificate}${root.certificate}`), root.certificate)
+  t.equal(
+    authorityOf(leaf, `${authority('other').certificate}${authority('root').certificate}${root.certificate}`),
+    root.certificate
+  )
   t.equal(authorityOf(leaf, authority('other').certificate), undefined)
   t.equal(authorityOf(leaf), undefined)
 })

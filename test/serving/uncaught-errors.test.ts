@@ -28,15 +28,17 @@ for (const [what, does] of [['uncaught exception', THROWS], ['unhandled promise 
   })
 }
 
-t.test('of several processes the one with the error is replaced, and the others serve', { timeout: 120_000 }, async t => {
-  const server = await several(t, 2, [], undefined, throwing(THROWS))
-  const pid = server.pidOf('2')
-  process.kill(pid, 'SIGWINCH')
-  await eventually('it is replaced', async () => server.pidOf('2') !== pid && await processesIn(server.port) === 2)
-  t.match(server.log(), /uncaught exception: this process shuts down, with exit code 1/)
-  t.match(server.log(), /serving process 2 \(pid \d+\) ended with exit code 1 and is replaced/)
-  t.equal((await ask(server.port, 'GET', CONFIGS))?.code, 200)
-})
+t.test(
+  'of several processes the one with the error is replaced, and the others serve', { timeout: 120_000 }, async t => {
+    const server = await several(t, 2, [], undefined, throwing(THROWS))
+    const pid = server.pidOf('2')
+    process.kill(pid, 'SIGWINCH')
+    await eventually('it is replaced', async () => server.pidOf('2') !== pid && await processesIn(server.port) === 2)
+    t.match(server.log(), /uncaught exception: this process shuts down, with exit code 1/)
+    t.match(server.log(), /serving process 2 \(pid \d+\) ended with exit code 1 and is replaced/)
+    t.equal((await ask(server.port, 'GET', CONFIGS))?.code, 200)
+  }
+)
 
 t.test('an error that has ended a step of a request belongs to it', async t => {
   const error = new Error('no')

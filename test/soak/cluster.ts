@@ -1,6 +1,6 @@
 /**
- * A simulated cluster whose pods come and go for a while: no event is lost, no informer lists again, and what the server holds when no pod is left
- * stays the same.
+ * A simulated cluster whose pods come and go for a while: no event is lost, no informer lists again, and what the
+ * server holds when no pod is left stays the same.
  */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,7 +30,10 @@ export interface Cycle {
   readonly patches: number
   /** The same from a binding until its node agent sees it. */
   readonly seen: number
-  /** Megabytes that the server's process has at its end. Vary with the load, as V8 and malloc keep emptied pages for a while. */
+  /**
+   * Megabytes that the server's process has at its end. Vary with the load, as V8 and malloc keep emptied pages for a
+   * while.
+   */
   readonly memory: number
   /** Megabytes of JavaScript objects that a collection leaves then. */
   readonly heap: number
@@ -46,11 +49,15 @@ export function growth (cycles: readonly Cycle[], warm = WARM_SECONDS): string |
   const third = Math.floor(late.length / 3)
   if (third === 0) return undefined
   const [first, last] = [median(late.slice(0, third)), median(late.slice(-third))]
-  return last > first * MAX_GROWTH ? `the server held ${first.toFixed(0)} MB in the first third of its cycles, ${last.toFixed(0)} MB in the last` : undefined
+  return last > first * MAX_GROWTH
+    ? `the server held ${first.toFixed(0)} MB in the first third of its cycles, ${last.toFixed(0)} MB in the last`
+    : undefined
 }
 
 /** @throws Error if an event was lost, an informer restarted, a request failed, or the heap grew */
-export async function soakCluster (ends: Ends, seconds: number, { nodes, pods, rate, rest }: ClusterScale, each: (cycle: Cycle) => void = () => {}): Promise<Cycle[]> {
+export async function soakCluster (
+  ends: Ends, seconds: number, { nodes, pods, rate, rest }: ClusterScale, each: (cycle: Cycle) => void = () => {}
+): Promise<Cycle[]> {
   const { server, tally, control, check } = await startCluster(
     ends, nodes, 'embedded', ['--expose-gc', '--import', PROBE]
   )

@@ -9,7 +9,8 @@ import type { Place } from './target.js'
 
 const SMALL = (prefix: string, at: number): string => `${prefix}${configs('still')}/still-${at}`
 const LIST = (prefix: string): string => `${prefix}${configs('still')}`
-const WATCH = (prefix: string, seconds: number): string => `${prefix}/api/v1/configmaps?watch=1&timeoutSeconds=${seconds}`
+const WATCH = (prefix: string, seconds: number): string =>
+  `${prefix}/api/v1/configmaps?watch=1&timeoutSeconds=${seconds}`
 
 type Attack = (round: Round) => Promise<void>
 
@@ -27,7 +28,12 @@ async function slowPipeline ({ place, int }: Round): Promise<void> {
     socket.pause()
     setTimeout(() => { socket.resume() }, 1 + int(10))
   })
-  const requests = Array.from({ length: 10 + int(40) }, (_, at) => int(6) === 0 ? get(`${LIST(prefix)}?pretty=${int(2)}`, int(2) === 0 ? { 'accept-encoding': 'gzip' } : {}) : get(SMALL(prefix, at)))
+  const requests = Array.from(
+    { length: 10 + int(40) },
+    (_, at) => int(6) === 0
+      ? get(`${LIST(prefix)}?pretty=${int(2)}`, int(2) === 0 ? { 'accept-encoding': 'gzip' } : {})
+      : get(SMALL(prefix, at))
+  )
   socket.write([get(int(2) === 0 ? WATCH(prefix, 1) : LIST(prefix)), ...requests].join(''))
   await done(socket, 100 + int(1500))
 }
@@ -43,8 +49,11 @@ async function leave ({ place, int }: Round): Promise<void> {
 }
 
 const UNFINISHED = [
-  'GET', 'GET /livez HTTP/1.1\r\nHost: x\r\n', 'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{',
-  'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n{', 'POST /api/v1/namespaces/still/configmaps/y/log HTTP/1.1\r\nHost: x\r\ncontent-length: 9\r\n\r\n{'
+  'GET', 'GET /livez HTTP/1.1\r\nHost: x\r\n',
+  'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: ' +
+  '100000\r\n\r\n{',
+  'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n{',
+  'POST /api/v1/namespaces/still/configmaps/y/log HTTP/1.1\r\nHost: x\r\ncontent-length: 9\r\n\r\n{'
 ]
 
 /** Starts something and does not continue. */
@@ -62,10 +71,16 @@ async function halfOpen ({ place, int }: Round): Promise<void> {
 }
 
 const LIES = [
-  'GET / HTTP/2.0\r\nHost: x\r\n\r\n', 'GET /livez HTTP/1.1\r\n\r\n', 'GET /livez\r\n\r\n', 'nonsense\r\n\r\n', 'GET /livez HTTP/1.1\r\nHost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-  'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nPOST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n{}', 'GET /livez HTTP/1.1\r\nHost: x\r\nexpect: the-best\r\n\r\n',
-  `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: x\r\n\r\n`, `GET /livez HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(80_000)}\r\n\r\n`, 'GET /api/v1/configmaps?labelSelector=a,a,a,a HTTP/1.1\r\nHost: x\r\nauthorization: Bearer bad \r\n\r\n',
-  'PATCH /api/v1/namespaces/still/configmaps/none HTTP/1.1\r\nHost: x\r\ncontent-type: application/json-patch+json\r\ncontent-length: 37\r\n\r\n[{"op":"add","path":{"toString":1}}]\r\n'
+  'GET / HTTP/2.0\r\nHost: x\r\n\r\n', 'GET /livez HTTP/1.1\r\n\r\n', 'GET /livez\r\n\r\n', 'nonsense\r\n\r\n',
+  'GET /livez HTTP/1.1\r\nHost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+  'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nPOST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\nexpect: ' +
+  '100-continue\r\ncontent-length: 2\r\n\r\n{}',
+  'GET /livez HTTP/1.1\r\nHost: x\r\nexpect: the-best\r\n\r\n',
+  `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+  `GET /livez HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(80_000)}\r\n\r\n`,
+  'GET /api/v1/configmaps?labelSelector=a,a,a,a HTTP/1.1\r\nHost: x\r\nauthorization: Bearer bad \r\n\r\n',
+  'PATCH /api/v1/namespaces/still/configmaps/none HTTP/1.1\r\nHost: x\r\ncontent-type: ' +
+  'application/json-patch+json\r\ncontent-length: 37\r\n\r\n[{"op":"add","path":{"toString":1}}]\r\n'
 ]
 
 async function lie ({ place, int }: Round): Promise<void> {
@@ -80,7 +95,9 @@ const CODES = [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL, constants.N
 /** Streams that are reset, connections with an empty window, and invalid frames. */
 async function http2 ({ place, int }: Round): Promise<void> {
   const { secure, port, prefix } = place
-  const session = connectHttp2(`${secure ? 'https' : 'http'}://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: int(2) === 0 ? 0 : 1000 } })
+  const session = connectHttp2(`${secure ? 'https' : 'http'}://127.0.0.1:${port}`, {
+    rejectUnauthorized: false, settings: { initialWindowSize: int(2) === 0 ? 0 : 1000 }
+  })
   session.on('error', () => {})
   await Promise.race([once(session, 'connect').catch(() => {}), sleep(500)])
   if (!session.destroyed) {
@@ -93,7 +110,8 @@ async function http2 ({ place, int }: Round): Promise<void> {
     await sleep(int(300))
     if (int(4) === 0) {
       try {
-        session.socket.write(Buffer.from('000001ff00ffffffff', 'hex')) // of an unknown type, on a stream that does not exist
+        // of an unknown type, on a stream that does not exist
+        session.socket.write(Buffer.from('000001ff00ffffffff', 'hex'))
       } catch {
         // its socket is closed, or Node hides it
       }

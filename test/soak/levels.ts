@@ -1,6 +1,7 @@
 /**
- * The reachable heap over time: at intervals the load pauses, collections are forced, and the rest is recorded. In a long run the pause lasts until
- * the watch caches have dropped the events of the last minute, whose number depends on the load.
+ * The reachable heap over time: at intervals the load pauses, collections are forced, and the rest is recorded. In a
+ * long run the pause lasts until the watch caches have dropped the events of the last minute, whose number depends on
+ * the load.
  */
 import type { Held } from './probe.js'
 
@@ -13,7 +14,8 @@ const LONG = 900
 /** Seconds in which each client has connected and done something. */
 const SHORTEST = 2
 /** Seconds of load between two samples. */
-export const interval = (seconds: number): number => seconds >= LONG ? 270 : Math.min(60, Math.max(SHORTEST, seconds / 10))
+export const interval = (seconds: number): number =>
+  seconds >= LONG ? 270 : Math.min(60, Math.max(SHORTEST, seconds / 10))
 /** Seconds without load before a sample: events are kept for 75, and older ones are dropped every 30. */
 export const quiet = (seconds: number): number => seconds >= LONG ? 110 : 0
 
@@ -22,7 +24,10 @@ const WARM = 600
 /** Fraction by which the level may then change. */
 const DRIFT = 0.05
 
-/** From which second on the level must hold in a run of that length, and the fraction by which it may change: short runs have less data and may change more. */
+/**
+ * From which second on the level must hold in a run of that length, and the fraction by which it may change: short runs
+ * have less data and may change more.
+ */
 export function bound (seconds: number): { readonly from: number, readonly part: number } {
   const from = Math.min(WARM, seconds * 2 / 3)
   return { from, part: DRIFT * WARM / from }
@@ -41,19 +46,27 @@ export function drift (found: readonly Level[], seconds: number): string | undef
   const looks = found.filter(({ at }) => at >= from)
   const median = medianOf(looks)
   const beside = looks.find(({ heap }) => Math.abs(heap - median) > part * median)
-  if (beside !== undefined) return `the heap was ${megabytes(beside.heap)} MB after ${beside.at} s, ${percent(beside.heap / median - 1)} from the level of ${megabytes(median)} MB: it may be ${percent(part)}`
+  if (beside !== undefined) {
+    return `the heap was ${megabytes(beside.heap)} MB after ${beside.at} s, ${percent(beside.heap / median - 1)} ` +
+      'from ' +
+      `the level of ${megabytes(median)} MB: it may be ${percent(part)}`
+  }
   const third = Math.ceil(looks.length / 3)
   const risen = meanOf(looks.slice(-third)) / meanOf(looks.slice(0, third)) - 1
-  return Math.abs(risen) > part ? `the heap changed by ${percent(risen)} from the first third of the looks to the last one: it may change by ${percent(part)}` : undefined
+  return Math.abs(risen) > part
+    ? `the heap changed by ${percent(risen)} from the first third of the looks to the last one: it may change by ${percent(part)}`
+    : undefined
 }
 
 export function table (found: readonly Level[], seconds: number): string {
   const { from } = bound(seconds)
   const level = medianOf(found.filter(({ at }) => at >= from))
   const rows = found.map(({ at, heap, memory, resident, descriptors }) => [
-    `${at} s`, megabytes(heap), megabytes(memory - heap), megabytes(resident), String(descriptors), at < from ? '' : percent(heap / level - 1)
+    `${at} s`, megabytes(heap), megabytes(memory - heap), megabytes(resident), String(descriptors),
+    at < from ? '' : percent(heap / level - 1)
   ])
-  return [['after', 'heap MB', 'external', 'resident', 'descriptors', 'of level'], ...rows].map(row => row.map(cell => cell.padStart(11)).join('')).join('\n')
+  return [['after', 'heap MB', 'external', 'resident', 'descriptors', 'of level'], ...rows].map(row =>
+    row.map(cell => cell.padStart(11)).join('')).join('\n')
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)

@@ -1,7 +1,7 @@
 /**
- * Clients that write, read and watch through a balancer while the servers behind it restart. No write may happen without its response, no
- * acknowledged write may be lost, and responses may fail only in ways after which every client retries. Each watch, resumed from where it ended,
- * sees each write once and in order.
+ * Clients that write, read and watch through a balancer while the servers behind it restart. No write may happen
+ * without its response, no acknowledged write may be lost, and responses may fail only in ways after which every client
+ * retries. Each watch, resumed from where it ended, sees each write once and in order.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from '../build.js'
@@ -14,7 +14,10 @@ const WRITE_EVERY = 5
 const SLOWEST = 10
 /** Number of attempts of a client whose connection ends without a response. */
 const MAX_TRIES = 5
-/** Half of all watches reach one server at once, as one user: more than its queues hold. Clients react to such a response as libraries do. */
+/**
+ * Half of all watches reach one server at once, as one user: more than its queues hold. Clients react to such a
+ * response as libraries do.
+ */
 const TOO_MANY = 429
 /** The store did not respond; nothing was changed. */
 const UNAVAILABLE = 503
@@ -62,7 +65,9 @@ export interface Load {
 }
 
 /** Resolves when every watch is open and the first requests were answered. `t` closes the connections. */
-export async function startLoad (t: Test, address: Address, { watches, clients, pause, requests, storeRestarts = false }: RollingScale): Promise<Load> {
+export async function startLoad (
+  t: Test, address: Address, { watches, clients, pause, requests, storeRestarts = false }: RollingScale
+): Promise<Load> {
   const count = { requests: 0, writes: 0, events: 0, askedAgain: 0, waited: 0, unconfirmed: 0, resumed: 0 }
   const faults: string[] = []
   const fault = (what: string): void => { if (faults.length < 20) faults.push(what) }
@@ -97,12 +102,18 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
           const lines = (rest + piece).split('\n')
           rest = lines.pop() ?? ''
           for (const line of lines) {
-            const { type, object, code } = JSON.parse(line) as { type?: string, object: { metadata: Metadata }, code?: number }
+            const { type, object, code } = JSON.parse(line) as {
+              type?: string
+              object: { metadata: Metadata }
+              code?: number
+            }
             if (code === TOO_MANY) return
             // Anything but an event is a refusal.
             if (type === 'ERROR' || type === undefined) return fault(`watch ${index} from ${from}: ${line}`)
             const { resourceVersion } = object.metadata
-            if (Number(resourceVersion) < Number(from) + (type === 'ADDED' ? 1 : 0)) fault(`watch ${index}: ${line} came after ${from}`)
+            if (Number(resourceVersion) < Number(from) + (type === 'ADDED' ? 1 : 0)) {
+              fault(`watch ${index}: ${line} came after ${from}`)
+            }
             from = resourceVersion
             if (type !== 'ADDED') continue
             count.events++
@@ -121,7 +132,11 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
         }
       }
     }
-    return { seen, isOpen: () => open, done: run().catch((error: unknown) => { if (!signal.aborted) fault(`watch ${index}: ${String(error)}`) }) }
+    return {
+      seen,
+      isOpen: () => open,
+      done: run().catch((error: unknown) => { if (!signal.aborted) fault(`watch ${index}: ${String(error)}`) })
+    }
   })
 
   const load = Array.from({ length: clients }, async (_, index) => {
@@ -155,7 +170,9 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
           return await patient()
         }
         const { code, text } = await patient()
-        if (code !== (write ? 201 : 200)) fault(`${write ? `POST of ${name}` : path} was answered ${code}: ${text.slice(0, 300)}`)
+        if (code !== (write ? 201 : 200)) {
+          fault(`${write ? `POST of ${name}` : path} was answered ${code}: ${text.slice(0, 300)}`)
+        }
         count.requests++
         if (write) {
           written.add(name)
@@ -172,7 +189,10 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
     const before = count.requests
     const done = (): number => count.requests - before
     // The machine may be slow; the requests only have to continue.
-    await until(() => `${requests} more requests, of which ${done()} were done, with ${count.events} events`, () => done() >= requests || faults.length > 0, SLOWEST * requests + 60_000)
+    await until(
+      () => `${requests} more requests, of which ${done()} were done, with ${count.events} events`,
+      () => done() >= requests || faults.length > 0, SLOWEST * requests + 60_000
+    )
   }
   await more()
   await until('events at every watch', () => faults.length > 0 || watchers.every(({ isOpen }) => isOpen()))
@@ -180,11 +200,15 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
   const finish = async (): Promise<RollingOutcome> => {
     end.abort()
     await Promise.all(load)
-    const missing = (): string[] => watchers.flatMap(({ seen }, index) => [...written].filter(name => !seen.has(name)).map(name => `watch ${index} has not seen ${name}`))
+    const missing = (): string[] => watchers.flatMap(({ seen }, index) =>
+      [...written].filter(name => !seen.has(name)).map(name => `watch ${index} has not seen ${name}`))
     await until(() => missing().slice(0, 5).join('; '), () => faults.length > 0 || missing().length === 0)
-    for (const [index, { seen }] of watchers.entries()) for (const [name, times] of seen) if (times !== 1) fault(`watch ${index} has seen ${name} ${times} times`)
+    for (const [index, { seen }] of watchers.entries()) {
+      for (const [name, times] of seen) if (times !== 1) fault(`watch ${index} has seen ${name} ${times} times`)
+    }
     const { text } = await setUp.ask('GET', CONFIGS)
-    const stored = new Set((JSON.parse(text) as { items: Array<{ metadata: Metadata }> }).items.map(({ metadata }) => metadata.name))
+    const stored = new Set((JSON.parse(text) as { items: Array<{ metadata: Metadata }> }).items.map(({ metadata }) =>
+      metadata.name))
     for (const name of written) if (!stored.has(name)) fault(`${name} is lost`)
     for (const one of made) one.close()
     await Promise.all(watchers.map(({ done }) => done))

@@ -1,4 +1,7 @@
-/** Clients that keep their connections while servers behind a balancer are replaced, and follow their protocol when one ends. */
+/**
+ * Clients that keep their connections while servers behind a balancer are replaced, and follow their protocol when one
+ * ends.
+ */
 import { Agent, request } from 'node:https'
 import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { IncomingMessage } from 'node:http'
@@ -12,7 +15,9 @@ export interface Address {
   readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>
 }
 
-const secureOptions = ({ tls }: Address): SecureContextOptions & { rejectUnauthorized: boolean } => ({ ...tls, rejectUnauthorized: tls.ca !== undefined })
+const secureOptions = ({ tls }: Address): SecureContextOptions & { rejectUnauthorized: boolean } => ({
+  ...tls, rejectUnauthorized: tls.ca !== undefined
+})
 
 export interface Reply { readonly code: number, readonly text: string }
 
@@ -32,11 +37,28 @@ export function http1Client (address: Address): RollingClient {
   const options = secureOptions(address)
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ...options })
   const followed = new Set<IncomingMessage>()
-  const open = (method: string, path: string, body: string | undefined, own: Agent | false): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-    const asked = request({ port, host, method, path, agent: own, ...options, headers: { ...address.headers, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) } }, resolve)
-    asked.on('error', error => { reject(new Unanswered(error.message)) })
-    asked.end(body)
-  })
+  const open = (method: string, path: string, body: string | undefined, own: Agent | false): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const asked = request(
+        {
+          port,
+          host,
+          method,
+          path,
+          agent: own,
+          ...options,
+          headers: {
+            ...address.headers,
+            ...(body === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+          }
+        },
+        resolve
+      )
+      asked.on('error', error => { reject(new Unanswered(error.message)) })
+      asked.end(body)
+    })
   return {
     ask: async (method, path, body) => {
       const response = await open(method, path, body, agent)
@@ -71,8 +93,19 @@ export function http2Client (address: Address): RollingClient {
     }
     return session
   }
-  const open = (method: string, path: string, body?: string): Promise<{ readonly stream: ClientHttp2Stream, readonly code: number }> => new Promise((resolve, reject) => {
-    const stream = current().request({ ':method': method, ':path': path, ...address.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, { endStream: body === undefined })
+  const open = (method: string, path: string, body?: string): Promise<{
+    readonly stream: ClientHttp2Stream
+    readonly code: number
+  }> => new Promise((resolve, reject) => {
+    const stream = current().request(
+      {
+        ':method': method,
+        ':path': path,
+        ...address.headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' })
+      },
+      { endStream: body === undefined }
+    )
     stream.once('response', head => { resolve({ stream, code: Number(head[':status']) }) })
     stream.on('error', error => { reject(new Unanswered(error.message)) })
     stream.once('close', () => { reject(new Unanswered(`closed with code ${stream.rstCode}`)) })
@@ -84,7 +117,9 @@ export function http2Client (address: Address): RollingClient {
       let text = ''
       stream.setEncoding('utf8').on('data', (piece: string) => { text += piece })
       await new Promise<void>(resolve => { stream.once('close', resolve) })
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Error(`${method} ${path}: the answer ended amid its body with code ${stream.rstCode}`)
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
+        throw new Error(`${method} ${path}: the answer ended amid its body with code ${stream.rstCode}`)
+      }
       return { code, text }
     },
     follow: async (path, piece) => {

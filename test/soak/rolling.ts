@@ -1,6 +1,6 @@
 /**
- * Two servers on one etcd behind a balancer, each ended by SIGTERM and restarted under load (load.ts). The caller chooses the numbers: small ones
- * for a test; `npm run rolling` uses those of a busy cluster.
+ * Two servers on one etcd behind a balancer, each ended by SIGTERM and restarted under load (load.ts). The caller
+ * chooses the numbers: small ones for a test; `npm run rolling` uses those of a busy cluster.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,9 @@ export async function rolling (t: Test, scale: RollingScale): Promise<RollingOut
   const targets = servers.map(targetOf)
   for (const target of targets) balancer.add(target)
 
-  const { more, fault, finish } = await startLoad(t, { host: '127.0.0.1', port: balancer.port, headers: { authorization: `Bearer ${TOKEN}` }, tls: {} }, scale)
+  const { more, fault, finish } = await startLoad(
+    t, { host: '127.0.0.1', port: balancer.port, headers: { authorization: `Bearer ${TOKEN}` }, tls: {} }, scale
+  )
   for (const [index, target] of targets.entries()) {
     const server = servers[index] as Apart // there is one for each target
     const exit = once(server.process, 'exit') as Promise<[number | null, string | null]>

@@ -1,6 +1,7 @@
 /**
- * The soak test by hand: five minutes, or the given time, on each server or the named ones. From the tenth minute on the heap must keep its
- * level within 5 %. Runs of less than a quarter of an hour check their last third, with a wider bound the shorter they are.
+ * The soak test by hand: five minutes, or the given time, on each server or the named ones. From the tenth minute on
+ * the heap must keep its level within 5 %. Runs of less than a quarter of an hour check their last third, with a wider
+ * bound the shorter they are.
  *
  *     npm run soak
  *     npm run soak -- 1h embedded
@@ -29,7 +30,8 @@ if (rest.includes('cluster')) {
   await using ends = new Ends()
   await soakCluster(ends, seconds, CLUSTER, ({ at, patches, seen, memory, heap }) => {
     console.log(
-      `${at.toFixed(0)} s: p99 of a status patch ${patches.toFixed(0)} ms, of a binding until its node sees it ${seen.toFixed(0)} ms; ${memory.toFixed(0)} MB, of which ${heap.toFixed(0)} MB of objects`
+      `${at.toFixed(0)} s: p99 of a status patch ${patches.toFixed(0)} ms, of a binding until its node sees it ` +
+      `${seen.toFixed(0)} ms; ${memory.toFixed(0)} MB, of which ${heap.toFixed(0)} MB of objects`
     )
   })
   console.log(`ok     cluster, ${seconds} s`)
@@ -37,9 +39,14 @@ if (rest.includes('cluster')) {
 for (const name of chosen) {
   const ends: Array<() => unknown> = []
   try {
-    const { seed, faults, done, before, after, levels } = await soak(await target({ teardown: end => ends.unshift(end) }, name), seconds, Number(process.env.SEED) || undefined, SETTLE)
+    const { seed, faults, done, before, after, levels } = await soak(
+      await target({ teardown: end => ends.unshift(end) }, name), seconds, Number(process.env.SEED) || undefined, SETTLE
+    )
     console.log(
-      `${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}, ${seconds} s, seed ${seed}\n       ${Object.values(done).flatMap(actions => Object.entries(actions).map(([what, times]) => `${what} ${times}`)).join(', ')}`
+      `${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}, ${seconds} s, seed ${seed}\n       ` +
+      `${Object.values(done)
+        .flatMap(actions => Object.entries(actions).map(([what, times]) => `${what} ${times}`))
+        .join(', ')}`
     )
     console.log(table(levels, seconds))
     console.log(`       before ${JSON.stringify(before)}\n       after  ${JSON.stringify(after)}`)

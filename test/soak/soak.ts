@@ -1,6 +1,6 @@
 /**
- * Real clients beside hostile ones for a while, in which the heap must find its level. Then all disconnect, and the server must hold what it held
- * before: places, watches, descriptors, timers, memory.
+ * Real clients beside hostile ones for a while, in which the heap must find its level. Then all disconnect, and the
+ * server must hold what it held before: places, watches, descriptors, timers, memory.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { random } from '../random.js'
@@ -25,7 +25,10 @@ export interface Outcome {
 const ROOM = 48 * 1024 * 1024
 /** What is opened once, on first use, such as the connection that compacts etcd. */
 const OPENED_LATER = 2
-/** Milliseconds until abandoned connections have closed, interrupted requests have ended, and the events of the last minute are dropped. */
+/**
+ * Milliseconds until abandoned connections have closed, interrupted requests have ended, and the events of the last
+ * minute are dropped.
+ */
 const SETTLE = 150_000
 /** Milliseconds for interrupted requests to end, while the load pauses. */
 const REST = 10_000
@@ -45,7 +48,9 @@ const LATE_ROUND = 10
  * @param settle milliseconds within which the server must hold what it held before
  * @param atLeast the run continues until each of these was done once in each place, at most `MAX_LONGER` seconds
  */
-export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE, atLeast: readonly string[] = []): Promise<Outcome> {
+export async function soak (
+  target: Target, seconds: number, seed?: number, settle = SETTLE, atLeast: readonly string[] = []
+): Promise<Outcome> {
   const { seed: used, int } = random(seed)
   const faults: string[] = []
   const done: Record<string, Record<string, number>> = {}
@@ -70,7 +75,8 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
   const levels: Level[] = []
   const since = performance.now()
   const lacks = (): boolean => Object.values(done).some(actions => atLeast.some(what => (actions[what] ?? 0) === 0))
-  for (let at = 0; (at < seconds || (at < seconds + MAX_LONGER && lacks())) && !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
+  for (let at = 0; (at < seconds || (at < seconds + MAX_LONGER && lacks())) &&
+    !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
     const rest = new AbortController()
     // What was not done in time gets additional rounds: on a busy machine a client needs a second to connect.
     const long = at < seconds ? Math.min(interval(seconds), Math.max(seconds - at, 1)) : LATE_ROUND
@@ -78,12 +84,16 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     over.signal.onabort = () => { rest.abort() }
     await work(rounds, rest.signal)
     clearTimeout(due)
-    if (target.child.exitCode === null) levels.push({ at: Math.round((performance.now() - since) / 1000), ...await rested(target, seconds) })
+    if (target.child.exitCode === null) {
+      levels.push({ at: Math.round((performance.now() - since) / 1000), ...await rested(target, seconds) })
+    }
   }
   const drifted = drift(levels, seconds)
   if (drifted !== undefined) fault(drifted)
   const after = target.child.exitCode === null ? await settled(target, before, settle, fault) : before
-  for (const line of target.log().split('\n')) if (/uncaught|unhandled|exception|rejected and nobody/i.test(line)) fault(`in the log: ${line.slice(0, 500)}`)
+  for (const line of target.log().split('\n')) {
+    if (/uncaught|unhandled|exception|rejected and nobody/i.test(line)) fault(`in the log: ${line.slice(0, 500)}`)
+  }
   return { seed: used, faults, done, before, after, levels }
 }
 
@@ -95,21 +105,28 @@ async function work (rounds: readonly Round[], signal: AbortSignal): Promise<voi
 async function workIn (now: Round, attackers: number): Promise<void> {
   const { protocols } = now.place
   await Promise.all([
-    ...protocols.flatMap(protocol => [reader(now, protocol), writer(now, protocol, `w-${protocol}`), watcher(now, protocol), tenant(now, protocol, `t-${protocol}`)]),
+    ...protocols.flatMap(protocol => [
+      reader(now, protocol), writer(now, protocol, `w-${protocol}`), watcher(now, protocol),
+      tenant(now, protocol, `t-${protocol}`)
+    ]),
     ...Array.from({ length: attackers }, () => attacker(now))
   ])
 }
 
 /** What the server holds without requests. Reports what does not return to the value `before`. */
-async function settled (target: Target, before: Held | undefined, settle: number, fault: (what: string) => void): Promise<Held> {
+async function settled (
+  target: Target, before: Held | undefined, settle: number, fault: (what: string) => void
+): Promise<Held> {
   let held: Held | undefined
   let why = ''
-  for (const deadline = Date.now() + settle; Date.now() < deadline; await sleep(held === undefined ? 250 : BETWEEN_LOOKS)) {
+  for (const deadline =
+    Date.now() + settle; Date.now() < deadline; await sleep(held === undefined ? 250 : BETWEEN_LOOKS)) {
     why = await underWay(target)
     if (why !== '') continue
     held = await target.held()
     if (before !== undefined) {
-      if (held.descriptors > before.descriptors + OPENED_LATER) why = `${held.descriptors} descriptors, ${before.descriptors} before`
+      if (held.descriptors > before.descriptors +
+        OPENED_LATER) why = `${held.descriptors} descriptors, ${before.descriptors} before`
       else if (held.timers > before.timers) why = `${held.timers} timers, ${before.timers} before`
       else if (held.memory > before.memory + ROOM) why = `${held.memory} bytes, ${before.memory} before`
     }
@@ -120,8 +137,8 @@ async function settled (target: Target, before: Held | undefined, settle: number
 }
 
 /**
- * What the server holds between two rounds, without active requests: the minimum of several samples, because interrupted requests are released
- * gradually. @param seconds of the run
+ * What the server holds between two rounds, without active requests: the minimum of several samples, because
+ * interrupted requests are released gradually. @param seconds of the run
  */
 async function rested (target: Target, seconds: number): Promise<Held> {
   for (const deadline = Date.now() + REST; Date.now() < deadline && await underWay(target) !== ''; await sleep(250));
@@ -140,10 +157,13 @@ async function underWay (target: Target): Promise<string> {
   const open: string[] = []
   for (const place of target.places) {
     const client = new Client(place, place.protocols[0] ?? 'http1')
-    const text = await client.ask('/metrics').then(({ body }) => body.toString(), (error: unknown) => `not answered: ${String(error)}`)
+    const text = await client.ask('/metrics').then(
+      ({ body }) => body.toString(), (error: unknown) => `not answered: ${String(error)}`
+    )
     client.close()
     if (text.startsWith('not answered')) return text
-    open.push(...text.split('\n').filter(line => /^apiserver_(longrunning|current_inflight)_?requests\{/.test(line) && !/ 0$/.test(line) && !/request_kind="readOnly"\} 1$/.test(line)))
+    open.push(...text.split('\n').filter(line => /^apiserver_(longrunning|current_inflight)_?requests\{/.test(line) &&
+      !/ 0$/.test(line) && !/request_kind="readOnly"\} 1$/.test(line)))
   }
   return open.join('; ')
 }

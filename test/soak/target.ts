@@ -54,7 +54,10 @@ export async function heldBy (child: ChildProcess): Promise<Held> {
 /** Resolves when all its places are ready. @param program a script with its arguments */
 export async function startTarget (program: readonly string[], places: readonly Place[]): Promise<Target> {
   const { NODE_OPTIONS: _, ...env } = process.env
-  const child = spawn(process.execPath, [...nodeFlags(), '--expose-gc', '--import', PROBE, ...program], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env })
+  const child = spawn(
+    process.execPath, [...nodeFlags(), '--expose-gc', '--import', PROBE, ...program],
+    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], env }
+  )
   let log = ''
   child.stderr?.on('data', (piece: Buffer) => { log = (log + piece.toString()).slice(-100_000) })
   const stop = async (): Promise<void> => {
@@ -88,7 +91,9 @@ export class Client {
   constructor (place: Place, protocol: Protocol) {
     this.#place = place
     this.#protocol = protocol
-    this.#agent = place.secure ? new HttpsAgent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 4 }) : new HttpAgent({ keepAlive: true, maxSockets: 4 })
+    this.#agent = place.secure
+      ? new HttpsAgent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 4 })
+      : new HttpAgent({ keepAlive: true, maxSockets: 4 })
   }
 
   /** @throws Error without a whole response */
@@ -104,18 +109,27 @@ export class Client {
   }
 
   /** A response that has begun. */
-  async open (path: string, method = 'GET', headers: Record<string, string> = {}, body?: string): Promise<{ code: number, stream: NodeJS.ReadableStream & { destroy: () => void } }> {
+  async open (path: string, method = 'GET', headers: Record<string, string> = {}, body?: string): Promise<{
+    code: number
+    stream: NodeJS.ReadableStream & { destroy: () => void }
+  }> {
     const { prefix, port, secure } = this.#place
     if (this.#protocol === 'http2') {
-      const stream = this.session().request({ ':method': method, ':path': prefix + path, ...headers }, { endStream: body === undefined })
+      const stream = this.session().request(
+        { ':method': method, ':path': prefix + path, ...headers }, { endStream: body === undefined }
+      )
       stream.on('error', () => {})
       if (body !== undefined) stream.end(body)
-      const gone = once(stream, 'close').then(() => { throw new Error(`the stream of ${method} ${path} was closed with code ${stream.rstCode} before an answer`) })
+      const gone = once(stream, 'close').then(() => {
+        throw new Error(`the stream of ${method} ${path} was closed with code ${stream.rstCode} before an answer`)
+      })
       gone.catch(() => {})
       const [head] = await Promise.race([once(stream, 'response'), gone]) as [Record<string, unknown>]
       return { code: Number(head[':status']), stream }
     }
-    const asked = (secure ? httpsRequest : httpRequest)({ port, host: '127.0.0.1', path: prefix + path, method, headers, agent: this.#agent })
+    const asked = (secure ? httpsRequest : httpRequest)({
+      port, host: '127.0.0.1', path: prefix + path, method, headers, agent: this.#agent
+    })
     asked.end(body)
     const [response] = await once(asked, 'response') as [IncomingMessage]
     return { code: response.statusCode ?? 0, stream: response }

@@ -30,12 +30,16 @@ export async function target (t: Teardown, name: TargetName): Promise<Target> {
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const places: Place[] = []
   for (const [kind, host] of Object.entries(HOSTS)) {
-    if (kind === name || name === 'hosts') places.push({ name: kind, port: await freePort(), ...host, prefix: '/cluster' })
+    if (kind === name || name === 'hosts') {
+      places.push({ name: kind, port: await freePort(), ...host, prefix: '/cluster' })
+    }
   }
   const port = await freePort()
   const made = places.length === 0
     ? await startTarget([
-        LAUNCHER, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, '--etcd-compaction-interval=10s', `--audit-log-path=${join(folder, 'audit.log')}`, '--audit-log-maxsize=20', '--audit-log-maxbackup=1',
+        LAUNCHER, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`,
+        '--etcd-compaction-interval=10s', `--audit-log-path=${join(folder, 'audit.log')}`, '--audit-log-maxsize=20',
+        '--audit-log-maxbackup=1',
         name === 'etcd' ? `--etcd-servers=${(await startEtcd(t)).url}` : `--data-dir=${join(folder, 'data')}`
       ], [{ name, port, secure: true, protocols: ['http1', 'http2'], prefix: '' }])
     : await startTarget([HOST, ...places.flatMap(({ name, port }) => [name, String(port)])], places)

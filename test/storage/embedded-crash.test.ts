@@ -12,8 +12,13 @@ const WRITES = 5_000
 interface Acknowledged { readonly key: string, readonly revision: number, readonly name: string }
 
 /** Runs the writer until it has acknowledged that many writes, kills it, and returns all that it acknowledged. */
-async function killAmidWrites (directory: string, round: number): Promise<{ opened: number, acknowledged: Acknowledged[] }> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'crash-writer.js'), directory, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function killAmidWrites (
+  directory: string, round: number
+): Promise<{ opened: number, acknowledged: Acknowledged[] }> {
+  const child = spawn(
+    process.execPath, [path.join(import.meta.dirname, 'crash-writer.js'), directory, String(round)],
+    { stdio: ['ignore', 'pipe', 'inherit'] }
+  )
   let text = ''
   let lines = 0
   child.stdout.setEncoding('latin1')
@@ -60,14 +65,18 @@ t.test('after ten kills amid writes the store has all acknowledged writes and ac
       const kv = found.get(key)
       const value = Buffer.from(kv?.value ?? []).toString()
       // Writes without an acknowledgement when the process died may exist too; then the revision is higher.
-      if (kv === undefined || kv.modRevision < revision) wrong.push(`${key} at ${revision} is lost, there is ${kv?.modRevision}`)
-      else if (kv.modRevision === revision && !value.startsWith(`${name};`)) wrong.push(`${key} at ${revision} holds ${value.slice(0, 20)}`)
+      if (kv === undefined ||
+        kv.modRevision < revision) wrong.push(`${key} at ${revision} is lost, there is ${kv?.modRevision}`)
+      else if (kv.modRevision === revision &&
+        !value.startsWith(`${name};`)) wrong.push(`${key} at ${revision} holds ${value.slice(0, 20)}`)
       else if (value.length !== 600) wrong.push(`${key} at ${kv.modRevision} has ${value.length} bytes`)
     }
     for (const { key, revision, name } of acknowledged) {
       if (revision < backend.compactedRevision()) continue
       const { kv } = await backend.get(key, revision)
-      if (kv?.modRevision !== revision || !Buffer.from(kv.value).toString().startsWith(`${name};`)) wrong.push(`${key} can not be read at ${revision}`)
+      if (kv?.modRevision !== revision || !Buffer.from(kv.value).toString().startsWith(`${name};`)) {
+        wrong.push(`${key} can not be read at ${revision}`)
+      }
     }
     t.same(wrong.slice(0, 5), [])
     t.ok(revision >= highest)

@@ -9,4 +9,6 @@ const root = await mkdtemp(path.join(tmpdir(), 'orch-embedded-'))
 t.teardown(() => rm(root, { recursive: true, force: true }))
 
 let stores = 0
-await backendContract(t, { open: async () => await openBackend({ kind: 'embedded', directory: path.join(root, `store-${++stores}`) }) })
+await backendContract(t, {
+  open: async () => await openBackend({ kind: 'embedded', directory: path.join(root, `store-${++stores}`) })
+})

@@ -12,4 +12,6 @@ const open = (): Promise<Backend> => openBackend({ kind: 'etcd', servers: [etcd.
 const service = await keyServiceOf(t)
 
 await t.test('secretbox', async t => { await encryptedContract(t, open, { secretbox: { keys: [key('one', 1)] } }) })
-await t.test('a key service', async t => { await encryptedContract(t, open, { kms: { name: 'local', endpoint: service.endpoint, cachesize: 1000 } }) })
+await t.test('a key service', async t => {
+  await encryptedContract(t, open, { kms: { name: 'local', endpoint: service.endpoint, cachesize: 1000 } })
+})

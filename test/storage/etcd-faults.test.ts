@@ -14,7 +14,8 @@ t.test('while its process is killed and restarted, reported outcomes are true an
   const etcd = await startEtcd(t)
   const backend = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => backend.close())
-  await writeThroughTrouble(t, backend, async () => await openBackend({ kind: 'etcd', servers: [etcd.url] }), async () => {
+  await writeThroughTrouble(t, backend, async () =>
+    await openBackend({ kind: 'etcd', servers: [etcd.url] }), async () => {
     for (let round = 0; round < 3; round++) {
       await pass(300)
       await etcd.kill()
@@ -25,34 +26,37 @@ t.test('while its process is killed and restarted, reported outcomes are true an
   await t.test('and random operations still agree with the model', async t => await randomOperations(t, backend, 500))
 })
 
-t.test('in a cluster of three that loses its members in turn, reported outcomes are true and watches continue', async t => {
-  const members = await startEtcdCluster(t, 3)
-  const servers = members.map(member => member.url)
-  const backend = await openBackend({ kind: 'etcd', servers })
-  t.teardown(() => backend.close())
-  await writeThroughTrouble(t, backend, async () => await openBackend({ kind: 'etcd', servers }), async () => {
-    for (const member of members) {
-      await pass(400)
-      await member.kill()
-      await pass(400)
-      await member.start()
-    }
-    for (const member of members) {
-      await pass(200)
-      member.pause()
-      await pass(700)
-      member.resume()
-    }
-    await pass(500)
-  })
-})
+t.test(
+  'in a cluster of three that loses its members in turn, reported outcomes are true and watches continue', async t => {
+    const members = await startEtcdCluster(t, 3)
+    const servers = members.map(member => member.url)
+    const backend = await openBackend({ kind: 'etcd', servers })
+    t.teardown(() => backend.close())
+    await writeThroughTrouble(t, backend, async () => await openBackend({ kind: 'etcd', servers }), async () => {
+      for (const member of members) {
+        await pass(400)
+        await member.kill()
+        await pass(400)
+        await member.start()
+      }
+      for (const member of members) {
+        await pass(200)
+        member.pause()
+        await pass(700)
+        member.resume()
+      }
+      await pass(500)
+    })
+  }
+)
 
 t.test('behind a line that is cut, refused and stalled, reported outcomes are true and watches continue', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
   const backend = await openBackend({ kind: 'etcd', servers: [`http://127.0.0.1:${line.port}`] })
   t.teardown(() => backend.close())
-  await writeThroughTrouble(t, backend, async () => await openBackend({ kind: 'etcd', servers: [etcd.url] }), async () => {
+  await writeThroughTrouble(t, backend, async () =>
+    await openBackend({ kind: 'etcd', servers: [etcd.url] }), async () => {
     for (let round = 0; round < 8; round++) {
       await pass(120)
       line.cut()
@@ -68,24 +72,28 @@ t.test('behind a line that is cut, refused and stalled, reported outcomes are tr
   })
 })
 
-t.test('when it can not be reached, every call ends in time with Unavailable, and it serves again afterwards', async t => {
-  const etcd = await startEtcd(t)
-  const line = await Line.to(t, etcd.port)
-  const backend = await openBackend({ kind: 'etcd', servers: [`http://127.0.0.1:${line.port}`], healthcheckTimeout: 300 })
-  t.teardown(() => backend.close())
-  const watch = new Observed(backend, '/a', '/b', await backend.revision())
-  line.refuse(true)
-  const began = ownTime()
-  await t.rejects(backend.status(), { name: 'StorageError', code: 'Unavailable' })
-  await t.rejects(backend.create('/a', Buffer.from('x')), { name: 'StorageError', code: 'Unavailable' })
-  t.ok(ownTime() - began < 8_000)
-  line.refuse(false)
-  const created = await backend.create('/a', Buffer.from('y'))
-  t.ok(created.succeeded)
-  await watch.upTo(created.revision)
-  t.equal(watch.events.length, 1)
-  t.ok((await backend.status()).size > 0)
-})
+t.test(
+  'when it can not be reached, every call ends in time with Unavailable, and it serves again afterwards', async t => {
+    const etcd = await startEtcd(t)
+    const line = await Line.to(t, etcd.port)
+    const backend = await openBackend({
+      kind: 'etcd', servers: [`http://127.0.0.1:${line.port}`], healthcheckTimeout: 300
+    })
+    t.teardown(() => backend.close())
+    const watch = new Observed(backend, '/a', '/b', await backend.revision())
+    line.refuse(true)
+    const began = ownTime()
+    await t.rejects(backend.status(), { name: 'StorageError', code: 'Unavailable' })
+    await t.rejects(backend.create('/a', Buffer.from('x')), { name: 'StorageError', code: 'Unavailable' })
+    t.ok(ownTime() - began < 8_000)
+    line.refuse(false)
+    const created = await backend.create('/a', Buffer.from('y'))
+    t.ok(created.succeeded)
+    await watch.upTo(created.revision)
+    t.equal(watch.events.length, 1)
+    t.ok((await backend.status()).size > 0)
+  }
+)
 
 t.test('a dead server among several costs nothing but a detour', async t => {
   const etcd = await startEtcd(t)
@@ -154,11 +162,15 @@ t.test('a watch from far back joins without a gap or a repeat', async t => {
   const newest = new Observed(backend, '/a', '/b', begin)
   const revisions: number[] = []
   for (let group = 0; group < 60; group++) {
-    const results = await Promise.all(Array.from({ length: 100 }, (_, i) => backend.create(`/a/${group}/${i}`, Buffer.from('x'))))
+    const results = await Promise.all(Array.from(
+      { length: 100 }, (_, i) => backend.create(`/a/${group}/${i}`, Buffer.from('x'))
+    ))
     revisions.push(...results.map(result => result.revision))
   }
   revisions.sort((a, b) => a - b)
-  const watches = [0, 10, 1000, 3000, 5990].map(from => ({ from, watch: new Observed(backend, '/a', '/b', revisions[from] ?? 0) }))
+  const watches = [0, 10, 1000, 3000, 5990].map(from => ({
+    from, watch: new Observed(backend, '/a', '/b', revisions[from] ?? 0)
+  }))
   const last = await backend.create('/a/last', Buffer.from('x'))
   revisions.push(last.revision)
   await newest.upTo(last.revision)
@@ -175,7 +187,9 @@ t.test('a list of many items is whole and of one state', async t => {
   const backend = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => backend.close())
   for (let group = 0; group < 13; group++) {
-    await Promise.all(Array.from({ length: 100 }, (_, i) => backend.create(`/a/${String(group * 100 + i).padStart(5, '0')}`, Buffer.from('x'))))
+    await Promise.all(Array.from(
+      { length: 100 }, (_, i) => backend.create(`/a/${String(group * 100 + i).padStart(5, '0')}`, Buffer.from('x'))
+    ))
   }
   const listing = backend.list({ start: '/a/', end: '/a0' })
   const late = await backend.create('/a/99999', Buffer.from('late'))

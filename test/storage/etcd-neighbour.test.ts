@@ -1,4 +1,7 @@
-/** Another program on the same etcd, with authentication and rights of its own, costs us nothing but responses to progress requests. */
+/**
+ * Another program on the same etcd, with authentication and rights of its own, costs us nothing but responses to
+ * progress requests.
+ */
 import t from 'tap'
 import { openEtcd } from '../../storage/etcd/backend.js'
 import { done } from '../contracts/backend.js'

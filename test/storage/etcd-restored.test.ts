@@ -8,7 +8,19 @@ import { startEtcd } from '../etcd-process.js'
 
 const prefix = '/restored'
 const etcd = await startEtcd(t)
-const target = await openWriter({ kind: 'etcd', servers: [etcd.url], prefix }, { source: 'etcd', revision: 5, takenAt: Date.now(), prefix, count: 0, objects: async function * () {}, unchanged: async () => {}, close: async () => {} })
+const target = await openWriter(
+  { kind: 'etcd', servers: [etcd.url], prefix },
+  {
+    source: 'etcd',
+    revision: 5,
+    takenAt: Date.now(),
+    prefix,
+    count: 0,
+    objects: async function * () {},
+    unchanged: async () => {},
+    close: async () => {}
+  }
+)
 const restored = await target.finish()
 
 const open = async (): Promise<Backend> => {

@@ -16,7 +16,10 @@ t.test('answers of many megabytes come whole: lists, and what a watch catches up
   const keys = Array.from({ length: 16 }, (_, at) => `/registry/large/${String(at).padStart(2, '0')}`)
   for (const key of keys) await backend.create(key, Buffer.alloc(1_000_000, key))
   const { kvs } = await backend.list({ start: '/registry/large/', end: '/registry/large0' })
-  t.same(kvs.map(({ key, value }) => [key, value.length, Buffer.from(value).subarray(0, key.length).toString()]), keys.map(key => [key, 1_000_000, key]))
+  t.same(
+    kvs.map(({ key, value }) => [key, value.length, Buffer.from(value).subarray(0, key.length).toString()]),
+    keys.map(key => [key, 1_000_000, key])
+  )
 
   // A back end that has not learned of any of it yet.
   const other = await openBackend({ kind: 'etcd', servers: [etcd.url] })

@@ -1,6 +1,6 @@
 /**
- * A back end in memory that behaves like a remote one: its newest revision takes a round trip, its events are late, and it fails on demand. What
- * holds on it holds on etcd.
+ * A back end in memory that behaves like a remote one: its newest revision takes a round trip, its events are late, and
+ * it fails on demand. What holds on it holds on etcd.
  */
 import type { Backend, BackendEvent, BackendWatch, WatchRequest } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
@@ -18,7 +18,9 @@ export interface Lagging extends Backend {
 export async function laggingBackend (): Promise<Lagging> {
   const inner = await openBackend({ kind: 'memory' })
   const watches = new Map<BackendWatch, WatchRequest>()
-  const later = async (): Promise<void> => { await new Promise(resolve => { setTimeout(resolve, Math.random() * backend.lag) }) }
+  const later = async (): Promise<void> => {
+    await new Promise(resolve => { setTimeout(resolve, Math.random() * backend.lag) })
+  }
   const guard = (name: 'list' | 'revision' | 'create' | 'update' | 'delete'): void => {
     if (backend.failing.has(name)) throw new StorageError('Unavailable', `${name} fails because the test says so`)
   }

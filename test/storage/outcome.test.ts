@@ -30,7 +30,9 @@ t.test('a create whose response was lost', async t => {
     await t.rejects(outcomeOf(store, attempt, 1, lost), unknown)
     const removed = done(await store.delete('/a', theirs))
     done(await store.create('/a', bytes('ours')))
-    await t.rejects(outcomeOf(store, attempt, removed + 1, lost), unknown, 'the same bytes, but there before the attempt')
+    await t.rejects(
+      outcomeOf(store, attempt, removed + 1, lost), unknown, 'the same bytes, but there before the attempt'
+    )
     await t.rejects(outcomeOf(store, attempt, 0, lost), unknown, 'nothing is known of the time before')
   })
 })
@@ -49,8 +51,12 @@ t.test('an update whose response was lost', async t => {
   t.match(await outcomeOf(store, attempt, first, lost), { succeeded: true, revision }, 'although it was removed')
 
   const other = { ...attempt, value: bytes('never written') }
-  t.match(await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'another client was first')
-  t.match(await outcomeOf(store, { ...other, expected: later }, later, lost), { succeeded: false }, 'a delete was first')
+  t.match(
+    await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'another client was first'
+  )
+  t.match(
+    await outcomeOf(store, { ...other, expected: later }, later, lost), { succeeded: false }, 'a delete was first'
+  )
 })
 
 t.test('a delete whose response was lost', async t => {
@@ -62,7 +68,9 @@ t.test('a delete whose response was lost', async t => {
   t.match(await outcomeOf(store, attempt, first, lost), { succeeded: true, revision: removed })
   const second = done(await store.create('/a', bytes('2')))
   const third = done(await store.update('/a', bytes('3'), second))
-  t.match(await outcomeOf(store, { ...attempt, expected: second }, second, lost), { succeeded: false, current: { modRevision: third } })
+  t.match(await outcomeOf(store, { ...attempt, expected: second }, second, lost), {
+    succeeded: false, current: { modRevision: third }
+  })
 })
 
 t.test('after a compaction or the end of the store the outcome is unknown', async t => {

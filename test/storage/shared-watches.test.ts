@@ -9,7 +9,10 @@ import { done } from '../contracts/backend.js'
 import { eventually } from '../serving/processes/server.js'
 import { Observed } from '../contracts/observed.js'
 
-t.test('a long history comes whole and in order, in parts as it is taken, and is followed by what is new', { timeout: 100_000 }, async t => {
+t.test('a long history comes whole and in order, in parts as it is taken, and is followed by what is new', {
+  timeout:
+    100_000
+}, async t => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-shared-watches-'))
   const store = await openBackend({ kind: 'embedded', directory })
   const server = await serveStore(store, directory, error => { throw error })
@@ -26,7 +29,8 @@ t.test('a long history comes whole and in order, in parts as it is taken, and is
   const revisions = [revision]
   for (let at = 0; at < 200; at++) revisions.push(revision = done(await store.update('/a', value, revision)))
 
-  // More than the connection buffers, for one watch with previous values and one without; both request progress at once.
+  // More than the connection buffers, for one watch with previous values and one without; both request progress at
+  // once.
   const withPrevious = new Observed(backend, '/a', '/b', begin)
   withPrevious.watch.requestProgress()
   const seen: number[] = []

@@ -16,7 +16,10 @@ import type { Test } from '../build.js'
 
 freezeShared('everything')
 
-export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}): ResourceStore {
+export function configMapStore (
+  t: Test, backend: Backend,
+  options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}
+): ResourceStore {
   const store = new ResourceStore({
     type: configMaps.type,
     backend,
@@ -46,5 +49,6 @@ export const target = (name: string) => ({ namespace: 'default', name })
 export const context: WriteContext = { dryRun: false, caller: new AbortController() }
 
 export const everything: ListRequest = {
-  namespace: '', labels: parseLabelSelector(''), fields: parseFieldSelector('', configMaps), limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: ''
+  namespace: '', labels: parseLabelSelector(''), fields: parseFieldSelector('', configMaps), limit: 0, continue: '',
+  resourceVersion: '', resourceVersionMatch: ''
 }

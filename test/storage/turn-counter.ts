@@ -7,7 +7,9 @@ export const spin = (milliseconds: number): void => {
 }
 
 /** For each of that many concurrent callers: the turn in which it resumed, and what it did then. */
-export async function resumed (count: number, work: () => void, wait = nextTurn): Promise<ReadonlyArray<readonly [turn: number, at: number]>> {
+export async function resumed (
+  count: number, work: () => void, wait = nextTurn
+): Promise<ReadonlyArray<readonly [turn: number, at: number]>> {
   let turn = 0
   let counting = true
   const next = (): void => {

@@ -8,7 +8,17 @@ import { REQUEST } from '../certificate-requests.js'
 const START = new Date('2030-01-01T00:00:00Z')
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const EVENTS = '/api/v1/namespaces/default/events'
-const SITES = { apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'sites.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'sites', kind: 'Site' }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }] } }
+const SITES = {
+  apiVersion: 'apiextensions.orch.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'sites.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'sites', kind: 'Site' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+  }
+}
 
 async function held (t: Test, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await testServer({ now: START, ...options })
@@ -16,8 +26,15 @@ async function held (t: Test, options: TestServerOptions = {}): Promise<TestServ
   return server
 }
 
-async function call (server: TestServer, method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<{ code: number, json: Json }> {
-  const response = await fetch(server.url + path, { method, headers: { 'content-type': 'application/json', ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+async function call (
+  server: TestServer, method: string, path: string, body?: object, headers: Record<string, string> = {}
+): Promise<{ code: number, json: Json }> {
+  const response = await fetch(server.url +
+    path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
   return { code: response.status, json: await response.json() as Json }
 }
 
@@ -26,9 +43,16 @@ t.test('timestamps are those of the clock', async t => {
   const { json } = await call(server, 'POST', CONFIGS, { metadata: { name: 'a', finalizers: ['example.com/wait'] } })
   t.equal(json['metadata'].creationTimestamp, '2030-01-01T00:00:00Z')
   await server.clock.move('26h')
-  t.match((await call(server, 'GET', `${CONFIGS}/a`, undefined, { accept: TABLE })).json['rows'][0].cells, ['a', 0, '26h'])
+  t.match(
+    (await call(server, 'GET', `${CONFIGS}/a`, undefined, { accept: TABLE })).json['rows'][0].cells, ['a', 0, '26h']
+  )
   t.equal((await call(server, 'DELETE', `${CONFIGS}/a`)).json['metadata'].deletionTimestamp, '2030-01-02T02:00:00Z')
-  t.match((await call(server, 'PATCH', `${CONFIGS}/a`, { data: { a: 'b' } }, { 'content-type': 'application/merge-patch+json' })).json['metadata'].managedFields[0].time, '2030-01-02T02:00:00Z')
+  t.match(
+    (await call(
+      server, 'PATCH', `${CONFIGS}/a`, { data: { a: 'b' } }, { 'content-type': 'application/merge-patch+json' }
+    )).json['metadata'].managedFields[0].time,
+    '2030-01-02T02:00:00Z'
+  )
   t.equal([...server.exchanges].at(-1)?.at, Date.parse('2030-01-02T02:00:00Z'))
 })
 
@@ -41,26 +65,52 @@ t.test('audit events and conditions that the server sets have the time of the cl
 
   await server.clock.move('3h')
   const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
-  await server.load([SITES, { apiVersion: 'example.com/v1', kind: 'Site', metadata: { name: 'home', namespace: 'default', finalizers: ['example.com/wait'] } }])
-  t.match((await call(server, 'DELETE', `${definitions}/sites.example.com`)).json['status'].conditions.at(-1), { type: 'Terminating', lastTransitionTime: '2030-01-01T03:00:00Z' })
+  await server.load([
+    SITES,
+    {
+      apiVersion: 'example.com/v1',
+      kind: 'Site',
+      metadata: { name: 'home', namespace: 'default', finalizers: ['example.com/wait'] }
+    }
+  ])
+  t.match(
+    (await call(server, 'DELETE', `${definitions}/sites.example.com`)).json['status'].conditions.at(-1),
+    { type: 'Terminating', lastTransitionTime: '2030-01-01T03:00:00Z' }
+  )
 
   const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
-  const { json } = await call(server, 'POST', requests, { metadata: { name: 'ann' }, spec: { signerName: 'example.com/any', usages: ['client auth'], request: REQUEST } })
+  const { json } = await call(server, 'POST', requests, {
+    metadata: { name: 'ann' }, spec: { signerName: 'example.com/any', usages: ['client auth'], request: REQUEST }
+  })
   await server.clock.move('1h')
-  const approved = await call(server, 'PUT', `${requests}/ann/approval`, { ...json, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Test' }] } })
-  t.match(approved.json['status'].conditions, [{ lastUpdateTime: '2030-01-01T04:00:00Z', lastTransitionTime: '2030-01-01T04:00:00Z' }])
+  const approved = await call(server, 'PUT', `${requests}/ann/approval`, {
+    ...json, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Test' }] }
+  })
+  t.match(approved.json['status'].conditions, [
+    { lastUpdateTime: '2030-01-01T04:00:00Z', lastTransitionTime: '2030-01-01T04:00:00Z' }
+  ])
 
   await server.dispose()
   const events = readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json)
-  const times = (uri: string): string[] => events.filter(({ requestURI }) => requestURI === uri).flatMap(({ requestReceivedTimestamp: received, stageTimestamp: at }) => [received as string, at as string])
+  const times = (uri: string): string[] => events.filter(({ requestURI }) => requestURI === uri).flatMap(
+    ({ requestReceivedTimestamp: received, stageTimestamp: at }) => [received as string, at as string]
+  )
   t.strictSame(times('/apis/apiregistration.orch.io/v1/apiservices/v1.'), Array(4).fill('2030-01-01T00:00:00.000000Z'))
   t.strictSame(times(`${requests}/ann/approval`), Array(4).fill('2030-01-01T04:00:00.000000Z'))
 })
 
 t.test('limits of rates recover with the clock', async t => {
-  const value = { kind: 'Configuration', apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', limits: [{ type: 'Server', qps: 1, burst: 1 }] }
-  const server = await held(t, { server: { admission: { enabled: ['EventRateLimit'], configuration: { EventRateLimit: { value } } } } })
-  const send = async (): Promise<number> => (await call(server, 'POST', EVENTS, { metadata: { generateName: 'e' }, involvedObject: { namespace: 'default' } })).code
+  const value = {
+    kind: 'Configuration',
+    apiVersion: 'eventratelimit.admission.orch.io/v1alpha1',
+    limits: [{ type: 'Server', qps: 1, burst: 1 }]
+  }
+  const server = await held(t, {
+    server: { admission: { enabled: ['EventRateLimit'], configuration: { EventRateLimit: { value } } } }
+  })
+  const send = async (): Promise<number> => (await call(server, 'POST', EVENTS, {
+    metadata: { generateName: 'e' }, involvedObject: { namespace: 'default' }
+  })).code
   t.strictSame([await send(), await send()], [201, 429])
   await server.clock.move('1s')
   t.strictSame([await send(), await send()], [201, 429])
@@ -68,7 +118,10 @@ t.test('limits of rates recover with the clock', async t => {
 
 t.test('objects with a lifetime expire when it has passed, not before', async t => {
   const server = await held(t)
-  t.equal((await call(server, 'POST', EVENTS, { metadata: { name: 'e' }, involvedObject: { namespace: 'default' } })).code, 201)
+  t.equal(
+    (await call(server, 'POST', EVENTS, { metadata: { name: 'e' }, involvedObject: { namespace: 'default' } })).code,
+    201
+  )
   const watch = await Watch.open(t, `${server.url}${EVENTS}?watch=1&timeoutSeconds=9000`)
   await watch.take(1)
   await server.clock.move('59m')
@@ -81,7 +134,9 @@ t.test('objects with a lifetime expire when it has passed, not before', async t 
 t.test('tokens of service accounts expire', async t => {
   const server = await held(t, { server: { authentication: { serviceAccounts: {} } } })
   await server.load({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'default' } })
-  const { json: { status } } = await call(server, 'POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', { spec: { expirationSeconds: 3600 } })
+  const { json: { status } } = await call(
+    server, 'POST', '/api/v1/namespaces/default/serviceaccounts/robot/token', { spec: { expirationSeconds: 3600 } }
+  )
   t.equal(status.expirationTimestamp, '2030-01-01T01:00:00Z')
   const authorization = `Bearer ${status.token as string}`
   const review = async (): Promise<number> => (await call(server, 'GET', CONFIGS, undefined, { authorization })).code
@@ -130,7 +185,9 @@ t.test('a held clock does not advance; a running one continues from the time it 
   t.ok(moved >= START.getTime() + 86_400_000)
   while (server.clock.now().getTime() === moved) await new Promise(resolve => { setTimeout(resolve, 1) })
   t.equal((await call(server, 'GET', `${CONFIGS}?timeout=1s`)).code, 200, 'and timers run')
-  for (const duration of ['', 'soon', '1', -1, Infinity, '1h 2m']) await t.rejects(server.clock.move(duration), RangeError, String(duration))
+  for (const duration of ['', 'soon', '1', -1, Infinity, '1h 2m']) {
+    await t.rejects(server.clock.move(duration), RangeError, String(duration))
+  }
   await server.clock.move('1h30m500ms')
 })
 

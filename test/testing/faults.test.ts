@@ -18,28 +18,49 @@ async function started (t: Test, options: TestServerOptions = {}): Promise<TestS
 interface Answer { readonly code: number, readonly json: Json, readonly retryAfter: string | null }
 
 async function call (server: TestServer, method: string, path: string, body?: object): Promise<Answer> {
-  const response = await fetch(server.url + path, { method, headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  const response = await fetch(server.url +
+    path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
   return { code: response.status, json: await response.json() as Json, retryAfter: response.headers.get('retry-after') }
 }
-const make = async (server: TestServer, name: string): Promise<Answer> => await call(server, 'POST', CONFIGS, { metadata: { name } })
+const make = async (server: TestServer, name: string): Promise<Answer> =>
+  await call(server, 'POST', CONFIGS, { metadata: { name } })
 
-t.test('failures that a server answers with: each is a Status, has no effect, and is in the log of exchanges', async t => {
-  const server = await started(t)
-  for (const [status, reason, retryAfter] of [[409, 'Conflict'], [410, 'Expired'], [429, 'TooManyRequests', 3], [500, 'InternalError'], [503, 'ServiceUnavailable', 1], [504, 'Timeout']] as const) {
-    const fault = server.faults.add({ on: { ...ON, verb: 'create' }, status, times: 1, ...(retryAfter === undefined ? {} : { retryAfter }) })
-    const answer = await make(server, 'a')
-    t.match(answer, { code: status, json: { kind: 'Status', reason, code: status, message: `a fault was injected: status ${status}` } })
-    t.equal(answer.retryAfter, retryAfter === undefined ? null : String(retryAfter))
-    t.match(server.exchanges.find({ status }), [{ faults: [`status ${status}`], body: { metadata: { name: 'a' } } }])
-    t.equal(fault.count, 1)
+t.test(
+  'failures that a server answers with: each is a Status, has no effect, and is in the log of exchanges', async t => {
+    const server = await started(t)
+    for (const [status, reason, retryAfter] of [
+      [409, 'Conflict'], [410, 'Expired'], [429, 'TooManyRequests', 3], [500, 'InternalError'],
+      [503, 'ServiceUnavailable', 1], [504, 'Timeout']
+    ] as const) {
+      const fault = server.faults.add({
+        on: { ...ON, verb: 'create' }, status, times: 1, ...(retryAfter === undefined ? {} : { retryAfter })
+      })
+      const answer = await make(server, 'a')
+      t.match(answer, {
+        code: status, json: { kind: 'Status', reason, code: status, message: `a fault was injected: status ${status}` }
+      })
+      t.equal(answer.retryAfter, retryAfter === undefined ? null : String(retryAfter))
+      t.match(server.exchanges.find({ status }), [{ faults: [`status ${status}`], body: { metadata: { name: 'a' } } }])
+      t.equal(fault.count, 1)
+    }
+    t.equal((await call(server, 'GET', `${CONFIGS}/a`)).code, 404)
+    t.equal((await make(server, 'a')).code, 201, 'each was injected as often as it says')
   }
-  t.equal((await call(server, 'GET', `${CONFIGS}/a`)).code, 404)
-  t.equal((await make(server, 'a')).code, 201, 'each was injected as often as it says')
-})
+)
 
 t.test('faults are for requests that match, after those that are skipped, until they are removed', async t => {
-  const server = await started(t, { faults: [{ on: { url: CONFIGS, method: 'GET' }, skip: 2, status: 500, name: 'third' }], fixtures: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'fixture' } } })
-  const codes = async (): Promise<number[]> => [(await call(server, 'GET', CONFIGS)).code, (await call(server, 'GET', `${CONFIGS}/none`)).code, (await call(server, 'GET', CONFIGS)).code, (await call(server, 'GET', '/api/v1/namespaces')).code]
+  const server = await started(t, {
+    faults: [{ on: { url: CONFIGS, method: 'GET' }, skip: 2, status: 500, name: 'third' }],
+    fixtures: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'fixture' } }
+  })
+  const codes = async (): Promise<number[]> => [
+    (await call(server, 'GET', CONFIGS)).code, (await call(server, 'GET', `${CONFIGS}/none`)).code,
+    (await call(server, 'GET', CONFIGS)).code, (await call(server, 'GET', '/api/v1/namespaces')).code
+  ]
   t.strictSame(await codes(), [200, 404, 500, 200])
   t.match(server.exchanges.find({ status: 500 }), [{ faults: ['third'] }])
   server.faults.clear()
@@ -47,12 +68,20 @@ t.test('faults are for requests that match, after those that are skipped, until 
   const one = server.faults.add({ on: { user: 'ann' }, status: 503 })
   t.strictSame(await codes(), [200, 404, 200, 200])
   one.remove()
-  t.equal((await fetch(server.url + CONFIGS, { headers: { authorization: `Bearer ${server.token({ username: 'ann' })}` } })).status, 200)
+  t.equal(
+    (await fetch(server.url +
+      CONFIGS, { headers: { authorization: `Bearer ${server.token({ username: 'ann' })}` } })).status,
+    200
+  )
   server.faults.add({ status: 500 })
   t.equal((await fetch(`${server.url}/readyz`)).status, 200, 'probes are spared')
   for (const [fault, says] of [
-    [{}, /no effect/], [{ on: ON }, /no effect/], [{ status: 418 }, /status: 418: must be one of 409/], [{ status: 409, retryAfter: 1 }, /retryAfter needs status/], [{ disconnect: 'soon' }, /disconnect: "soon"/], [{ delay: 'long' }, RangeError],
-    [{ stale: -1 }, /stale: -1: must be a number of changes/], [{ status: 500, staleReads: 'any' }, /staleReads needs stale/], [{ stale: 1, staleReads: 'all' }, /staleReads: "all": must be accepting or any/]
+    [{}, /no effect/], [{ on: ON }, /no effect/], [{ status: 418 }, /status: 418: must be one of 409/],
+    [{ status: 409, retryAfter: 1 }, /retryAfter needs status/], [{ disconnect: 'soon' }, /disconnect: "soon"/],
+    [{ delay: 'long' }, RangeError],
+    [{ stale: -1 }, /stale: -1: must be a number of changes/],
+    [{ status: 500, staleReads: 'any' }, /staleReads needs stale/],
+    [{ stale: 1, staleReads: 'all' }, /staleReads: "all": must be accepting or any/]
   ] as Array<[Fault, RegExp]>) t.throws(() => server.faults.add(fault), says)
 })
 
@@ -79,7 +108,11 @@ t.test('a delay lasts on the clock of the server', async t => {
   server.faults.add({ on: ON, delay: '5s' })
   let answered = false
   const answer = call(server, 'GET', CONFIGS).then(({ code }) => { answered = true; return code })
-  const arrived = async (): Promise<void> => { while (server.exchanges.find({ verb: 'list' }).length === 0) await new Promise(resolve => { setTimeout(resolve, 5) }) }
+  const arrived = async (): Promise<void> => {
+    while (server.exchanges.find({ verb: 'list' }).length === 0) {
+      await new Promise(resolve => { setTimeout(resolve, 5) })
+    }
+  }
   await arrived()
   await server.clock.move('4s')
   t.notOk(answered)
@@ -88,13 +121,17 @@ t.test('a delay lasts on the clock of the server', async t => {
 })
 
 /** The body, or the way in which its end failed. The client library would wait for the rest forever. */
-const whole = async (server: TestServer, path: string): Promise<{ code?: string | undefined, bytes: number }> => await new Promise((resolve, reject) => {
-  const { url, certificateAuthority: ca } = server
-  ;(ca === undefined ? httpGet : httpsGet)(url + path, { agent: false, ...(ca === undefined ? {} : { ca }) }, response => {
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => { bytes += chunk.length }).on('error', ({ code }: NodeJS.ErrnoException) => { resolve({ code, bytes }) }).on('end', () => { resolve({ bytes }) })
-  }).on('error', reject)
-})
+const whole = async (server: TestServer, path: string): Promise<{ code?: string | undefined, bytes: number }> =>
+  await new Promise((resolve, reject) => {
+    const { url, certificateAuthority: ca } = server
+  ;(ca === undefined ? httpGet : httpsGet)(url +
+    path, { agent: false, ...(ca === undefined ? {} : { ca }) }, response => {
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => { bytes += chunk.length })
+        .on('error', ({ code }: NodeJS.ErrnoException) => { resolve({ code, bytes }) })
+        .on('end', () => { resolve({ bytes }) })
+    }).on('error', reject)
+  })
 
 for (const tls of [false, true]) {
   const over = tls ? 'TLS' : 'plain HTTP'
@@ -107,8 +144,13 @@ for (const tls of [false, true]) {
   t.test(`connections break before a request, after its effect, and in the middle of a body, over ${over}`, async t => {
     const server = await started(t, { tls })
     const { api } = apiOf(server)
-    const create = async (name: string): Promise<string> => await api.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name }, data: { text: 'x'.repeat(5000) } } }).then(() => 'made', () => 'failed')
-    const read = async (name: string): Promise<string> => await api.readNamespacedConfigMap({ namespace: 'default', name }).then(({ data }) => String(data?.['text']?.length), error => String((error as { code?: number }).code ?? 'failed'))
+    const create = async (name: string): Promise<string> => await api.createNamespacedConfigMap({
+      namespace: 'default', body: { metadata: { name }, data: { text: 'x'.repeat(5000) } }
+    }).then(() => 'made', () => 'failed')
+    const read = async (name: string): Promise<string> =>
+      await api.readNamespacedConfigMap({ namespace: 'default', name })
+        .then(({ data }) => String(data?.['text']?.length), error => String((error as { code?: number }).code ??
+      'failed'))
     server.faults.add({ on: { ...ON, verb: 'create' }, disconnect: 'before', times: 1 })
     t.equal(await create('before'), 'failed')
     t.equal(await read('before'), '404')
@@ -125,11 +167,17 @@ for (const tls of [false, true]) {
     const { api, config } = apiOf(server)
     const seen: string[] = []
     let wanted = true
-    const informer = makeInformer<V1ConfigMap>(config, CONFIGS, async () => await api.listNamespacedConfigMap({ namespace: 'default' }))
+    const informer = makeInformer<V1ConfigMap>(config, CONFIGS, async () =>
+      await api.listNamespacedConfigMap({ namespace: 'default' }))
     informer.on('error', () => { setTimeout(() => { if (wanted) informer.start().catch(() => {}) }, 10) })
-    for (const event of ['add', 'update', 'delete'] as const) informer.on(event, ({ metadata }) => { seen.push(`${event} ${metadata?.name ?? ''}`) })
-    const until = async (holds: () => boolean): Promise<void> => { while (!holds()) await new Promise(resolve => { setTimeout(resolve, 5) }) }
-    const create = async (name: string): Promise<unknown> => await api.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name } } })
+    for (const event of ['add', 'update', 'delete'] as const) {
+      informer.on(event, ({ metadata }) => { seen.push(`${event} ${metadata?.name ?? ''}`) })
+    }
+    const until = async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await new Promise(resolve => { setTimeout(resolve, 5) })
+    }
+    const create = async (name: string): Promise<unknown> =>
+      await api.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name } } })
     server.faults.add({ on: { verb: 'watch' }, disconnect: { events: 2 }, times: 1 })
     await informer.start()
     for (const name of ['a', 'b', 'c', 'd']) await create(name)
@@ -138,7 +186,8 @@ for (const tls of [false, true]) {
 
     server.faults.add({ on: { verb: 'watch' }, duplicate: true })
     await until(() => server.faults.dropWatches({ resource: 'configmaps' }) > 0)
-    await until(() => server.exchanges.find({ verb: 'watch' }).some(({ faults, status, ended }) => faults.includes('duplicate') && status === 200 && !ended))
+    await until(() => server.exchanges.find({ verb: 'watch' }).some(({ faults, status, ended }) =>
+      faults.includes('duplicate') && status === 200 && !ended))
     await create('e')
     await create('f')
     await until(() => seen.includes('add f'))
@@ -166,18 +215,29 @@ t.test('objects may be read from an older state: not there yet, as they were, or
   const read = async (query = '', headers: Record<string, string> = {}): Promise<string> => {
     const response = await fetch(`${server.url}${CONFIGS}/a${query}`, { headers })
     const text = await response.text()
-    return response.status === 200 ? /colour: *"?(\w+)"?/.exec(text.replaceAll('"', ''))?.[1] ?? text : String(response.status)
+    return response.status === 200
+      ? /colour: *"?(\w+)"?/.exec(text.replaceAll('"', ''))?.[1] ?? text
+      : String(response.status)
   }
-  const put = async (colour: string): Promise<string> => (await call(server, 'PUT', `${CONFIGS}/a`, { metadata: { name: 'a' }, data: { colour } })).json['metadata'].resourceVersion as string
+  const put = async (colour: string): Promise<string> => (await call(server, 'PUT', `${CONFIGS}/a`, {
+    metadata: { name: 'a' }, data: { colour }
+  })).json['metadata'].resourceVersion as string
   const { json } = await call(server, 'POST', CONFIGS, { metadata: { name: 'a' }, data: { colour: 'red' } })
   t.strictSame([await read('?resourceVersion=0'), await read()], ['404', 'red'])
   const version = json['metadata'].resourceVersion as string
   t.equal(await read(`?resourceVersion=${version}`), 'red', 'never older than the requested version')
   const blue = await put('blue')
-  for (const accept of ['application/json', 'application/yaml']) t.strictSame([await read('?resourceVersion=0', { accept }), await read('', { accept })], ['red', 'blue'], accept)
+  for (const accept of ['application/json', 'application/yaml']) {
+    t.strictSame([await read('?resourceVersion=0', { accept }), await read('', { accept })], ['red', 'blue'], accept)
+  }
   t.strictSame([await read(`?resourceVersion=${version}`), await read(`?resourceVersion=${blue}`)], ['red', 'blue'])
-  t.match((await call(server, 'GET', `${CONFIGS}/a?resourceVersion=0`)).json, { kind: 'ConfigMap', metadata: { resourceVersion: version } })
-  t.match(await (await fetch(`${server.url}${CONFIGS}/a?resourceVersion=0`, { headers: { accept: TABLE } })).json(), { kind: 'Table', rows: [{ cells: ['a', 1] }] })
+  t.match((await call(server, 'GET', `${CONFIGS}/a?resourceVersion=0`)).json, {
+    kind: 'ConfigMap', metadata: { resourceVersion: version }
+  })
+  t.match(
+    await (await fetch(`${server.url}${CONFIGS}/a?resourceVersion=0`, { headers: { accept: TABLE } })).json(),
+    { kind: 'Table', rows: [{ cells: ['a', 1] }] }
+  )
   t.equal(await read('?resourceVersion=x'), '400')
   await call(server, 'DELETE', `${CONFIGS}/a`)
   t.strictSame([await read('?resourceVersion=0'), await read()], ['blue', '404'])
@@ -185,23 +245,56 @@ t.test('objects may be read from an older state: not there yet, as they were, or
   fault.remove()
   t.equal(await read('?resourceVersion=0'), '404')
   server.faults.add({ on: { verb: 'get' }, stale: 1, staleReads: 'any', times: 1 })
-  t.strictSame([await read(), await read()], ['blue', '404'], 'if the fault demands it, where the client asks for the newest state')
+  t.strictSame(
+    [await read(), await read()], ['blue', '404'], 'if the fault demands it, where the client asks for the newest state'
+  )
   t.match(server.exchanges.find({ verb: 'get' }).at(-2), { status: 200, faults: ['stale 1'] })
 })
 
 t.test('older states of objects in several versions, of custom objects and their status, of namespaces', async t => {
-  const custom = { apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'sites.example.com' }, spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'sites', kind: 'Site' }, versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } } }] } }
+  const custom = {
+    apiVersion: 'apiextensions.orch.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'sites.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'sites', kind: 'Site' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } }
+        }
+      ]
+    }
+  }
   const server = await started(t, { fixtures: custom })
   const fault = server.faults.add({ on: { verb: 'get' }, stale: 1, staleReads: 'any' })
   for (const [collection, body, kept] of [
-    ['/apis/example.com/v1/sites', { apiVersion: 'example.com/v1', kind: 'Site' }, '/apis/example.com/v1/sites/a/status'],
-    ['/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets', { spec: { minAvailable: 1, selector: {} } }, '/apis/policy/v1/namespaces/default/poddisruptionbudgets/a/status']
+    [
+      '/apis/example.com/v1/sites', { apiVersion: 'example.com/v1', kind: 'Site' },
+      '/apis/example.com/v1/sites/a/status'
+    ],
+    [
+      '/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets', { spec: { minAvailable: 1, selector: {} } },
+      '/apis/policy/v1/namespaces/default/poddisruptionbudgets/a/status'
+    ]
   ] as const) {
     const made = await call(server, 'POST', collection, { ...body, metadata: { name: 'a' } })
     t.equal(made.code, 201, JSON.stringify(made.json))
     t.equal((await call(server, 'GET', kept)).code, 404, kept)
-    t.equal((await call(server, 'PUT', `${collection}/a`, { ...made.json, metadata: { ...made.json['metadata'], labels: { a: 'b' } } })).code, 200)
-    t.match(await call(server, 'GET', kept), { code: 200, json: { kind: made.json['kind'], metadata: { resourceVersion: made.json['metadata'].resourceVersion } } })
+    t.equal(
+      (await call(server, 'PUT', `${collection}/a`, {
+        ...made.json, metadata: { ...made.json['metadata'], labels: { a: 'b' } }
+      })).code,
+      200
+    )
+    t.match(await call(server, 'GET', kept), {
+      code: 200, json: { kind: made.json['kind'], metadata: { resourceVersion: made.json['metadata'].resourceVersion } }
+    })
   }
   const response = await fetch(`${server.url}/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets/a`)
   t.match(await response.json(), { apiVersion: 'policy/v1beta1' })
@@ -218,7 +311,9 @@ t.test('lists that accept an older version may be answered from one, others if t
   const versions: string[] = []
   for (const name of ['a', 'b', 'c']) versions.push((await make(server, name)).json['metadata'].resourceVersion)
   const fault = server.faults.add({ on: { ...ON, verb: 'list' }, stale: 2 })
-  const names = async (query: string): Promise<string[]> => ((await call(server, 'GET', CONFIGS + query)).json['items'] as Json[]).map(({ metadata }) => metadata.name as string)
+  const names = async (query: string): Promise<string[]> => ((await call(
+    server, 'GET', CONFIGS + query
+  )).json['items'] as Json[]).map(({ metadata }) => metadata.name as string)
   t.strictSame(await names('?resourceVersion=0'), ['a'])
   t.strictSame(await names(''), ['a', 'b', 'c'])
   t.strictSame(await names(`?resourceVersion=${versions[2]}`), ['a', 'b', 'c'])

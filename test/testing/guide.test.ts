@@ -8,13 +8,16 @@ import { pythonProgram } from '../tools.js'
 
 const root = resolve(import.meta.dirname, '../../..')
 const guide = readFileSync(join(root, 'docs/testing.md'), 'utf8')
-const blocks = new Map([...guide.matchAll(/```(?:js|py) (\w+)\n([^]*?)```/g)].map(([, name = '', text = '']) => [name, text]))
+const blocks =
+  new Map([...guide.matchAll(/```(?:js|py) (\w+)\n([^]*?)```/g)].map(([, name = '', text = '']) => [name, text]))
 
 /** Where the package is found. */
 const folder = mkdtempSync(join(import.meta.dirname, 'guide-'))
 t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
 
-async function run (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: number | null, out: string, err: string }> {
+async function run (
+  program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}
+): Promise<{ code: number | null, out: string, err: string }> {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => { out += text })
@@ -28,13 +31,17 @@ const PRINTS: Record<string, string> = {
   webhooks: 'admission webhook "vconfigmap.shop.example" denied the request: closed today\n'
 }
 
-t.test('each block is run', async t => { t.strictSame([...blocks.keys()].sort(), [...Object.keys(PRINTS), 'python'].sort()) })
+t.test('each block is run', async t => {
+  t.strictSame([...blocks.keys()].sort(), [...Object.keys(PRINTS), 'python'].sort())
+})
 
 for (const [name, prints] of Object.entries(PRINTS)) {
   t.test(name, async t => {
     const file = join(folder, `${name}.mjs`)
     // without `await using`, which later versions of Node know
-    writeFileSync(file, `${(blocks.get(name) ?? '').replace('await using server', 'const server')}\nawait server.dispose()\n`)
+    writeFileSync(
+      file, `${(blocks.get(name) ?? '').replace('await using server', 'const server')}\nawait server.dispose()\n`
+    )
     const { code, out, err } = await run(process.execPath, [file])
     t.equal(out, prints, err)
     t.equal(code, 0)
@@ -48,7 +55,9 @@ t.test('python', async t => {
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist/bundle/cli.js')}' "$@"\n`)
   chmodSync(program, 0o755)
   const python = pythonProgram()
-  const { code, out, err } = await run(python.path, [file], { ...python.env, PATH: `${folder}${delimiter}${process.env.PATH ?? ''}` })
+  const { code, out, err } = await run(
+    python.path, [file], { ...python.env, PATH: `${folder}${delimiter}${process.env.PATH ?? ''}` }
+  )
   t.equal(out, 'the pod runs on node-0\n', err)
   t.equal(code, 0)
 })

@@ -10,32 +10,41 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
 interface Started { readonly server: TestServer, alive: boolean, disposed: boolean }
 
-function forks (t: Test, held: boolean): { readonly clock: MovableClock, readonly next: NextFork, readonly started: Started[] } {
+function forks (t: Test, held: boolean): {
+  readonly clock: MovableClock
+  readonly next: NextFork
+  readonly started: Started[]
+} {
   const clock = new MovableClock(0, held)
   t.teardown(() => { clock.close() })
   const started: Started[] = []
   const next = new NextFork(clock, async (): Promise<Unused> => {
-    const one: Started = { server: { dispose: async () => { one.disposed = true } } as TestServer, alive: true, disposed: false }
+    const one: Started = {
+      server: { dispose: async () => { one.disposed = true } } as TestServer, alive: true, disposed: false
+    }
     started.push(one)
     return { server: one.server, keepAlive: alive => { one.alive = alive } }
   })
   return { clock, next, started }
 }
 
-t.test('from the second fork of a state on the next one is started, and keeps no process alive until it is used', async t => {
-  const { next, started } = forks(t, true)
-  t.equal(await next.take('5'), undefined)
-  next.prepare('5')
-  t.equal(started.length, 0, 'a state that is forked once may not be forked again')
-  t.equal(await next.take('5'), undefined)
-  next.prepare('5')
-  t.equal(started.length, 1)
-  await new Promise(resolve => { setImmediate(resolve) })
-  t.match(started, [{ alive: false }])
-  t.equal(await next.take('5'), started[0]?.server)
-  t.match(started, [{ alive: true, disposed: false }])
-  t.equal(await next.take('5'), undefined, 'each is used once')
-})
+t.test(
+  'from the second fork of a state on the next one is started, and keeps no process alive until it is used',
+  async t => {
+    const { next, started } = forks(t, true)
+    t.equal(await next.take('5'), undefined)
+    next.prepare('5')
+    t.equal(started.length, 0, 'a state that is forked once may not be forked again')
+    t.equal(await next.take('5'), undefined)
+    next.prepare('5')
+    t.equal(started.length, 1)
+    await new Promise(resolve => { setImmediate(resolve) })
+    t.match(started, [{ alive: false }])
+    t.equal(await next.take('5'), started[0]?.server)
+    t.match(started, [{ alive: true, disposed: false }])
+    t.equal(await next.take('5'), undefined, 'each is used once')
+  }
+)
 
 for (const held of [true, false]) {
   t.test(`a fork of another state or time is not used, with a clock that ${held ? 'is held' : 'runs'}`, async t => {
@@ -74,8 +83,14 @@ t.test('forks have the current state and time, whether or not they were started 
     const original = await testServer({ now: new Date('2030-01-01T00:00:00Z'), forkAhead })
     t.teardown(() => original.dispose())
     const send = async (server: TestServer, method: string, path: string, body?: object): Promise<Json> =>
-      await (await fetch(server.url + path, { method, headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })).json() as Json
-    const names = async (server: TestServer): Promise<string[]> => ((await send(server, 'GET', CONFIGS))['items'] as Json[]).map(({ metadata }) => metadata.name as string)
+      await (await fetch(server.url +
+        path, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })).json() as Json
+    const names = async (server: TestServer): Promise<string[]> =>
+      ((await send(server, 'GET', CONFIGS))['items'] as Json[]).map(({ metadata }) => metadata.name as string)
     const ports = new Set<string>()
     for (let at = 0; at < 6; at++) {
       const fork = await original.fork()
@@ -99,7 +114,9 @@ t.test('a process ends by itself when a server is disposed of whose next fork wa
     for (let at = 0; at < 4; at++) await (await server.fork()).dispose()
     await server.dispose()
     console.log('disposed')`
-  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 120_000 })
+  const { status, stdout } = spawnSync(
+    process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 120_000 }
+  )
   t.strictSame([status, stdout], [0, 'disposed\n'])
   t.end()
 })

@@ -1,4 +1,6 @@
-/** What a test means to say and does not: unknown fields, options, verbs and resources are errors that name their place. */
+/**
+ * What a test means to say and does not: unknown fields, options, verbs and resources are errors that name their place.
+ */
 import t, { type Test } from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,54 +21,114 @@ const definition = (group: string, extension: string): object => ({
     group: 'shop.example',
     scope: 'Namespaced',
     names: { plural: 'cars', kind: 'Car' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', [extension]: true } } } } }]
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', [extension]: true } } } }
+      }
+    ]
   }
 })
-const ingress = { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'a' }, spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } } }
+const ingress = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'Ingress',
+  metadata: { name: 'a' },
+  spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } }
+}
 
 t.test('fixtures with unknown fields are refused with their paths', async t => {
   for (const [fixture, says] of [
-    [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a', comand: ['x'] }] } }, /^fixture Pod a .*unknown field "spec\.containers\[0\]\.comand"/],
-    [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'a' }] }, status: { fase: 'Running' } }, /unknown field "status\.fase"/],
+    [
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'a' },
+        spec: { containers: [{ name: 'a', image: 'a', comand: ['x'] }] }
+      },
+      /^fixture Pod a .*unknown field "spec\.containers\[0\]\.comand"/
+    ],
+    [
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'a' },
+        spec: { containers: [{ name: 'a', image: 'a' }] },
+        status: { fase: 'Running' }
+      },
+      /unknown field "status\.fase"/
+    ],
     [
       { apiVersion: 'v1', kind: 'ConfgMap', metadata: { name: 'a' } },
       /^fixture ConfgMap a .*: the server has no kind ConfgMap in v1; did you mean ConfigMap\?$/
     ],
-    [definition('orch.io', 'x-kubernetes-preserve-unknown-fields'), /unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[?\.?spec\]?\.x-kubernetes-preserve-unknown-fields"/]
+    [
+      definition('orch.io', 'x-kubernetes-preserve-unknown-fields'),
+      /unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[?\.?spec\]?\.x-kubernetes-preserve-unknown-fields"/
+    ]
   ] as const) await t.rejects(testServer({ fixtures: fixture }), { message: says })
 })
 
 t.test('with public names fixtures have either; without them an error says so', async t => {
-  const server = await started(t, { server: { compatNames: true }, fixtures: [definition('k8s.io', 'x-kubernetes-preserve-unknown-fields'), ingress, { ...ingress, apiVersion: 'networking.orch.io/v1', metadata: { name: 'b' } }, { apiVersion: 'shop.example/v1', kind: 'Car', metadata: { name: 'fast' }, spec: { anything: { goes: 1 } } }] })
-  const read = async (path: string): Promise<Record<string, any>> => await (await fetch(server.url + path)).json() as Record<string, any> // eslint-disable-line @typescript-eslint/no-explicit-any
-  t.strictSame((await read('/apis/networking.k8s.io/v1/ingresses'))['items'].map(({ metadata: { name } }: { metadata: { name: string } }) => name), ['a', 'b'])
+  const server = await started(t, {
+    server: { compatNames: true },
+    fixtures: [
+      definition('k8s.io', 'x-kubernetes-preserve-unknown-fields'), ingress,
+      { ...ingress, apiVersion: 'networking.orch.io/v1', metadata: { name: 'b' } },
+      { apiVersion: 'shop.example/v1', kind: 'Car', metadata: { name: 'fast' }, spec: { anything: { goes: 1 } } }
+    ]
+  })
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  const read = async (path: string): Promise<any> => await (await fetch(server.url + path)).json()
+  t.strictSame(
+    (await read('/apis/networking.k8s.io/v1/ingresses'))['items'].map(
+      ({ metadata: { name } }: { metadata: { name: string } }) => name
+    ),
+    ['a', 'b']
+  )
   t.strictSame((await read('/apis/shop.example/v1/namespaces/default/cars/fast'))['spec'], { anything: { goes: 1 } })
-  t.match(server.exchanges.find({ group: 'networking.k8s.io' }), [{ resource: 'ingresses' }], 'a pattern with the public name of a group')
+  t.match(
+    server.exchanges.find({ group: 'networking.k8s.io' }), [{ resource: 'ingresses' }],
+    'a pattern with the public name of a group'
+  )
   t.equal(server.exchanges.find({ group: 'networking.orch.io' }).length, 1)
   await t.rejects(
     testServer({ fixtures: ingress }),
     {
-      message: /^fixture Ingress a .*: the server has no kind Ingress in networking\.k8s\.io\/v1; with --compat-names, or \{ server: \{ compatNames: true \} \}, it has/
+      message:
+        /^fixture Ingress a .*: the server has no kind Ingress in networking\.k8s\.io\/v1; with --compat-names, or \{ server: \{ compatNames: true \} \}, it has/
     }
   )
 })
 
 t.test('unknown options are refused', async t => {
-  await t.rejects(testServer({ fixture: [] } as TestServerOptions), { name: 'OptionError', message: /^fixture: there is no such member; there are fixtures, .*; did you mean fixtures\?$/ })
+  await t.rejects(testServer({ fixture: [] } as TestServerOptions), {
+    name: 'OptionError', message: /^fixture: there is no such member; there are fixtures, .*; did you mean fixtures\?$/
+  })
   await t.rejects(testServer({ now: new Date(NaN) }), { name: 'OptionError', message: /^now: must be a valid Date/ })
-  await t.rejects(testServer({ server: { compatName: true } as object }), { name: 'OptionError', message: /compatName/ })
+  await t.rejects(testServer({ server: { compatName: true } as object }), {
+    name: 'OptionError', message: /compatName/
+  })
 })
 
 t.test('patterns with unknown members, verbs and resources are refused', async t => {
   const server = await started(t, { fixtures: [definition('orch.io', 'x-orch-preserve-unknown-fields')] })
   for (const [on, says] of [
-    [{ verb: 'updat' }, /^on\.verb: "updat": must be one of get, .*; did you mean update\?$/], [{ method: 'POSt ' }, /^on\.method: /],
-    [{ resource: 'pod' }, /^on\.resource: "pod": is no resource of this server.*; did you mean pods\?$/], [{ resource: 'car/status' }, /did you mean cars\?/],
+    [{ verb: 'updat' }, /^on\.verb: "updat": must be one of get, .*; did you mean update\?$/],
+    [{ method: 'POSt ' }, /^on\.method: /],
+    [{ resource: 'pod' }, /^on\.resource: "pod": is no resource of this server.*; did you mean pods\?$/],
+    [{ resource: 'car/status' }, /did you mean cars\?/],
     [{ group: 'app', resource: 'deployments' }, /^on\.group: "app": is no group of this server; did you mean apps\?$/],
     [{ resources: 'pods' }, /^on\.resources: there is no such member; .*; did you mean resource\?$/]
   ] as ReadonlyArray<readonly [object, RegExp]>) {
     t.throws(() => server.faults.add({ on, status: 500 }), { name: 'OptionError', message: says }, JSON.stringify(on))
-    await t.rejects(testServer({ faults: [{ on, status: 500 }], fixtures: [definition('orch.io', 'x-orch-preserve-unknown-fields')] }), { message: says })
+    await t.rejects(
+      testServer({
+        faults: [{ on, status: 500 }], fixtures: [definition('orch.io', 'x-orch-preserve-unknown-fields')]
+      }),
+      { message: says }
+    )
   }
   t.doesNotThrow(() => server.faults.add({ on: { verb: 'patch', resource: 'cars/status' }, status: 500 }))
   t.throws(
@@ -128,10 +190,17 @@ t.test('a user with unknown members is refused', async t => {
 
 t.test('an exchange that does not come is an error that lists what came', async t => {
   const server = await started(t)
-  await t.rejects(server.exchanges.next({ verb: 'create' }, { within: 10 }), { message: 'no exchange matched {"verb":"create"} within 10 ms; there were none at all' })
-  for (let at = 0; at < 12; at++) await (await fetch(`${server.url}/api/v1/namespaces/default/configmaps/c${at}`)).text()
+  await t.rejects(server.exchanges.next(
+    { verb: 'create' }, { within: 10 }
+  ), { message: 'no exchange matched {"verb":"create"} within 10 ms; there were none at all' })
+  for (let at = 0; at < 12; at++) {
+    await (await fetch(`${server.url}/api/v1/namespaces/default/configmaps/c${at}`)).text()
+  }
   const missed = server.exchanges.next({ verb: 'create', url: /pods$/ }, { within: '20ms' })
-  await t.rejects(missed, { message: /^no exchange matched \{"verb":"create","url":"\/pods\$\/"\} within 20 ms; there were, after 2 others:\n {2}GET \/api\/v1\/namespaces\/default\/configmaps\/c2 404 \(get configmaps, test-admin\)\n/ })
+  await t.rejects(missed, {
+    message:
+      /^no exchange matched \{"verb":"create","url":"\/pods\$\/"\} within 20 ms; there were, after 2 others:\n {2}GET \/api\/v1\/namespaces\/default\/configmaps\/c2 404 \(get configmaps, test-admin\)\n/
+  })
   const coming = server.exchanges.next({ resource: 'secrets' }, { within: 10_000 })
   await (await fetch(`${server.url}/api/v1/secrets`)).text()
   t.match(await coming, { verb: 'list', status: 200 })
@@ -139,14 +208,19 @@ t.test('an exchange that does not come is an error that lists what came', async 
 
 t.test('a server that was not disposed is named while nothing else keeps the process running', async t => {
   const entry = fileURLToPath(new URL('../../testing/index.js', import.meta.url))
-  const child = spawn(process.execPath, ['--input-type=module', '-e', `const { testServer } = await import(${JSON.stringify(entry)})
+  const child = spawn(
+    process.execPath, ['--input-type=module', '-e', `const { testServer } = await import(${JSON.stringify(entry)})
 async function forgetful () { await testServer() }
 await forgetful()
 const disposed = await testServer()
-await disposed.dispose()`], { stdio: ['ignore', 'ignore', 'pipe'] })
+await disposed.dispose()`], { stdio: ['ignore', 'ignore', 'pipe'] }
+  )
   t.teardown(() => { child.kill('SIGKILL') })
   let said = ''
   child.stderr.on('data', (text: Buffer) => { said += text.toString() })
   while (!said.includes('\n')) await once(child.stderr, 'data')
-  t.match(said, /^orch-apiserver\/testing: only the test server started at forgetful \(.*\) keeps this process running; call its dispose\(\), or declare it with `await using`\n$/)
+  t.match(
+    said,
+    /^orch-apiserver\/testing: only the test server started at forgetful \(.*\) keeps this process running; call its dispose\(\), or declare it with `await using`\n$/
+  )
 })

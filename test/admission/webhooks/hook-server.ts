@@ -21,8 +21,12 @@ export interface Asked extends Json {
   readonly caller: string
 }
 
-/** @returns the response, which gets the request's uid if it has none; undefined if the function has already answered */
-export type Answer = (review: Json, reply: ServerResponse, request: IncomingMessage) => Json | undefined | Promise<Json | undefined>
+/**
+ * @returns the response, which gets the request's uid if it has none; undefined if the function has already answered
+ */
+export type Answer = (
+  review: Json, reply: ServerResponse, request: IncomingMessage
+) => Json | undefined | Promise<Json | undefined>
 
 export interface HookServer {
   readonly port: number
@@ -36,20 +40,33 @@ export interface HookServer {
 
 export const allow: Answer = () => ({ allowed: true })
 export const deny = (status?: Json): Answer => () => ({ allowed: false, ...(status === undefined ? {} : { status }) })
-export const patching = (...operations: Json[]): Answer => () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') })
+export const patching = (...operations: Json[]): Answer => () => ({
+  allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64')
+})
 
 export async function hookServer (t: Test, answer: Answer = allow): Promise<HookServer> {
   let connections = 0
-  const server = createServer({ cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false, ca: clients.certificate }, (request, reply) => {
+  const server = createServer({
+    cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false, ca: clients.certificate
+  }, (request, reply) => {
     let text = ''
     request.on('error', () => {})
     reply.on('error', () => {})
     request.setEncoding('utf8').on('data', (more: string) => { text += more }).on('end', () => {
       const review = JSON.parse(text) as Json
-      self.asked.push({ ...review, path: request.url ?? '', headers: request.headers, caller: String((request.socket as TLSSocket).getPeerCertificate()?.subject?.CN) })
+      self.asked.push({
+        ...review,
+        path: request.url ?? '',
+        headers: request.headers,
+        caller: String((request.socket as TLSSocket).getPeerCertificate()?.subject?.CN)
+      })
       Promise.resolve(self.answer(review, reply, request)).then(response => {
         if (response === undefined) return
-        reply.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response: { uid: review.request.uid, ...response } }))
+        reply.setHeader(
+          'content-type', 'application/json'
+        ).end(JSON.stringify({
+          apiVersion: review.apiVersion, kind: review.kind, response: { uid: review.request.uid, ...response }
+        }))
       }, () => { reply.destroy() })
     })
   })
@@ -61,7 +78,9 @@ export async function hookServer (t: Test, answer: Answer = allow): Promise<Hook
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const self: HookServer = { port, url: `https://127.0.0.1:${port}/hook`, asked: [], connections: () => connections, answer }
+  const self: HookServer = {
+    port, url: `https://127.0.0.1:${port}/hook`, asked: [], connections: () => connections, answer
+  }
   return self
 }
 
@@ -73,10 +92,19 @@ export const ON_CONFIGS = { operations: ['CREATE'], apiGroups: [''], apiVersions
 
 /** A webhook for creates of config maps, unless `more` has other rules. */
 export const webhook = (name: string, { url }: Pick<HookServer, 'url'>, more: Json = {}): Json =>
-  ({ name: `${name}.example.com`, clientConfig: { url, caBundle }, rules: [ON_CONFIGS], sideEffects: 'None', admissionReviewVersions: ['v1'], ...more })
+  ({
+    name: `${name}.example.com`,
+    clientConfig: { url, caBundle },
+    rules: [ON_CONFIGS],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    ...more
+  })
 
 /** Creates a configuration of these webhooks, effective from the next request on. */
-export async function configure (server: Pick<Client, 'post'>, path: string, name: string, ...webhooks: Json[]): Promise<void> {
+export async function configure (
+  server: Pick<Client, 'post'>, path: string, name: string, ...webhooks: Json[]
+): Promise<void> {
   const { code, json } = await server.post(path, { metadata: { name }, webhooks })
   if (code !== 201) throw new Error(`${name}: ${code} ${JSON.stringify(json)}`)
 }

@@ -1,4 +1,7 @@
-/** Log lines about a failing hook name the hook and the reason, and contain nothing of the reviewed object, even if the hook repeats it. */
+/**
+ * Log lines about a failing hook name the hook and the reason, and contain nothing of the reviewed object, even if the
+ * hook repeats it.
+ */
 import t from 'tap'
 import orch from '../../../app.js'
 import { client } from '../../build.js'
@@ -10,14 +13,42 @@ const SECRETS = '/api/v1/namespaces/default/secrets'
 const SECRET = 'aHVzaC1odXNo'
 
 const CASES: ReadonlyArray<readonly [string, Answer, RegExp]> = [
-  ['repeats it in a failure', ({ request }, reply) => { reply.writeHead(500).end(JSON.stringify(request.object)); return undefined }, /it answered 500/],
-  ['repeats it in a Status', (_review, reply) => { reply.writeHead(403).end(`{"kind":"Status","message":"no ${SECRET}"}`); return undefined }, /it answered 403/],
-  ['answers broken JSON', (_review, reply) => { reply.end(`{"data": ${SECRET}`); return undefined }, /json parse error: the body is not valid JSON/],
-  ['answers something else', (_review, reply) => { reply.end(JSON.stringify({ kind: SECRET, apiVersion: SECRET })); return undefined }, /it answered something else than a review/],
-  ['answers with the wrong types', () => ({ allowed: SECRET }), /AdmissionReview\.response\.allowed: expected true or false/],
-  ['patches with broken JSON', () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(`[{"value": ${SECRET}`).toString('base64') }), /received undecodable patch in webhook response: it is not valid JSON/],
-  ['patches with the wrong types', patching({ op: 'add', path: '/immutable', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: Secret\.immutable: expected true or false/],
-  ['patches what is not there', patching({ op: 'replace', path: '/nothing/here', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: the JSON patch does not fit the object/]
+  [
+    'repeats it in a failure',
+    ({ request }, reply) => { reply.writeHead(500).end(JSON.stringify(request.object)); return undefined },
+    /it answered 500/
+  ],
+  [
+    'repeats it in a Status',
+    (_review, reply) => { reply.writeHead(403).end(`{"kind":"Status","message":"no ${SECRET}"}`); return undefined },
+    /it answered 403/
+  ],
+  [
+    'answers broken JSON', (_review, reply) => { reply.end(`{"data": ${SECRET}`); return undefined },
+    /json parse error: the body is not valid JSON/
+  ],
+  [
+    'answers something else',
+    (_review, reply) => { reply.end(JSON.stringify({ kind: SECRET, apiVersion: SECRET })); return undefined },
+    /it answered something else than a review/
+  ],
+  [
+    'answers with the wrong types', () => ({ allowed: SECRET }),
+    /AdmissionReview\.response\.allowed: expected true or false/
+  ],
+  [
+    'patches with broken JSON',
+    () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from(`[{"value": ${SECRET}`).toString('base64') }),
+    /received undecodable patch in webhook response: it is not valid JSON/
+  ],
+  [
+    'patches with the wrong types', patching({ op: 'add', path: '/immutable', value: SECRET }),
+    /the patch of admission webhook .*a\.example\.com.* cannot be followed: Secret\.immutable: expected true or false/
+  ],
+  [
+    'patches what is not there', patching({ op: 'replace', path: '/nothing/here', value: SECRET }),
+    /the patch of admission webhook .*a\.example\.com.* cannot be followed: the JSON patch does not fit the object/
+  ]
 ]
 
 t.test('the log entry of a failing webhook has none of its own text', async t => {

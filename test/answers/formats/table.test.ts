@@ -10,7 +10,9 @@ import { Scale } from '../../../schemas/api/autoscaling/scale.js'
 t.test('a subresource that is another message than its object is a row of its own columns', async t => {
   const metadata = { name: 'web', namespace: 'shop', resourceVersion: '7' }
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
-  const form = { include: 'Metadata', version: 'meta.orch.io/v1', ages: agesAt(Date.now()), budget: new CellBudget() } as const
+  const form = {
+    include: 'Metadata', version: 'meta.orch.io/v1', ages: agesAt(Date.now()), budget: new CellBudget()
+  } as const
   t.match(tableOf({ columns: scaleColumns as never }, object, OWN_NAMES, form), {
     kind: 'Table',
     metadata: { resourceVersion: '7' },

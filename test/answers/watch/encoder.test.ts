@@ -12,17 +12,31 @@ import { configMaps } from '../../stored.js'
 const TYPE = 'application/json'
 
 function entryOf (name: string, revision: number): Entry {
-  const json = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'd', resourceVersion: String(revision) }, data: { a: 'b' } })
+  const json = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'd', resourceVersion: String(revision) },
+    data: { a: 'b' }
+  })
   return new Entry(`/${name}`, revision, Buffer.from(`${json}\n`), undefined, [name, 'd'])
 }
-const eventOf = (name: string, revision: number): CacheEvent => new CacheEvent('MODIFIED', revision, entryOf(name, revision), undefined)
+const eventOf = (name: string, revision: number): CacheEvent =>
+  new CacheEvent('MODIFIED', revision, entryOf(name, revision), undefined)
 
 /** A store that counts its cells. */
 function counted (): { made: () => number, open: (include: string, chunked?: boolean) => WatchEncoder } {
   let count = 0
-  const columns = [{ ...configMaps.columns?.[0], cell: ({ metadata }: { metadata: { name?: string } }) => { count++; return metadata.name ?? '' } }]
+  const columns = [
+    {
+      ...configMaps.columns?.[0],
+      cell: ({ metadata }: { metadata: { name?: string } }) => { count++; return metadata.name ?? '' }
+    }
+  ]
   const representation = { ...configMaps, columns }
-  const store = { representation, tabular: representation, toVersion: (entry: Entry) => entry, clock: systemClock } as unknown as ResourceStore // the members that are read
+  // the members that are read
+  const store = {
+    representation, tabular: representation, toVersion: (entry: Entry) => entry, clock: systemClock
+  } as unknown as ResourceStore
   const open = (include: string, chunked = false): WatchEncoder => {
     const accept = { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false } as const
     const form = watchForm({ naming: OWN_NAMES, accept, query: new URLSearchParams({ includeObject: include }) }, store)
@@ -32,20 +46,37 @@ function counted (): { made: () => number, open: (include: string, chunked?: boo
   return { made: () => count, open }
 }
 
-const parsed = (bytes: Buffer): Array<{ type: string, object: { columnDefinitions: object[] | null, rows: Array<{ cells: unknown[] }> } }> =>
+const parsed = (bytes: Buffer): Array<{
+  type: string
+  object: { columnDefinitions: object[] | null, rows: Array<{ cells: unknown[] }> }
+}> =>
   bytes.toString().trim().split('\n').map(line => JSON.parse(line) as never)
 
 t.test('watches share the row of a change, and only the first event of each has columns', async t => {
   const { made, open } = counted()
   const [first, second] = [eventOf('a', 1), eventOf('b', 2)]
   const watches = Array.from({ length: 20 }, () => open('Metadata'))
-  for (const watch of watches) t.match(parsed(watch.batch([first], '1')), [{ type: 'MODIFIED', object: { kind: 'Table', columnDefinitions: [{ type: 'string' }], metadata: { resourceVersion: '1' }, rows: [{ cells: ['a'], object: { kind: 'PartialObjectMetadata' } }] } }])
+  for (const watch of watches) {
+    t.match(parsed(watch.batch([first], '1')), [
+      {
+        type: 'MODIFIED',
+        object: {
+          kind: 'Table',
+          columnDefinitions: [{ type: 'string' }],
+          metadata: { resourceVersion: '1' },
+          rows: [{ cells: ['a'], object: { kind: 'PartialObjectMetadata' } }]
+        }
+      }
+    ])
+  }
   t.equal(made(), 1)
   const [bytes] = watches.map(watch => watch.batch([second], '2'))
   for (const watch of watches) t.equal(watch.batch([second], '2'), bytes, 'the same bytes')
   t.match(parsed(bytes as Buffer), [{ object: { columnDefinitions: null, rows: [{ cells: ['b'] }] } }])
   t.equal(made(), 2)
-  for (let at = 0; at < 20; at++) open('None').encodeVersioned([second], event => ({ type: 'ADDED', event, last: false }))
+  for (let at = 0; at < 20; at++) {
+    open('None').encodeVersioned([second], event => ({ type: 'ADDED', event, last: false }))
+  }
   t.equal(made(), 3, 'another kind of row is made once more')
 })
 
@@ -65,7 +96,8 @@ t.test('columns are added to the first of several events, with and without frami
 
 async function both (t: Test, read: (bytes: Buffer) => ReturnType<typeof parsed>, chunked: boolean): Promise<void> {
   const events = [eventOf('"columnDefinitions":null', 1), eventOf('b', 2), eventOf('c', 3)]
-  const columnsOf = (bytes: Buffer): unknown[] => read(bytes).map(({ object }) => [object.columnDefinitions?.length ?? null, object.rows[0]?.cells[0]])
+  const columnsOf = (bytes: Buffer): unknown[] =>
+    read(bytes).map(({ object }) => [object.columnDefinitions?.length ?? null, object.rows[0]?.cells[0]])
   const { open } = counted()
   const watch = open('Object', chunked)
   t.same(columnsOf(watch.batch(events, 'x')), [[1, '"columnDefinitions":null'], [null, 'b'], [null, 'c']])

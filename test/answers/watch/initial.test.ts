@@ -8,7 +8,8 @@ import { random } from '../../random.js'
 
 const key = (at: number): string => String(at).padStart(4, '0')
 const sizeOf = ({ json }: Entry): number => json.length
-const named = (name: string, bytes: number): Entry => new Entry(name, 1, Buffer.from(`${name}${'x'.repeat(bytes)}\n`), undefined, [name])
+const named = (name: string, bytes: number): Entry =>
+  new Entry(name, 1, Buffer.from(`${name}${'x'.repeat(bytes)}\n`), undefined, [name])
 
 t.test('portions have all that matches, in order, whatever the limits and whichever leaves are joined', t => {
   const { seed, next, int } = random()
@@ -31,16 +32,24 @@ t.test('portions have all that matches, in order, whatever the limits and whiche
     let portion
     do {
       portion = state.next({ bytes, most, isSlow, sizeOf, leaf })
-      const part = portion.parts.flatMap(one => Buffer.isBuffer(one) ? one.toString().split(',') : one.map(({ name }) => name))
-      if (part.length !== portion.count) t.fail(`SEED=${seed}, round ${round}: ${part.length} counted as ${portion.count}`)
+      const part = portion.parts.flatMap(one =>
+        Buffer.isBuffer(one) ? one.toString().split(',') : one.map(({ name }) => name))
+      if (part.length !== portion.count) {
+        t.fail(`SEED=${seed}, round ${round}: ${part.length} counted as ${portion.count}`)
+      }
       const made = portion.parts.flatMap(one => Buffer.isBuffer(one) ? [] : one)
       const size = portion.parts.flat().reduce((sum, one) => sum + (one instanceof Entry ? one.json.length : 0), 0) +
         portion.parts.reduce((sum, one) => sum + (Buffer.isBuffer(one) ? one.length : 0), 0)
-      if (made.filter(isSlow ?? (() => true)).length > most || (size > bytes && portion.count > 1 && !(portion.parts.length === 1 && Buffer.isBuffer(portion.parts[0]))) || size !== portion.bytes) t.fail(`SEED=${seed}, round ${round}: a portion of ${made.length} and ${size}`)
+      if (made.filter(isSlow ?? (() => true)).length > most ||
+        (size > bytes && portion.count > 1 && !(portion.parts.length === 1 && Buffer.isBuffer(portion.parts[0]))) ||
+        size !== portion.bytes) {
+        t.fail(`SEED=${seed}, round ${round}: a portion of ${made.length} and ${size}`)
+      }
       if (made.join() !== portion.entries.join()) t.fail(`SEED=${seed}, round ${round}: other entries`)
       names.push(...part)
     } while (!portion.isLast)
-    const expected = pairs.filter(([name, entry]) => name >= start && name < end && matches(entry)).map(([name]) => name)
+    const expected = pairs.filter(([name, entry]) => name >= start && name < end && matches(entry)).map(([name]) =>
+      name)
     if (names.join() !== expected.join()) t.fail(`SEED=${seed}, round ${round}: ${names.join()}`)
   }
   t.end()
@@ -52,7 +61,9 @@ t.test('joined leaves are asked for only where all of a leaf is sent', t => {
   const asked: string[] = []
   const leaf = (entries: readonly Entry[]): undefined => { asked.push(entries[0]?.name ?? '') }
   const read = (start: string, everything: boolean): void => {
-    const state = new InitialState({ revision: 1, map }, { range: { start, end: '\uffff' }, matches: () => true, everything })
+    const state = new InitialState(
+      { revision: 1, map }, { range: { start, end: '\uffff' }, matches: () => true, everything }
+    )
     while (!state.next({ bytes: 100, most: Infinity, sizeOf, leaf }).isLast);
   }
   read(key(10), true)
@@ -64,10 +75,13 @@ t.test('joined leaves are asked for only where all of a leaf is sent', t => {
 
 t.test('a large leaf is a portion of its own', async t => {
   await nextTurn() // where a turn ends, small ones are sent alone too
-  const map = OrderedMap.fromSorted(Array.from({ length: 160 }, (_, at) => [key(at), named(key(at), 10)] as const)) // five leaves
+  // five leaves
+  const map = OrderedMap.fromSorted(Array.from({ length: 160 }, (_, at) => [key(at), named(key(at), 10)] as const))
   const sizes = [20_000, 20_000, 40_000, 20_000, 20_000]
   const leaf = (entries: readonly Entry[]): Buffer => Buffer.alloc(sizes[Number(entries[0]?.name) / 32] ?? 0)
-  const state = new InitialState({ revision: 1, map }, { range: { start: '', end: '\uffff' }, matches: () => true, everything: true })
+  const state = new InitialState(
+    { revision: 1, map }, { range: { start: '', end: '\uffff' }, matches: () => true, everything: true }
+  )
   const portions: number[][] = []
   for (let isLast = false; !isLast;) {
     const portion = state.next({ bytes: 100_000, most: Infinity, sizeOf, leaf })

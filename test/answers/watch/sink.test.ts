@@ -16,10 +16,17 @@ import { authority } from '../../serving/authority.js'
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 const MB = 1024 * 1024
 
-interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly write: (text: string) => boolean, drains: number }
+interface Opened {
+  readonly sink: Sink
+  readonly closed: Promise<void>
+  readonly write: (text: string) => boolean
+  drains: number
+}
 
 /** A server on which each request opens a sink; those of path /short are answered at once. */
-async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
+async function serve (
+  t: Test, stalledMs = 60_000, perSecond = 0
+): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
   const errors: Error[] = []
   const opened: Opened[] = []
   let wake: (() => void) | undefined
@@ -31,12 +38,18 @@ async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ por
     }
     let close: () => void = () => {}
     const closed = new Promise<void>(resolve => { close = resolve })
-    const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs, perSecond)
-    const one: Opened = { sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text)) }
+    const sink = new Sink(
+      response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs, perSecond
+    )
+    const one: Opened = {
+      sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text))
+    }
     opened.push(one)
     wake?.()
   }
-  const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
+  const listener = createListener(handler, {
+    tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000
+  })
   listener.server.on('clientError', (error: Error, socket: Socket) => {
     errors.push(error)
     socket.destroy()
@@ -84,7 +97,8 @@ async function text (stream: Readable): Promise<string> {
   return all
 }
 
-const numbered = (count: number, length: number): string[] => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(length)}\n`)
+const numbered = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(length)}\n`)
 
 for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as const) {
   t.test(`${name}: writes arrive complete and in order, and so does the end`, async t => {
@@ -111,7 +125,9 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.equal(await text(stream), `${all}y`)
     await opened.closed
     let bytes = 0
-    for (const [more, at] of arrived) t.ok((bytes += more) <= perSecond * (1 + at / 1000) + 100, `${bytes} bytes after ${at} ms`)
+    for (const [more, at] of arrived) {
+      t.ok((bytes += more) <= perSecond * (1 + at / 1000) + 100, `${bytes} bytes after ${at} ms`)
+    }
     t.equal(opened.drains, 0, 'there is nothing to go on with')
   })
 
@@ -164,7 +180,9 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
       setTimeout(() => { stream.resume() }, stalledMs / 4)
     })
     const piece = 'x'.repeat(8 * MB)
-    for (const until = performance.now() + 3 * stalledMs; performance.now() < until; await sleep(5)) if (!opened.sink.blocked) opened.write(piece)
+    for (const until = performance.now() + 3 * stalledMs; performance.now() < until; await sleep(5)) {
+      if (!opened.sink.blocked) opened.write(piece)
+    }
     t.notOk(over, `it took ${(taken / MB).toFixed(1)} MB`)
     t.ok(opened.drains > 1)
   })
@@ -218,7 +236,9 @@ t.test('over HTTP/1.1 the connection can be used again after the end', async t =
 
 t.test('a client of HTTP/1.1 that ends its side is no error', async t => {
   const server = await serve(t)
-  const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  const socket = connectTls({
+    port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1']
+  })
   t.teardown(() => { socket.destroy() })
   await once(socket, 'secureConnect')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -239,7 +259,9 @@ t.test('a client of HTTP/1.1 that ends its side is no error', async t => {
 
 t.test('a chunk has its content, whatever that is', t => {
   for (const length of [1, 10, 15, 16, 4096, 1_000_000]) {
-    for (const byte of [0x0a, 0x0d, 0x30, 0]) t.ok(chunkContent(chunk(Buffer.alloc(length, byte))).equals(Buffer.alloc(length, byte)), `${length} of ${byte}`)
+    for (const byte of [0x0a, 0x0d, 0x30, 0]) {
+      t.ok(chunkContent(chunk(Buffer.alloc(length, byte))).equals(Buffer.alloc(length, byte)), `${length} of ${byte}`)
+    }
   }
   t.equal(chunk(Buffer.from('0123456789abcdef')).toString(), '10\r\n0123456789abcdef\r\n')
   t.end()
@@ -247,7 +269,9 @@ t.test('a chunk has its content, whatever that is', t => {
 
 t.test('an answer that waits behind another one on its connection comes after it', async t => {
   const server = await serve(t)
-  const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  const socket = connectTls({
+    port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1']
+  })
   t.teardown(() => { socket.destroy() })
   await once(socket, 'secureConnect')
   socket.write('GET /first HTTP/1.1\r\nHost: x\r\n\r\nGET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
@@ -259,7 +283,9 @@ t.test('an answer that waits behind another one on its connection comes after it
   first.write('and more\n')
   first.sink.end()
   const all = await text(socket)
-  t.match(all, /^HTTP\/1\.1 200 OK[^]*of the first\n[^]*and more\n[^]*HTTP\/1\.1 200 OK[^]*of the second\n[^]*0\r\n\r\n$/)
+  t.match(
+    all, /^HTTP\/1\.1 200 OK[^]*of the first\n[^]*and more\n[^]*HTTP\/1\.1 200 OK[^]*of the second\n[^]*0\r\n\r\n$/
+  )
 })
 
 t.test('a client of HTTP/1.0 gets no chunks', async t => {

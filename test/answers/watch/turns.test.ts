@@ -24,7 +24,9 @@ class Fake implements OpenWatch {
   finish (): void { this.finished = true }
 }
 
-const busy = (milliseconds: number) => (): void => { for (const until = performance.now() + milliseconds; performance.now() < until;); }
+const busy = (milliseconds: number) => (): void => {
+  for (const until = performance.now() + milliseconds; performance.now() < until;);
+}
 
 t.test('a single woken watch runs without delay', async t => {
   const open = new OpenWatches()
@@ -83,7 +85,9 @@ t.test('timeouts fire at their time', t => {
   })
   const seen = new Map<number, number>()
   for (let now = 0; now < 201_500; now += 1) {
-    for (const { milliseconds, watch } of watches) if (watch.ticks > 0 && !seen.has(milliseconds)) seen.set(milliseconds, now)
+    for (const { milliseconds, watch } of watches) {
+      if (watch.ticks > 0 && !seen.has(milliseconds)) seen.set(milliseconds, now)
+    }
     time.pass(1)
   }
   // What is due at once is so in the next turn.
@@ -111,7 +115,9 @@ t.test('a loop that was blocked for minutes catches up', t => {
 
 t.test('a grace period ends watches evenly', t => {
   const waits: Array<() => void> = []
-  const open = new OpenWatches(new HeldTime(), () => 200, (_milliseconds, then) => { waits.push(then); return () => {} })
+  const open = new OpenWatches(
+    new HeldTime(), () => 200, (_milliseconds, then) => { waits.push(then); return () => {} }
+  )
   const watches = Array.from({ length: 10 }, () => new Fake())
   for (const watch of watches) open.add(watch, 60_000)
   const ended: number[] = []

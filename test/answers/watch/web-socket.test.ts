@@ -27,8 +27,12 @@ interface Opened {
   readonly until: (holds: () => boolean) => Promise<void>
 }
 
-function open (t: Test, { url }: Client & { url: string }, query: string, protocols: string[] = [], headers: object = {}): Opened {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}${MAPS}?watch=1&${SELECTED}${query}`, protocols, { headers })
+function open (
+  t: Test, { url }: Client & { url: string }, query: string, protocols: string[] = [], headers: object = {}
+): Opened {
+  const socket = new WebSocket(
+    `${url.replace('http', 'ws')}${MAPS}?watch=1&${SELECTED}${query}`, protocols, { headers }
+  )
   socket.on('error', () => {}) // of one that was refused, or is ended before it is open
   t.teardown(() => { socket.terminate() })
   const messages: Array<{ data: Buffer, isBinary: boolean }> = []
@@ -41,7 +45,8 @@ function open (t: Test, { url }: Client & { url: string }, query: string, protoc
 }
 
 const eventsOf = ({ messages }: Opened): Json[] => messages.map(({ data }) => JSON.parse(data.toString()) as Json)
-const namesOf = (opened: Opened): string[] => eventsOf(opened).map(({ type, object }) => `${String(type)} ${String(object.metadata?.name ?? object.reason)}`)
+const namesOf = (opened: Opened): string[] =>
+  eventsOf(opened).map(({ type, object }) => `${String(type)} ${String(object.metadata?.name ?? object.reason)}`)
 
 t.test('each event is a message', async t => {
   const server = await listen(t)
@@ -59,7 +64,9 @@ t.test('each event is a message', async t => {
 
 t.test('a large state arrives whole, and waits for a client that does not read', async t => {
   const server = await listen(t)
-  for (let at = 0; at < 40; at++) await server.post(MAPS, { metadata: { name: `m${at}` }, data: { text: 'x'.repeat(100_000) } })
+  for (let at = 0; at < 40; at++) {
+    await server.post(MAPS, { metadata: { name: `m${at}` }, data: { text: 'x'.repeat(100_000) } })
+  }
   const watch = open(t, server, '')
   await once(watch.socket, 'open')
   watch.socket.pause()
@@ -84,7 +91,9 @@ t.test('protobuf events are messages of bytes, and Tables of text', async t => {
 
 t.test('a subprotocol is chosen, the token among them is not, and a wrong one is refused', async t => {
   const server = await listen(t, { authentication: { tokens: 'secret,ann,1\n' } })
-  const bearing = (token: string): string[] => [`base64url.bearer.authorization.orch.io.${Buffer.from(token).toString('base64url')}`, 'base64.binary.orch.io']
+  const bearing = (token: string): string[] => [
+    `base64url.bearer.authorization.orch.io.${Buffer.from(token).toString('base64url')}`, 'base64.binary.orch.io'
+  ]
   const watch = open(t, server, '', bearing('secret'))
   await once(watch.socket, 'open')
   t.equal(watch.socket.protocol, 'base64.binary.orch.io')
@@ -122,7 +131,10 @@ t.test('a client that leaves ends its watch, and a malformed handshake is refuse
     return status
   })
   t.equal(bad, 200, 'without an upgrade it is an ordinary watch')
-  const gauge = async (): Promise<string> => (await server.get('/metrics')).body.split('\n').find(line => line.startsWith('apiserver_longrunning_requests{') && line.includes('configmaps')) ?? ''
+  const gauge = async (): Promise<string> => (await server.get('/metrics')).body.split('\n').find(
+    line => line.startsWith('apiserver_longrunning_requests{') && line.includes('configmaps')
+  ) ??
+    ''
   await polled(async () => !/ [1-9]/.test((await gauge()).slice(-2)))
   t.pass('none is left')
 })

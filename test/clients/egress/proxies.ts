@@ -44,7 +44,8 @@ function dial (state: State, address: string): Socket | undefined {
   state.asked.push(address)
   if (state.refuse) return undefined
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? []
-  const known = state.names.get(address) ?? (/^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(host) ? Number(port) : undefined)
+  const known =
+    state.names.get(address) ?? (/^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(host) ? Number(port) : undefined)
   if (known === undefined) return undefined
   const socket = connect({ port: known, host: '127.0.0.1', allowHalfOpen: true })
   state.sockets.add(socket)
@@ -58,7 +59,9 @@ function made (t: Test, state: State, proxy: EgressProxy, connection: object, en
     end()
   }
   t.teardown(stop)
-  return Object.defineProperties({ proxy, connection, asked: state.asked, names: state.names, open: () => state.sockets.size, stop } as unknown as Proxy, {
+  return Object.defineProperties({
+    proxy, connection, asked: state.asked, names: state.names, open: () => state.sockets.size, stop
+  } as unknown as Proxy, {
     refuse: { get: () => state.refuse, set: (value: boolean) => { state.refuse = value } }
   })
 }
@@ -100,7 +103,9 @@ export async function httpProxy (t: Test): Promise<Proxy> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return made(t, state, { protocol: 'HTTPConnect', url }, { proxyProtocol: 'HTTPConnect', transport: { tcp: { url } } }, end)
+  return made(
+    t, state, { protocol: 'HTTPConnect', url }, { proxyProtocol: 'HTTPConnect', transport: { tcp: { url } } }, end
+  )
 }
 
 /** Accepts only clients with a certificate. */
@@ -109,16 +114,31 @@ export async function httpsProxy (t: Test): Promise<Proxy> {
   const folder = scratch(t)
   const pair = own.issue({ commonName: 'proxy', names: ['localhost'], uses: ['server'] })
   const shown = clients.issue({ commonName: 'orch-apiserver', uses: ['client'] })
-  const server = createHttps({ cert: pair.certificate, key: pair.key, ca: clients.certificate, requestCert: true, rejectUnauthorized: true })
+  const server = createHttps({
+    cert: pair.certificate, key: pair.key, ca: clients.certificate, requestCert: true, rejectUnauthorized: true
+  })
   const end = connecting(server, state)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `https://localhost:${(server.address() as AddressInfo).port}`
-  const files = { authority: join(folder, 'ca.crt'), certificate: join(folder, 'client.crt'), key: join(folder, 'client.key') }
+  const files = {
+    authority: join(folder, 'ca.crt'), certificate: join(folder, 'client.crt'), key: join(folder, 'client.key')
+  }
   writeFileSync(files.authority, own.certificate)
   writeFileSync(files.certificate, shown.certificate)
   writeFileSync(files.key, shown.key)
-  return made(t, state, { protocol: 'HTTPConnect', url, files }, { proxyProtocol: 'HTTPConnect', transport: { tcp: { url, tlsConfig: { caBundle: files.authority, clientCert: files.certificate, clientKey: files.key } } } }, end)
+  return made(
+    t,
+    state,
+    { protocol: 'HTTPConnect', url, files },
+    {
+      proxyProtocol: 'HTTPConnect',
+      transport: {
+        tcp: { url, tlsConfig: { caBundle: files.authority, clientCert: files.certificate, clientKey: files.key } }
+      }
+    },
+    end
+  )
 }
 
 export async function socketProxy (t: Test): Promise<Proxy> {
@@ -128,7 +148,10 @@ export async function socketProxy (t: Test): Promise<Proxy> {
   const end = connecting(server, state)
   server.listen(socket)
   await once(server, 'listening')
-  return made(t, state, { protocol: 'HTTPConnect', socket }, { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: socket } } }, end)
+  return made(
+    t, state, { protocol: 'HTTPConnect', socket },
+    { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: socket } } }, end
+  )
 }
 
 /** Upstream's protocol, restated from its facts. */
@@ -144,7 +167,12 @@ const { root } = protobuf.parse(`
   message Data { int64 connectID = 1; string error = 2; bytes data = 3; }
 `, { keepCase: true })
 const Packet = root.lookupType('Packet')
-interface Said { type: number, dialRequest?: { protocol: string, address: string, random: unknown }, data?: { data: Buffer }, closeRequest?: object }
+interface Said {
+  type: number
+  dialRequest?: { protocol: string, address: string, random: unknown }
+  data?: { data: Buffer }
+  closeRequest?: object
+}
 
 let connections = 0
 
@@ -202,8 +230,20 @@ export async function grpcProxy (t: Test): Promise<Proxy> {
       stream.on('cancelled', () => { peer?.destroy() })
     }
   })
-  await new Promise<void>((resolve, reject) => { server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), error => { if (error === null) resolve(); else reject(error) }) })
-  return made(t, state, { protocol: 'GRPC', socket }, { proxyProtocol: 'GRPC', transport: { uds: { udsName: socket } } }, () => { server.forceShutdown() })
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), error => {
+      if (error === null) resolve(); else reject(error)
+    })
+  })
+  return made(
+    t, state, { protocol: 'GRPC', socket }, { proxyProtocol: 'GRPC', transport: { uds: { udsName: socket } } },
+    () => { server.forceShutdown() }
+  )
 }
 
-export const PROXIES = { 'CONNECT over TCP': httpProxy, 'CONNECT over TLS': httpsProxy, 'CONNECT at a socket': socketProxy, 'gRPC at a socket': grpcProxy } as const
+export const PROXIES = {
+  'CONNECT over TCP': httpProxy,
+  'CONNECT over TLS': httpsProxy,
+  'CONNECT at a socket': socketProxy,
+  'gRPC at a socket': grpcProxy
+} as const

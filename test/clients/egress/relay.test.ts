@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openRelay, type Relay } from '../../../clients/egress/relay.js'
 
-const open = async (): Promise<Relay> => await openRelay(async () => { throw new Error('nothing is connected here') }, { host: 'localhost', port: 1, timeout: 1, call: 'test' }, () => {})
+const open = async (): Promise<Relay> => await openRelay(
+  async () => { throw new Error('nothing is connected here') },
+  { host: 'localhost', port: 1, timeout: 1, call: 'test' }, () => {}
+)
 
 /** The temporary folder of this process while the test runs. */
 function temporary (t: Test, prefix: string): string {
@@ -25,7 +28,11 @@ t.test('a relay removes its folder, and those of servers that were killed, and n
   const folder = temporary(t, 'orch-relays-')
   const dead = join(folder, 'orch-egress-dead')
   mkdirSync(dead)
-  spawnSync(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(join(dead, 'socket'))}, () => process.kill(process.pid, 'SIGKILL'))`])
+  spawnSync(process.execPath, [
+    '-e',
+    `require('net').createServer().listen(${JSON.stringify(join(dead, 'socket'))}, () => process.kill(process.pid, ` +
+    "'SIGKILL'))"
+  ])
   t.ok(existsSync(join(dead, 'socket')), 'a killed server leaves its socket')
   mkdirSync(join(folder, 'orch-egress-being-made'))
 

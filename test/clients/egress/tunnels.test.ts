@@ -15,7 +15,11 @@ interface Opened { readonly tunnel: Tunnel, readonly outcomes: unknown[] }
 
 function opened (proxy: EgressProxy): Opened {
   const outcomes: unknown[] = []
-  const observer: EgressObserver = { dialled: (kind, outcome) => { outcomes.push([kind.protocol, kind.transport, typeof outcome === 'number' ? 'connected' : outcome]) } }
+  const observer: EgressObserver = {
+    dialled: (kind, outcome) => {
+      outcomes.push([kind.protocol, kind.transport, typeof outcome === 'number' ? 'connected' : outcome])
+    }
+  }
   const { cluster } = openEgress({ cluster: proxy }, observer) as Required<Pick<Egress, 'cluster'>>
   return { tunnel: cluster, outcomes }
 }
@@ -36,7 +40,12 @@ async function serving (t: Test, serve: (socket: Socket) => void): Promise<numbe
   return (server.address() as AddressInfo).port
 }
 
-const target = (port: number, host = '127.0.0.1', timeout = TIMEOUT): { host: string, port: number, timeout: number, call: string } => ({ host, port, timeout, call: 'test' })
+const target = (port: number, host = '127.0.0.1', timeout = TIMEOUT): {
+  host: string
+  port: number
+  timeout: number
+  call: string
+} => ({ host, port, timeout, call: 'test' })
 
 const closing = (stream: Duplex): Promise<void> => new Promise(resolve => { stream.once('close', () => { resolve() }) })
 
@@ -66,7 +75,9 @@ for (const [title, make] of Object.entries(PROXIES)) {
       t.ok((await read(stream)).equals(bytes))
       t.equal(hashed.digest('hex'), createHash('sha256').update(bytes).digest('hex'))
       t.same(proxy.asked, [`127.0.0.1:${port}`])
-      t.match(outcomes, [[title.startsWith('gRPC') ? 'grpc' : 'http_connect', title.includes('socket') ? 'uds' : 'tcp', 'connected']])
+      t.match(outcomes, [
+        [title.startsWith('gRPC') ? 'grpc' : 'http_connect', title.includes('socket') ? 'uds' : 'tcp', 'connected']
+      ])
       await until('the connection to end', () => proxy.open() === 0)
     })
 
@@ -116,10 +127,14 @@ for (const [title, make] of Object.entries(PROXIES)) {
     t.test('a refusal by the proxy is an error that names it, as is an unreachable proxy', async t => {
       const proxy = await make(t)
       const { tunnel, outcomes } = opened(proxy.proxy)
-      await t.rejects(tunnel(target(1, 'nowhere.example')), { name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy .*(?:503|no such address)/ })
+      await t.rejects(tunnel(target(1, 'nowhere.example')), {
+        name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy .*(?:503|no such address)/
+      })
       await t.rejects(tunnel(target(1)), { name: 'ClientError', code: 'Unreachable', message: /(?:502|ECONNREFUSED)/ })
       proxy.stop()
-      await t.rejects(tunnel(target(1)), { name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy / })
+      await t.rejects(tunnel(target(1)), {
+        name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy /
+      })
       t.same(outcomes.map(outcome => (outcome as unknown[])[2]), ['proxy', 'proxy', 'connect'])
     })
   })
@@ -136,6 +151,9 @@ t.test('a silent proxy ends in a timeout', async t => {
 t.test('an invalid answer or a refusal by the proxy is an error', async t => {
   for (const said of ['nonsense\r\n\r\n', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n']) {
     const port = await serving(t, socket => { socket.once('data', () => { socket.write(said) }) })
-    await t.rejects(opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` }).tunnel(target(1)), { name: 'ClientError' }, said)
+    await t.rejects(
+      opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` }).tunnel(target(1)), { name: 'ClientError' },
+      said
+    )
   }
 })

@@ -38,13 +38,17 @@ export async function runBeside (...args: string[]): Promise<Ended> {
   return { status, stdout, stderr }
 }
 
-export const begin = (...args: string[]): ChildProcess => spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export const begin = (...args: string[]): ChildProcess =>
+  spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** A store with that many objects of 1,000 bytes. */
 export async function fill (directory: string, objects: number): Promise<void> {
   const backend = await openBackend({ kind: 'embedded', directory })
   for (let at = 0; at < objects; at += 500) {
-    await Promise.all(Array.from({ length: Math.min(500, objects - at) }, async (_, index) => await backend.create(`/registry/things/${at + index}`, Buffer.alloc(1000, `${at + index} `))))
+    await Promise.all(Array.from(
+      { length: Math.min(500, objects - at) },
+      async (_, index) => await backend.create(`/registry/things/${at + index}`, Buffer.alloc(1000, `${at + index} `))
+    ))
   }
   await backend.close()
 }
@@ -53,7 +57,9 @@ export async function fill (directory: string, objects: number): Promise<void> {
 export async function objectsOf (directory: string): Promise<Map<string, string>> {
   const backend = await openBackend({ kind: 'embedded', directory })
   try {
-    return new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.map(({ key, value }) => [key, Buffer.from(value).toString('latin1')]))
+    return new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.map(
+      ({ key, value }) => [key, Buffer.from(value).toString('latin1')]
+    ))
   } finally {
     await backend.close()
   }

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
+} from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,10 +23,24 @@ t.before(async () => {
 
 t.test('a snapshot of a folder, and a folder of the snapshot', async t => {
   const written = run('snapshot', at('one.snapshot'), `--data-dir=${data}`)
-  t.match(written, { status: 0, stdout: new RegExp(`^wrote ${at('one.snapshot')}: 1200 objects, 1\\.\\d MiB in \\d+\\.\\d s, at revision 1201 of --data-dir=${data} \\(\\d+ bytes\\)\\n$`), stderr: '' })
+  t.match(written, {
+    status: 0,
+    stdout: new RegExp(
+      `^wrote ${at('one.snapshot')}: 1200 objects, 1\\.\\d MiB in \\d+\\.\\d s, at revision 1201 of ` +
+      `--data-dir=${data} \\(\\d+ bytes\\)\\n$`
+    ),
+    stderr: ''
+  })
   t.equal(statSync(at('one.snapshot')).mode & 0o777, 0o600)
   t.strictSame(readdirSync(root).filter(name => name.includes('partial')), [])
-  t.match(run('restore', at('one.snapshot'), `--data-dir=${at('two/data')}`), { status: 0, stdout: /^restored --data-dir=\S+ from \S+: 1200 objects, .*, as of 20\S+Z, revision 1201; it continues at revision 1000\d{6}\n$/, stderr: '' })
+  t.match(run(
+    'restore', at('one.snapshot'), `--data-dir=${at('two/data')}`
+  ), {
+    status: 0,
+    stdout:
+      /^restored --data-dir=\S+ from \S+: 1200 objects, .*, as of 20\S+Z, revision 1201; it continues at revision 1000\d{6}\n$/,
+    stderr: ''
+  })
   t.match(run('fsck', `--data-dir=${at('two/data')}`), { status: 0, stdout: /^clean: 1200 objects in 1200 versions/ })
   t.strictSame(await objectsOf(at('two/data')), objects)
   t.equal(statSync(at('two/data')).mode & 0o777, 0o700)
@@ -32,10 +48,28 @@ t.test('a snapshot of a folder, and a folder of the snapshot', async t => {
 })
 
 t.test('through a pipe, with its last line on standard error', async t => {
-  const piped = spawnSync('sh', ['-c', `"${process.execPath}" "${CLI}" snapshot - --data-dir="${data}" | "${process.execPath}" "${CLI}" restore - --data-dir="${at('piped')}"`], { encoding: 'utf8', timeout: 60_000 })
-  t.match(piped, { status: 0, stdout: '', stderr: /^wrote standard output: 1200 objects.*\nrestored .* from standard input: 1200 objects.*\n$/ })
+  const piped = spawnSync(
+    'sh',
+    [
+      '-c',
+      `"${process.execPath}" "${CLI}" snapshot - --data-dir="${data}" | "${process.execPath}" "${CLI}" restore - ` +
+      `--data-dir="${at('piped')}"`
+    ],
+    { encoding: 'utf8', timeout: 60_000 }
+  )
+  t.match(piped, {
+    status: 0,
+    stdout: '',
+    stderr: /^wrote standard output: 1200 objects.*\nrestored .* from standard input: 1200 objects.*\n$/
+  })
   t.strictSame(await objectsOf(at('piped')), objects)
-  t.match(spawnSync('sh', ['-c', `"${process.execPath}" "${CLI}" snapshot - --data-dir="${data}" | head -c 5 >/dev/null`], { encoding: 'utf8', timeout: 60_000 }).stderr, /^$|^orch-apiserver snapshot: .*what reads standard output has ended \(EPIPE\)\n$/)
+  t.match(
+    spawnSync(
+      'sh', ['-c', `"${process.execPath}" "${CLI}" snapshot - --data-dir="${data}" | head -c 5 >/dev/null`],
+      { encoding: 'utf8', timeout: 60_000 }
+    ).stderr,
+    /^$|^orch-apiserver snapshot: .*what reads standard output has ended \(EPIPE\)\n$/
+  )
 })
 
 t.test('an existing file is kept unless replacing is requested', async t => {
@@ -44,7 +78,8 @@ t.test('an existing file is kept unless replacing is requested', async t => {
     await called('snapshot', at('kept'), `--data-dir=${data}`),
     {
       status: 1, stdout: '',
-      stderr: `orch-apiserver snapshot: ${at('kept')}: exists already; name another file, or give --force to replace it\n`
+      stderr:
+        `orch-apiserver snapshot: ${at('kept')}: exists already; name another file, or give --force to replace it\n`
     }
   )
   t.equal(readFileSync(at('kept'), 'utf8'), 'mine')
@@ -61,7 +96,8 @@ t.test('an existing file is kept unless replacing is requested', async t => {
     t.match(
       await called('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'),
       {
-        status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n`
+        status: 1,
+        stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n`
       }
     )
   }
@@ -75,10 +111,17 @@ t.test('an existing file is kept unless replacing is requested', async t => {
 t.test('an incomplete or damaged snapshot is not restored and leaves nothing behind', async t => {
   const whole = readFileSync(at('one.snapshot'))
   const cases: Record<string, [Buffer, RegExp]> = {
-    cut: [whole.subarray(0, whole.length - 1000), /cut: it is cut off at byte \d+, in the part that begins at byte \d+\n$/],
+    cut: [
+      whole.subarray(0, whole.length - 1000), /cut: it is cut off at byte \d+, in the part that begins at byte \d+\n$/
+    ],
     'without its end': [whole.subarray(0, whole.lastIndexOf('{"objects"') - 5), /it is cut off at byte \d+/],
-    changed: [Buffer.from(whole), /changed: the part at byte \d+ does not have its checksum: it was altered or damaged\n$/],
-    newer: [Buffer.concat([Buffer.from('orch-snapshot 7\n'), whole.subarray(16)]), /it is of version 7 of the format, this release reads version 1: use the release that wrote it, or a newer one\n$/],
+    changed: [
+      Buffer.from(whole), /changed: the part at byte \d+ does not have its checksum: it was altered or damaged\n$/
+    ],
+    newer: [
+      Buffer.concat([Buffer.from('orch-snapshot 7\n'), whole.subarray(16)]),
+      /it is of version 7 of the format, this release reads version 1: use the release that wrote it, or a newer one\n$/
+    ],
     'no snapshot': [Buffer.from('{}'), /it is not a snapshot\n$/],
     empty: [Buffer.alloc(0), /it is empty\n$/]
   }
@@ -86,7 +129,9 @@ t.test('an incomplete or damaged snapshot is not restored and leaves nothing beh
   for (const [name, [bytes, why]] of Object.entries(cases)) {
     writeFileSync(at(name), bytes)
     t.match(await called('restore', at(name), `--data-dir=${at('none')}`), { status: 1, stdout: '', stderr: why }, name)
-    t.strictSame(existsSync(at('none')) ? readdirSync(at('none')).filter(file => !file.startsWith('writer.')) : [], [], name)
+    t.strictSame(
+      existsSync(at('none')) ? readdirSync(at('none')).filter(file => !file.startsWith('writer.')) : [], [], name
+    )
   }
   t.match(
     await called('restore', at('missing'), `--data-dir=${at('none')}`),
@@ -111,14 +156,23 @@ t.test('flags are those of the server, and errors name them', async t => {
     [['snapshot', 'a', '--data-dirr=x'], /unknown flag --data-dirr: did you mean --data-dir\?/],
     [['snapshot', 'a', '--force=maybe'], /--force=maybe: must be true or false/],
     [['snapshot', 'a', '--etcd-servers=nowhere'], /--etcd-servers=nowhere: .*must have the form scheme:\/\/host:port/],
-    [['snapshot', 'a', '--etcd-servers=http://127.0.0.1:1', '--data-dir=x'], /--data-dir=x: is for the embedded store; leave it or --etcd-servers out/],
+    [
+      ['snapshot', 'a', '--etcd-servers=http://127.0.0.1:1', '--data-dir=x'],
+      /--data-dir=x: is for the embedded store; leave it or --etcd-servers out/
+    ],
     [['snapshot', 'a', '--etcd-certfile=x'], /--etcd-certfile=x: needs --etcd-keyfile beside it/],
-    [['snapshot', 'a', `--data-dir=${at('nothing')}`], /there is no store in \S+: no data\.mdb lies there; name the folder of an embedded store/],
+    [
+      ['snapshot', 'a', `--data-dir=${at('nothing')}`],
+      /there is no store in \S+: no data\.mdb lies there; name the folder of an embedded store/
+    ],
     [['snapshot', 'a', `--data-dir=${at('one.snapshot')}`], /--data-dir=\S+: \S+ is not a folder; name another one/],
     [['snapshot', 'a', '--etcd-servers=http://127.0.0.1:1'], /ECONNREFUSED/],
     [['migrate', `--from=${data}`], /--to: is missing: name a folder, or servers of an etcd/],
     [['migrate', `--to=${data}`], /--from: is missing/],
-    [['migrate', `--from=${data}`, `--to=${at('x')}`], /one of --from and --to is a folder, the other the servers of an etcd/],
+    [
+      ['migrate', `--from=${data}`, `--to=${at('x')}`],
+      /one of --from and --to is a folder, the other the servers of an etcd/
+    ],
     [['migrate', '--from=http://127.0.0.1:1', '--to=http://127.0.0.1:2'], /one of --from and --to is a folder/],
     [['migrate', '--from=http://nowhere', `--to=${data}`], /--from=http:\/\/nowhere: .*must have the form/],
     [['migrate', `--from=${at('one.snapshot')}`, '--to=http://127.0.0.1:2'], /--from=\S+: \S+ is not a folder/],
@@ -130,7 +184,11 @@ t.test('flags are those of the server, and errors name them', async t => {
     t.strictSame([status, stdout, stderr.split('\n').length], [1, '', 2], args.join(' '))
     t.match(stderr, why)
   }
-  for (const name of ['snapshot', 'restore', 'migrate', 'compact'] as const) t.match(await called(name, '--help'), { status: 0, stdout: new RegExp(`^Usage: orch-apiserver ${name} [^]*Exit code: 0 `), stderr: '' })
+  for (const name of ['snapshot', 'restore', 'migrate', 'compact'] as const) {
+    t.match(await called(name, '--help'), {
+      status: 0, stdout: new RegExp(`^Usage: orch-apiserver ${name} [^]*Exit code: 0 `), stderr: ''
+    })
+  }
   t.notOk(existsSync(at('nothing')), 'no folder is made for a store that is not there')
   t.match(run('--help'), { stdout: /orch-apiserver snapshot FILE/ })
 })
@@ -140,7 +198,12 @@ t.test('a store in use can be snapshotted, but not migrated, compacted or restor
   t.teardown(() => backend.close())
   t.match(await runBeside('snapshot', at('used.snapshot'), `--data-dir=${data}`), { status: 0 })
   const inUse = new RegExp(`the directory ${data} is in use by another server \\(process ${process.pid}\\)`)
-  t.match(await runBeside('compact', `--data-dir=${data}`), { status: 1, stderr: new RegExp(`${inUse.source}: stop that one first, or leave it as it is: the server reuses the space of deleted objects\n$`) })
+  t.match(await runBeside('compact', `--data-dir=${data}`), {
+    status: 1,
+    stderr: new RegExp(
+      `${inUse.source}: stop that one first, or leave it as it is: the server reuses the space of deleted objects\n$`
+    )
+  })
   t.match(await runBeside('migrate', `--from=${data}`, '--to=http://127.0.0.1:1'), { status: 1, stderr: inUse })
   t.match(await runBeside('restore', at('one.snapshot'), `--data-dir=${data}`), { status: 1, stderr: inUse })
 })
@@ -188,7 +251,8 @@ t.test('over etcd: snapshot, restore, migrate both ways, compact', { timeout: 12
     await called('migrate', `--from=${etcd.url}`, `--to=${at('migrated')}`),
     {
       status: 0,
-      stdout: /^copied --etcd-servers=\S+ below \/registry to --data-dir=\S+: 1200 objects, .*\. Start no server on the first any more\n$/
+      stdout:
+        /^copied --etcd-servers=\S+ below \/registry to --data-dir=\S+: 1200 objects, .*\. Start no server on the first any more\n$/
     }
   )
   t.strictSame(await objectsOf(at('migrated')), objects)
@@ -211,7 +275,11 @@ t.test('over etcd: snapshot, restore, migrate both ways, compact', { timeout: 12
   )
   const backend = await openBackend({ kind: 'etcd', servers: [other.url] })
   t.teardown(() => backend.close())
-  t.strictSame(new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.filter(({ key }) => !key.includes('.format')).map(({ key, value }) => [key, Buffer.from(value).toString('latin1')])), objects)
+  t.strictSame(
+    new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.filter(({ key }) =>
+      !key.includes('.format')).map(({ key, value }) => [key, Buffer.from(value).toString('latin1')])),
+    objects
+  )
 })
 
 t.test('an interrupted command removes its partial output', async t => {
@@ -220,35 +288,74 @@ t.test('an interrupted command removes its partial output', async t => {
     const child = begin('snapshot', at('interrupted'), `--data-dir=${at('large')}`)
     let stderr = ''
     child.stderr?.on('data', (piece: Buffer) => { stderr += piece.toString() })
-    while (!existsSync(at('interrupted.partial')) && child.exitCode === null) await new Promise(resolve => { setTimeout(resolve, 1) })
+    while (!existsSync(at('interrupted.partial')) && child.exitCode === null) {
+      await new Promise(resolve => { setTimeout(resolve, 1) })
+    }
     child.kill(signal)
     const [status] = await once(child, 'close') as [number]
     if (status === 0) rmSync(at('interrupted')) // it finished before the signal
-    else t.strictSame([status, stderr], [signal === 'SIGINT' ? 130 : 143, `orch-apiserver snapshot: interrupted by ${signal}\n`])
+    else {
+      t.strictSame(
+        [status, stderr], [signal === 'SIGINT' ? 130 : 143, `orch-apiserver snapshot: interrupted by ${signal}\n`]
+      )
+    }
     t.strictSame(readdirSync(root).filter(name => name.startsWith('interrupted')), [])
   }
   await called('snapshot', at('large.snapshot'), `--data-dir=${at('large')}`)
   const child = begin('restore', at('large.snapshot'), `--data-dir=${at('interrupted')}`)
-  while (!existsSync(at('interrupted/data.mdb.partial')) && child.exitCode === null) await new Promise(resolve => { setTimeout(resolve, 1) })
+  while (!existsSync(at('interrupted/data.mdb.partial')) && child.exitCode === null) {
+    await new Promise(resolve => { setTimeout(resolve, 1) })
+  }
   child.kill('SIGINT')
   const [status] = await once(child, 'close') as [number]
-  t.strictSame([status === 130, existsSync(at('interrupted/data.mdb')), existsSync(at('interrupted/data.mdb.partial'))], [status !== 0, status === 0, false])
+  t.strictSame(
+    [status === 130, existsSync(at('interrupted/data.mdb')), existsSync(at('interrupted/data.mdb.partial'))],
+    [status !== 0, status === 0, false]
+  )
 })
 
 t.test('a full disk is an error that names it', t => {
   // On a disk of its own, which is unmounted with the command, if this user may mount one.
   const onSmallDisk = (megabytes: number, script: string): string => {
     mkdirSync(at('disk'), { recursive: true })
-    const { stdout, stderr } = spawnSync('unshare', ['--map-root-user', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${megabytes}m none "${at('disk')}" && ${script}; ls -A "${at('disk')}" | grep -v writer`], { encoding: 'utf8', timeout: 60_000 })
+    const { stdout, stderr } = spawnSync(
+      'unshare',
+      [
+        '--map-root-user', '--mount', 'sh', '-c',
+        `mount -t tmpfs -o size=${megabytes}m none "${at('disk')}" && ${script}; ls -A "${at('disk')}" | grep -v writer`
+      ],
+      { encoding: 'utf8', timeout: 60_000 }
+    )
     return stdout + stderr
   }
   const cli = `"${process.execPath}" "${CLI}"`
   t.notOk(existsSync(at('disk/x')))
   if (onSmallDisk(4, 'echo mounted') === 'mounted\n') {
-    t.match(onSmallDisk(4, `${cli} snapshot "${at('disk/x')}" --data-dir="${at('large')}"`), /^orch-apiserver snapshot: its disk is full \(ENOSPC\)\n$/)
-    t.match(onSmallDisk(20, `${cli} restore "${at('large.snapshot')}" --data-dir="${at('disk')}" --data-dir-min-free=1`), /^orch-apiserver restore: the disk of the directory \S+ is too full for the store \(--data-dir-min-free is to stay free\)\n$/)
-    t.match(onSmallDisk(40, `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} compact --data-dir="${at('disk')}" --data-dir-min-free=1`), /^data\.mdb\ndata\.mdb-lock\n.*too full for a second copy/)
-    t.match(onSmallDisk(60, `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} snapshot "${at('disk/x')}" --data-dir="${at('disk')}" --data-dir-min-free=10`), /the disk is that of the store, and would have less than 20 MiB free, twice --data-dir-min-free; name a file on another one/)
+    t.match(
+      onSmallDisk(4, `${cli} snapshot "${at('disk/x')}" --data-dir="${at('large')}"`),
+      /^orch-apiserver snapshot: its disk is full \(ENOSPC\)\n$/
+    )
+    t.match(
+      onSmallDisk(20, `${cli} restore "${at('large.snapshot')}" --data-dir="${at('disk')}" --data-dir-min-free=1`),
+      /^orch-apiserver restore: the disk of the directory \S+ is too full for the store \(--data-dir-min-free is to stay free\)\n$/
+    )
+    t.match(
+      onSmallDisk(
+        40,
+        `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} compact --data-dir="${at('disk')}" ` +
+        '--data-dir-min-free=1'
+      ),
+      /^data\.mdb\ndata\.mdb-lock\n.*too full for a second copy/
+    )
+    t.match(
+      onSmallDisk(
+        60,
+        `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} snapshot "${at('disk/x')}" ` +
+        `--data-dir="${at('disk')}" ` +
+        '--data-dir-min-free=10'
+      ),
+      /the disk is that of the store, and would have less than 20 MiB free, twice --data-dir-min-free; name a file on another one/
+    )
   }
   t.end()
 })
@@ -264,8 +371,14 @@ t.test('progress is one line on a terminal and lines elsewhere, with a rate and 
     t.equal(progress.end(), '40000 objects, 40.0 MiB in 20.0 s')
     return text
   }
-  t.equal(shown(false), 'snapshot: 20000 of 100000 (20 %) objects, 20.0 MiB, 2.0 MiB/s, 40 s left\nsnapshot: 40000 of 100000 (40 %) objects, 40.0 MiB, 2.0 MiB/s, 30 s left\n')
-  t.equal(shown(true).split('\r').at(-2), 'snapshot: 40000 of 100000 (40 %) objects, 40.0 MiB, 2.0 MiB/s, 30 s left\u001b[K')
+  t.equal(
+    shown(false),
+    'snapshot: 20000 of 100000 (20 %) objects, 20.0 MiB, 2.0 MiB/s, 40 s left\nsnapshot: 40000 of 100000 (40 %) ' +
+    'objects, 40.0 MiB, 2.0 MiB/s, 30 s left\n'
+  )
+  t.equal(
+    shown(true).split('\r').at(-2), 'snapshot: 40000 of 100000 (40 %) objects, 40.0 MiB, 2.0 MiB/s, 30 s left\u001b[K'
+  )
   t.ok(shown(true).endsWith('\r\u001b[K'), 'the line is cleared for the last one')
   t.end()
 })

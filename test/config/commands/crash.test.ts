@@ -20,7 +20,10 @@ t.before(async () => {
   objects = await objectsOf(at('data'))
 })
 
-/** Kills the command `after` milliseconds from the moment at which it has begun to write. Returns false if it finished before. */
+/**
+ * Kills the command `after` milliseconds from the moment at which it has begun to write. Returns false if it finished
+ * before.
+ */
 async function killed (begun: () => boolean, after: number, ...args: string[]): Promise<boolean> {
   const child = begin(...args)
   const closed = once(child, 'close')
@@ -45,7 +48,9 @@ async function moments (begun: () => boolean, again: () => unknown, ...args: str
   return Array.from({ length: ROUNDS }, (_, round) => whole * round / (ROUNDS - 1))
 }
 
-const isWhole = async (t: Test, folder: string, what: string): Promise<void> => { t.strictSame(await objectsOf(folder), objects, what) }
+const isWhole = async (t: Test, folder: string, what: string): Promise<void> => {
+  t.strictSame(await objectsOf(folder), objects, what)
+}
 
 t.test('a snapshot', { timeout: 300_000 }, async t => {
   const [file, args] = [at('file'), ['snapshot', at('file'), `--data-dir=${at('data')}`] as const]
@@ -69,14 +74,18 @@ t.test('a snapshot', { timeout: 300_000 }, async t => {
   await isWhole(t, at('from-file'), 'with every object')
 })
 
-t.test('a snapshot of a store that is written to: its pages are used again once it is dead', { timeout: 120_000 }, async t => {
+t.test('a snapshot of a store that is written to: its pages are used again once it is dead', {
+  timeout:
+    120_000
+}, async t => {
   const folder = at('served')
   await fill(folder, OBJECTS)
   const backend = await openBackend({ kind: 'embedded', directory: folder })
   t.teardown(() => backend.close())
   const rewrite = async (): Promise<void> => {
     const { kvs } = await backend.list({ start: '/registry/', end: '/registry0' })
-    await Promise.all(kvs.map(async ({ key, modRevision }) => await backend.update(key, Buffer.alloc(1000, `${modRevision} `), modRevision)))
+    await Promise.all(kvs.map(async ({ key, modRevision }) =>
+      await backend.update(key, Buffer.alloc(1000, `${modRevision} `), modRevision)))
     await backend.compact(await backend.revision())
   }
   // It waits for its reader and keeps the store open meanwhile.
@@ -108,7 +117,10 @@ t.test('a restore into a folder', { timeout: 300_000 }, async t => {
       await isWhole(t, folder, `what is there after ${after} ms is whole`)
       continue
     }
-    await t.rejects(openBackend({ kind: 'embedded', directory: folder }), /a restore into the directory .* was interrupted: run it again/, `no server starts after ${after} ms`)
+    await t.rejects(
+      openBackend({ kind: 'embedded', directory: folder }),
+      /a restore into the directory .* was interrupted: run it again/, `no server starts after ${after} ms`
+    )
     t.match(await called(...args), { status: 0 }, 'and it is repeated')
     await isWhole(t, folder, 'with every object')
   }
@@ -135,20 +147,28 @@ t.test('a migration to etcd and back', { timeout: 300_000 }, async t => {
   const etcd = await startEtcd(t)
   const plain = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => plain.close())
-  const mark = async (): Promise<string> => Buffer.from((await plain.get('/registry/.format')).kv?.value ?? []).toString()
+  const mark = async (): Promise<string> =>
+    Buffer.from((await plain.get('/registry/.format')).kv?.value ?? []).toString()
   const args = ['migrate', `--from=${at('data')}`, `--to=${etcd.url}`] as const
   let kills = 0
   for (const after of [0, 100, 300]) {
     const child = begin(...args)
     const closed = once(child, 'close')
-    while (!(await mark()).startsWith('restoring') && child.exitCode === null) await new Promise(resolve => { setTimeout(resolve, 5) })
+    while (!(await mark()).startsWith('restoring') && child.exitCode === null) {
+      await new Promise(resolve => { setTimeout(resolve, 5) })
+    }
     const timer = setTimeout(() => { child.kill('SIGKILL') }, after)
     const [code] = await closed as [number | null]
     clearTimeout(timer)
     if (code === 0) break
     kills++
-    const stores = await openStores({ kind: 'etcd', servers: [etcd.url] }, { prefix: '/registry', note: () => {}, refused: () => {} })
-    await t.rejects(stores.of('', 'configmaps').revision(), /is being restored, or a restore was interrupted/, `no server starts after ${after} ms`)
+    const stores = await openStores(
+      { kind: 'etcd', servers: [etcd.url] }, { prefix: '/registry', note: () => {}, refused: () => {} }
+    )
+    await t.rejects(
+      stores.of('', 'configmaps').revision(), /is being restored, or a restore was interrupted/,
+      `no server starts after ${after} ms`
+    )
     await stores.close()
     t.match(
       await called('snapshot', at('half'), `--etcd-servers=${etcd.url}`),

@@ -22,7 +22,10 @@ t.test('the shell completes flags, commands and values', async t => {
   t.strictSame(offers('--logging-format', 't'), ['text'])
   t.strictSame(offers('--local', '=', ''), ['true', 'false'])
   t.strictSame(offers('--local', '--compat'), ['--compat-names'], 'a bare bool takes no word')
-  t.strictSame(offers('--data-dir', '=', '/etc/host').sort(), execFileSync('bash', ['-c', 'compgen -f -- /etc/host'], { encoding: 'utf8' }).trim().split('\n').sort())
+  t.strictSame(
+    offers('--data-dir', '=', '/etc/host').sort(),
+    execFileSync('bash', ['-c', 'compgen -f -- /etc/host'], { encoding: 'utf8' }).trim().split('\n').sort()
+  )
   t.strictSame(offers('').sort(), [...COMMANDS].sort())
   t.strictSame(offers('--local', ''), [], 'commands come first')
   t.strictSame(offers('dev', '--fix'), ['--fixtures'], 'a command has flags of its own')
@@ -36,7 +39,9 @@ t.test('the manual page has every flag and command, and no text that roff would 
   const page = await printed('man', [])
   for (const name of Object.keys(FLAGS)) t.match(page, `\\fB\\-\\-${name.replaceAll('-', '\\-')}\\fR`, name)
   for (const name of COMMANDS) t.match(page, `\\fB${name}`, name)
-  t.strictSame([...new Set(page.match(/^[.'].{0,3}/gm))].map(request => request.trim()).sort(), ['.PP', '.SH', '.SS', '.TH', '.TP'])
+  t.strictSame([...new Set(page.match(/^[.'].{0,3}/gm))].map(request => request.trim()).sort(), [
+    '.PP', '.SH', '.SS', '.TH', '.TP'
+  ])
   t.notMatch(page, /[^\\]-/, 'a dash that could be a hyphen')
 })
 
@@ -44,7 +49,9 @@ t.test('other arguments are refused', async t => {
   await t.rejects(
     printed('completion', ['fish']),
     {
-      message: 'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && bashcompinit`'
+      message:
+        'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && ' +
+        'bashcompinit`'
     }
   )
   await t.rejects(printed('completion', ['bash', 'x']), /unexpected argument "x"/)

@@ -11,9 +11,13 @@ t.teardown(() => { rmSync(root, { recursive: true, force: true }) })
 let folders = 0
 const folderOf = (): string => join(root, `store-${++folders}`)
 
-async function run (name: 'recover' | 'restore', ...args: string[]): Promise<{ code: number, out: string, err: string }> {
+async function run (
+  name: 'recover' | 'restore', ...args: string[]
+): Promise<{ code: number, out: string, err: string }> {
   const said = { out: '', err: '' }
-  const code = await runCommand(name, args, { stdout: { write: text => { said.out += text } }, stderr: { write: text => { said.err += text } } })
+  const code = await runCommand(name, args, {
+    stdout: { write: text => { said.out += text } }, stderr: { write: text => { said.err += text } }
+  })
   return { code, ...said }
 }
 
@@ -29,7 +33,9 @@ async function store (more = 0): Promise<string> {
     if (name === 'one') await backend.update(`/registry/${name}`, text(name, 2), revision)
     else await backend.delete(`/registry/${name}`, revision)
   }
-  for (let at = 0; at < more; at++) await backend.create(`/registry/more/${String(at).padStart(5, '0')}`, Buffer.from(`value ${at}`))
+  for (let at = 0; at < more; at++) {
+    await backend.create(`/registry/more/${String(at).padStart(5, '0')}`, Buffer.from(`value ${at}`))
+  }
   await backend.close()
   return directory
 }
@@ -54,8 +60,21 @@ async function restored (t: typeof import('tap'), file: string): Promise<Map<str
 t.test('a store without damage is written whole', async t => {
   const directory = await store()
   const { code, out, err } = await run('recover', directory)
-  t.match({ code, out, err }, { code: 0, err: '', out: new RegExp(`^wrote ${directory}\\.recovered: 2 objects.*with 0 damages; now orch-apiserver restore ${directory}\\.recovered --data-dir=NEW`) })
-  t.strictSame([...await restored(t as never, `${directory}.recovered`)], [['/registry/one', 'version 2 of one'], ['/registry/two', 'version 1 of two']])
+  t.match(
+    { code, out, err },
+    {
+      code: 0,
+      err: '',
+      out: new RegExp(
+        `^wrote ${directory}\\.recovered: 2 objects.*with 0 damages; now orch-apiserver restore ` +
+        `${directory}\\.recovered --data-dir=NEW`
+      )
+    }
+  )
+  t.strictSame(
+    [...await restored(t as never, `${directory}.recovered`)],
+    [['/registry/one', 'version 2 of one'], ['/registry/two', 'version 1 of two']]
+  )
   t.match(await run('recover', directory), { code: 1, err: /exists already; name another file, or give --force/ })
   t.match(await run('recover', directory, '--force'), { code: 0 })
 })
@@ -68,7 +87,10 @@ t.test('of a damaged value an older one is taken, or its object is lost; both ar
   const file = join(root, 'values.snapshot')
   const { code, err, out } = await run('recover', directory, `--output=${file}`)
   t.equal(code, 0)
-  t.match(err, /^\/registry\/one is as of revision 2: the value of revision \d cannot be read\n\/registry\/two is lost: no version of it can be read\n$/)
+  t.match(
+    err,
+    /^\/registry\/one is as of revision 2: the value of revision \d cannot be read\n\/registry\/two is lost: no version of it can be read\n$/
+  )
   t.match(out, /with 2 damages/)
   t.strictSame([...await restored(t as never, file)], [['/registry/one', 'version 1 of one']])
 })
@@ -77,7 +99,8 @@ t.test('what lies on other pages than the damaged one is recovered', async t => 
   const directory = await store(2000)
   let leaf = 0
   damage(directory, bytes => {
-    const leaves = Array.from({ length: bytes.length / 4096 - 2 }, (_, at) => at + 2).filter(at => (bytes.readUInt16LE(at * 4096 + 18) & 0x0f) === 2)
+    const leaves = Array.from({ length: bytes.length / 4096 - 2 }, (_, at) => at + 2).filter(at =>
+      (bytes.readUInt16LE(at * 4096 + 18) & 0x0f) === 2)
     leaf = leaves[Math.floor(leaves.length / 2)] ?? 0
     bytes.fill(0, leaf * 4096 + 24, (leaf + 1) * 4096)
   })
@@ -118,6 +141,8 @@ t.test('a store that is in use, is not there, or of which nothing can be read', 
   await backend.close()
   t.match(await run('recover', join(root, 'nothing')), { code: 1, err: /there is no store in .*nothing/ })
   damage(directory, bytes => { bytes.fill(0, 0, 8192) })
-  t.match(await run('recover', directory), { code: 1, err: /nothing can be read of the store in .*: its file is not an LMDB file/ })
+  t.match(await run('recover', directory), {
+    code: 1, err: /nothing can be read of the store in .*: its file is not an LMDB file/
+  })
   t.match(await run('recover'), { code: 1, err: /FOLDER is missing/ })
 })

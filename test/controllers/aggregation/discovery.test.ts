@@ -4,14 +4,21 @@ import SwaggerParser from '@apidevtools/swagger-parser'
 import { discoveryOrder } from '../../../controllers/aggregation/discovery-order.js'
 import { build, type Client, type Json } from '../../build.js'
 import { definition, install, until, version } from '../custom/definitions.js'
-import { apiService, available, extensionServer, GADGETS, GROUP, outbound, register, ROOT, service, SERVICES } from './extension-server.js'
+import {
+  apiService, available, extensionServer, GADGETS, GROUP, outbound, register, ROOT, service, SERVICES
+} from './extension-server.js'
 
-const namesOf = async (server: Client): Promise<string[]> => (await server.get('/apis')).json.groups.map(({ name }: Json) => name)
+const namesOf = async (server: Client): Promise<string[]> =>
+  (await server.get('/apis')).json.groups.map(({ name }: Json) => name)
 
 t.test('groups and versions are listed by the priorities of their APIServices, reachable or not', async t => {
   const server = await build(t)
-  const add = async (version: string, group: string, groupPriorityMinimum: number, versionPriority = 10): Promise<void> => {
-    const { code, body } = await server.post(SERVICES, apiService(443, { group, version, groupPriorityMinimum, versionPriority }))
+  const add = async (
+    version: string, group: string, groupPriorityMinimum: number, versionPriority = 10
+  ): Promise<void> => {
+    const { code, body } = await server.post(
+      SERVICES, apiService(443, { group, version, groupPriorityMinimum, versionPriority })
+    )
     t.equal(code, 201, body)
   }
   await add('v1', 'last.example.com', 1)
@@ -29,13 +36,21 @@ t.test('groups and versions are listed by the priorities of their APIServices, r
   const { json } = await server.get('/apis/many.example.com')
   t.match(json, { kind: 'APIGroup', preferredVersion: { version: 'v1' } })
   t.same(json['versions'].map((one: Json) => one['version']), ['v1', 'v1alpha1', 'v10', 'v9'])
-  t.same((await server.get('/apis/apiregistration.orch.io')).json.versions, [{ groupVersion: 'apiregistration.orch.io/v1', version: 'v1' }])
+  t.same((await server.get('/apis/apiregistration.orch.io')).json.versions, [
+    { groupVersion: 'apiregistration.orch.io/v1', version: 'v1' }
+  ])
   t.ok((await server.get('/')).json.paths.includes('/apis/many.example.com/v9'))
 })
 
 t.test('without APIServices yet the order is that of the convention', t => {
-  const own = [{ group: 'batch', version: 'v1' }, { group: 'apps', version: 'v1' }, { group: 'autoscaling', version: 'v1' }, { group: 'autoscaling', version: 'v2' }, { group: 'a.example.com', version: 'v1' }, { group: '', version: 'v1' }]
-  t.same([...discoveryOrder(own, new Map())], [['', ['v1']], ['apps', ['v1']], ['autoscaling', ['v2', 'v1']], ['batch', ['v1']], ['a.example.com', ['v1']]])
+  const own = [
+    { group: 'batch', version: 'v1' }, { group: 'apps', version: 'v1' }, { group: 'autoscaling', version: 'v1' },
+    { group: 'autoscaling', version: 'v2' }, { group: 'a.example.com', version: 'v1' }, { group: '', version: 'v1' }
+  ]
+  t.same(
+    [...discoveryOrder(own, new Map())],
+    [['', ['v1']], ['apps', ['v1']], ['autoscaling', ['v2', 'v1']], ['batch', ['v1']], ['a.example.com', ['v1']]]
+  )
   t.end()
 })
 
@@ -53,7 +68,10 @@ t.test('an APIService that this server does not keep decides who serves a versio
   t.equal((await server.get(DEPLOYMENTS)).code, 200, 'one that it keeps is restored')
   await until(async () => available((await server.get(path)).json)?.['reason'] === 'Local')
 
-  await server.patch(path, { metadata: { labels: { 'kube-aggregator.orch.io/automanaged': null } }, spec: { service: spec.service, caBundle: spec.caBundle } })
+  await server.patch(path, {
+    metadata: { labels: { 'kube-aggregator.orch.io/automanaged': null } },
+    spec: { service: spec.service, caBundle: spec.caBundle }
+  })
   await until(async () => available((await server.get(path)).json)?.['status'] === 'False')
   t.equal((await server.get(DEPLOYMENTS)).code, 503, 'the extension server does not have the version')
   t.equal((await server.post(DEPLOYMENTS, { metadata: { name: 'a' } })).code, 503)
@@ -62,7 +80,8 @@ t.test('an APIService that this server does not keep decides who serves a versio
   t.notOk(Object.keys((await server.get('/openapi/v2')).json['paths']).some(path => path.startsWith('/apis/apps/v1/')))
   t.equal((await server.get('/api/v1/namespaces')).code, 200)
   t.equal((await server.delete(path)).code, 200)
-  await until(async () => (await server.get(path)).json['metadata']?.labels?.['kube-aggregator.orch.io/automanaged'] === 'onstart')
+  await until(async () =>
+    (await server.get(path)).json['metadata']?.labels?.['kube-aggregator.orch.io/automanaged'] === 'onstart')
   t.equal((await server.get(DEPLOYMENTS)).code, 200)
 })
 
@@ -77,9 +96,14 @@ t.test('even the core group can be served by another server, and taken back', as
     raw.writeHead(url.startsWith('/api/v1') ? 200 : 404).end(`{"from":"${url}"}`)
     return true
   }
-  await server.patch(path, { metadata: { labels: { 'kube-aggregator.orch.io/automanaged': null } }, spec: { service: spec.service, caBundle: spec.caBundle } })
+  await server.patch(path, {
+    metadata: { labels: { 'kube-aggregator.orch.io/automanaged': null } },
+    spec: { service: spec.service, caBundle: spec.caBundle }
+  })
   await until(async () => available((await server.get(path)).json)?.['reason'] === 'Passed')
-  t.same((await server.get('/api/v1/namespaces/default/pods/a/log?follow=true')).json, { from: '/api/v1/namespaces/default/pods/a/log?follow=true' })
+  t.same((await server.get('/api/v1/namespaces/default/pods/a/log?follow=true')).json, {
+    from: '/api/v1/namespaces/default/pods/a/log?follow=true'
+  })
   t.same((await server.post('/api/v1/namespaces', { metadata: { name: 'a' } })).json, { from: '/api/v1/namespaces' })
   t.match((await server.get('/api')).json, { versions: ['v1'] })
   t.equal((await server.get('/apis/apps/v1/deployments')).code, 200)
@@ -99,11 +123,20 @@ t.test('an APIService takes precedence over a custom resource of its version unt
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   await register(server, shop.port)
-  await install(server, definition({ group: GROUP, versions: [version('v1'), version('v2', { storage: false })] }, { plural: 'gadgets', kind: 'Gadget' }))
+  await install(
+    server,
+    definition(
+      { group: GROUP, versions: [version('v1'), version('v2', { storage: false })] },
+      { plural: 'gadgets', kind: 'Gadget' }
+    )
+  )
   t.match(await server.get(GADGETS), { code: 200, json: { kind: 'GadgetList' } })
   t.ok(shop.asked.some(({ url }) => url === GADGETS))
   t.match(await server.get(GADGETS.replace('/v1/', '/v2/')), { code: 200, json: { items: [] } })
-  t.same((await server.get(`/apis/${GROUP}`)).json.versions.map((one: Json) => one['version']), ['v2', 'v1'], 'v2 has the priority of custom resources')
+  t.same(
+    (await server.get(`/apis/${GROUP}`)).json.versions.map((one: Json) => one['version']), ['v2', 'v1'],
+    'v2 has the priority of custom resources'
+  )
   shop.asked.length = 0
   await server.delete(`${SERVICES}/v1.${GROUP}`)
   t.equal((await server.get(GADGETS)).code, 200)
@@ -125,12 +158,16 @@ t.test('the OpenAPI documents have what extension servers serve', async t => {
   t.not(merged.headers.etag, before.headers.etag)
   t.equal((await server.get('/openapi/v2')).headers.etag, merged.headers.etag)
   await t.resolves(SwaggerParser.validate(structuredClone(merged.json) as never))
-  const protobuf = await server.get('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })
+  const protobuf = await server.get('/openapi/v2', {
+    accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+  })
   t.ok(protobuf.raw.includes('gadgets') && protobuf.code === 200)
 
   const index = (await server.get('/openapi/v3')).json['paths']
   t.match(index[`apis/${GROUP}/v1`], { serverRelativeURL: `/openapi/v3/apis/${GROUP}/v1?hash=1` })
-  t.match(await server.get(index[`apis/${GROUP}/v1`].serverRelativeURL), { code: 200, json: { openapi: '3.0.0', paths: { [GADGETS.replace('default', '{namespace}')]: {} } } })
+  t.match(await server.get(index[`apis/${GROUP}/v1`].serverRelativeURL), {
+    code: 200, json: { openapi: '3.0.0', paths: { [GADGETS.replace('default', '{namespace}')]: {} } }
+  })
   t.equal(shop.asked.at(-1)?.headers['x-remote-user'], 'system:anonymous')
 
   await server.delete(`${SERVICES}/v1.${GROUP}`)

@@ -1,6 +1,6 @@
 /**
- * An extension server on Fastify and this package's schemas: gadgets of shop.example.com/v1. It trusts the X-Remote headers of clients with the
- * aggregator's certificate, and refuses all others.
+ * An extension server on Fastify and this package's schemas: gadgets of shop.example.com/v1. It trusts the X-Remote
+ * headers of clients with the aggregator's certificate, and refuses all others.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -23,7 +23,9 @@ import { authority } from '../../serving/authority.js'
 
 const servers = authority('authority of extension servers')
 export const caBundle = Buffer.from(servers.certificate).toString('base64')
-export const serverPair = servers.issue({ commonName: 'shop', names: ['shop.default.svc', 'localhost'], uses: ['server'] })
+export const serverPair = servers.issue({
+  commonName: 'shop', names: ['shop.default.svc', 'localhost'], uses: ['server']
+})
 export const namelessPair = servers.issue({ commonName: 'shop.default.svc', names: [], uses: ['server'] })
 const proxies = authority('authority of aggregators')
 export const PROXY_CA = proxies.certificate
@@ -38,7 +40,15 @@ export const SERVICES = '/apis/apiregistration.orch.io/v1/apiservices'
 const declaration = fromStructural({ group: GROUP, version: 'v1', kind: 'Gadget' }, {
   type: 'object',
   description: 'Something that is sold.',
-  properties: { spec: { type: 'object', required: ['price'], properties: { price: { type: 'integer', minimum: 1, description: 'In cents.' }, colour: { type: 'string', default: 'red' } } } }
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['price'],
+      properties: {
+        price: { type: 'integer', minimum: 1, description: 'In cents.' }, colour: { type: 'string', default: 'red' }
+      }
+    }
+  }
 })
 const gadgets = resource(declaration, {
   plural: 'gadgets',
@@ -46,11 +56,19 @@ const gadgets = resource(declaration, {
   namespaced: true,
   protobuf: false,
   storagePrefix: 'gadgets',
-  columns: [nameColumn, text('Price', 'In cents.', (object: ApiObject) => String((object as Json & ApiObject)['spec']?.price))]
+  columns: [
+    nameColumn, text('Price', 'In cents.', (object: ApiObject) => String((object as Json & ApiObject)['spec']?.price))
+  ]
 })
 const INFO = { version: 'v1' }
 
-export interface Asked { readonly method: string, readonly url: string, readonly headers: IncomingHttpHeaders, readonly body: string, readonly certificate: string }
+export interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly certificate: string
+}
 
 export interface ExtensionServer {
   readonly port: number
@@ -99,7 +117,16 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
   const app = Fastify({
     logger: false,
     forceCloseConnections: true,
-    serverFactory: handler => createServer({ cert: certificate.certificate, key: certificate.key, ca: proxies.certificate, requestCert: true, rejectUnauthorized: false }, handler)
+    serverFactory: handler => createServer(
+      {
+        cert: certificate.certificate,
+        key: certificate.key,
+        ca: proxies.certificate,
+        requestCert: true,
+        rejectUnauthorized: false
+      },
+      handler
+    )
   })
   app.server.on('secureConnection', (socket: Socket) => {
     all++
@@ -107,7 +134,13 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
     socket.once('close', () => { open.delete(socket) })
   })
   app.server.on('upgrade', (request, socket: Socket) => {
-    self.asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: '', certificate: String((socket as TLSSocket).getPeerCertificate()?.subject?.CN) })
+    self.asked.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      body: '',
+      certificate: String((socket as TLSSocket).getPeerCertificate()?.subject?.CN)
+    })
     socket.on('error', () => {})
     if (self.upgrade.handle === undefined) socket.destroy()
     else self.upgrade.handle(socket, request.headers)
@@ -117,9 +150,17 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
 
   app.addHook('preHandler', async (request, reply) => {
     const socket = request.raw.socket as TLSSocket
-    self.asked.push({ method: request.method, url: request.url, headers: request.headers, body: typeof request.body === 'string' ? request.body : '', certificate: String(socket.getPeerCertificate()?.subject?.CN) })
+    self.asked.push({
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      body: typeof request.body === 'string' ? request.body : '',
+      certificate: String(socket.getPeerCertificate()?.subject?.CN)
+    })
     if (self.instead(request, reply.raw)) return reply.hijack()
-    if (!socket.authorized || request.headers['x-remote-user'] === undefined) return await status(reply, 401, 'Unauthorized', 'Unauthorized')
+    if (!socket.authorized || request.headers['x-remote-user'] === undefined) {
+      return await status(reply, 401, 'Unauthorized', 'Unauthorized')
+    }
   })
 
   const versions = [{ groupVersion: `${GROUP}/v1`, version: 'v1' }]
@@ -127,24 +168,45 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: `${GROUP}/v1`,
-    resources: [{ name: 'gadgets', singularName: 'gadget', namespaced: true, kind: 'Gadget', verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'], shortNames: ['gd'] }]
+    resources: [
+      {
+        name: 'gadgets',
+        singularName: 'gadget',
+        namespaced: true,
+        kind: 'Gadget',
+        verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
+        shortNames: ['gd']
+      }
+    ]
   }))
-  app.get('/apis', async () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: [{ name: GROUP, versions, preferredVersion: versions[0] }] }))
+  app.get('/apis', async () => ({
+    kind: 'APIGroupList', apiVersion: 'v1', groups: [{ name: GROUP, versions, preferredVersion: versions[0] }]
+  }))
 
   const list = async (request: FastifyRequest, reply: FastifyReply) => {
     const { namespace } = request.params as { namespace?: string }
     const { watch, fieldSelector = '', resourceVersion = '' } = request.query as Partial<Record<string, string>>
     const named = /metadata\.name=([^,]+)/.exec(fieldSelector)?.[1]
-    const matches = ({ metadata }: Stored): boolean => (namespace === undefined || metadata.namespace === namespace) && (named === undefined || metadata.name === named)
+    const matches = ({ metadata }: Stored): boolean =>
+      (namespace === undefined || metadata.namespace === namespace) && (named === undefined || metadata.name === named)
     const items = [...shop.objects.values()].filter(matches)
-    if (watch !== 'true' && watch !== '1') return tabular(request, items, { resourceVersion: String(shop.revision) }) ?? { kind: 'GadgetList', apiVersion: `${GROUP}/v1`, metadata: { resourceVersion: String(shop.revision) }, items }
+    if (watch !== 'true' && watch !== '1') {
+      return tabular(request, items, { resourceVersion: String(shop.revision) }) ??
+        { kind: 'GadgetList', apiVersion: `${GROUP}/v1`, metadata: { resourceVersion: String(shop.revision) }, items }
+    }
     reply.hijack()
     const { raw } = reply
     raw.writeHead(200, { 'content-type': 'application/json' })
     raw.flushHeaders()
-    const send = (type: string, object: Stored): void => { if (matches(object)) raw.write(`${JSON.stringify({ type, object: tabular(request, [object], {}) ?? object })}\n`) }
+    const send = (type: string, object: Stored): void => {
+      if (matches(object)) raw.write(`${JSON.stringify({ type, object: tabular(request, [object], {}) ?? object })}\n`)
+    }
     if (resourceVersion === '' || resourceVersion === '0') for (const object of items) send('ADDED', object)
-    else for (const object of items) if (Number(object.metadata.resourceVersion) > Number(resourceVersion)) send('ADDED', object)
+    else {
+      for (const object of items) {
+        if (Number(object.metadata.resourceVersion) > Number(resourceVersion)) send('ADDED', object)
+      }
+    }
     shop.watches.add(send)
     raw.once('close', () => { shop.watches.delete(send) })
     return reply
@@ -164,16 +226,22 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
   }
   app.post(`${ROOT}/namespaces/:namespace/gadgets`, async (request, reply) => {
     const object = decoded(request)
-    if (validateMessage(declaration, object).length > 0 || (object as Json & Stored)['spec']?.price < 1) return await status(reply, 422, 'Invalid', 'spec.price')
+    if (validateMessage(declaration, object).length > 0 || (object as Json & Stored)['spec']?.price < 1) {
+      return await status(reply, 422, 'Invalid', 'spec.price')
+    }
     const { namespace } = request.params as { namespace: string }
-    Object.assign(object.metadata, { namespace, uid: randomUUID(), creationTimestamp: new Date().toISOString().replace(/\.\d+/, '') })
+    Object.assign(object.metadata, {
+      namespace, uid: randomUUID(), creationTimestamp: new Date().toISOString().replace(/\.\d+/, '')
+    })
     return await reply.code(201).type('application/json').send(toJson(declaration, shop.write('ADDED', object)))
   })
   app.get(`${ROOT}/namespaces/:namespace/gadgets/:name`, async (request, reply) => {
     const found = ofRequest(request)
     return found === undefined ? await missing(reply) : tabular(request, [found], {}) ?? found
   })
-  app.put(`${ROOT}/namespaces/:namespace/gadgets/:name`, async (request, reply) => ofRequest(request) === undefined ? await missing(reply) : shop.write('MODIFIED', { ...ofRequest(request), ...decoded(request) }))
+  app.put(`${ROOT}/namespaces/:namespace/gadgets/:name`, async (request, reply) => ofRequest(request) === undefined
+    ? await missing(reply)
+    : shop.write('MODIFIED', { ...ofRequest(request), ...decoded(request) }))
   app.delete(`${ROOT}/namespaces/:namespace/gadgets/:name`, async (request, reply) => {
     const found = ofRequest(request)
     return found === undefined ? await missing(reply) : shop.write('DELETED', found)
@@ -181,8 +249,12 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
 
   const v2 = whole(swaggerJson([gadgets.stored], INFO))
   const v3 = new OpenApi3([gadgets.stored], INFO)
-  app.get('/openapi/v2', async (request, reply) => request.headers['if-none-match'] === '"2"' ? await reply.code(304).send() : await reply.header('etag', '"2"').type('application/json').send(v2))
-  app.get('/openapi/v3', async () => ({ paths: Object.fromEntries(v3.names.map(name => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=1` }])) }))
+  app.get('/openapi/v2', async (request, reply) => request.headers['if-none-match'] === '"2"'
+    ? await reply.code(304).send()
+    : await reply.header('etag', '"2"').type('application/json').send(v2))
+  app.get('/openapi/v3', async () => ({
+    paths: Object.fromEntries(v3.names.map(name => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=1` }]))
+  }))
   app.get('/openapi/v3/*', async (request, reply) => {
     const { '*': name } = request.params as { '*': string }
     return await reply.type('application/json').send(v3.has(name) ? documentJson(finish(v3.parts(name))) : undefined)
@@ -211,17 +283,33 @@ export async function extensionServer (t: Test, { certificate = serverPair } = {
 /** A service that leads to a port of this machine. */
 export async function service (server: Pick<Client, 'post'>, name: string, port: number): Promise<void> {
   const url = '/api/v1/namespaces/default/services'
-  const { code, body } = await server.post(url, { metadata: { name }, spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] } })
+  const { code, body } = await server.post(url, {
+    metadata: { name }, spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] }
+  })
   if (code !== 201 && code !== 409) throw new Error(body)
 }
 
 /** An APIService of shop.example.com/v1 unless `spec` says otherwise. */
 export function apiService (port: number, spec: Json = {}): Json {
-  const whole = { group: GROUP, version: 'v1', groupPriorityMinimum: 1500, versionPriority: 10, caBundle, service: { namespace: 'default', name: 'shop', port }, ...spec }
-  return { apiVersion: 'apiregistration.orch.io/v1', kind: 'APIService', metadata: { name: `${whole.version as string}.${whole.group}` }, spec: whole }
+  const whole = {
+    group: GROUP,
+    version: 'v1',
+    groupPriorityMinimum: 1500,
+    versionPriority: 10,
+    caBundle,
+    service: { namespace: 'default', name: 'shop', port },
+    ...spec
+  }
+  return {
+    apiVersion: 'apiregistration.orch.io/v1',
+    kind: 'APIService',
+    metadata: { name: `${whole.version as string}.${whole.group}` },
+    spec: whole
+  }
 }
 
-export const available = ({ status }: Json): Json | undefined => status?.conditions?.find((one: Json) => one['type'] === 'Available')
+export const available = ({ status }: Json): Json | undefined =>
+  status?.conditions?.find((one: Json) => one['type'] === 'Available')
 
 /** Creates the APIService with its service, and waits until it is checked. Resolves to its condition. */
 export async function register (server: Client, port: number, spec: Json = {}): Promise<Json> {
@@ -232,7 +320,9 @@ export async function register (server: Client, port: number, spec: Json = {}): 
   return await conditionOf(server, made['metadata'].name as string)
 }
 
-export async function conditionOf (server: Client, name: string, holds: (found: Json) => boolean = () => true): Promise<Json> {
+export async function conditionOf (
+  server: Client, name: string, holds: (found: Json) => boolean = () => true
+): Promise<Json> {
   for (;;) {
     const found = available((await server.get(`${SERVICES}/${name}`)).json)
     if (found !== undefined && holds(found)) return found
@@ -241,4 +331,6 @@ export async function conditionOf (server: Client, name: string, holds: (found: 
 }
 
 /** Resolves when a server is closed for good. */
-export const closed = async (server: { readonly listening: boolean } & NodeJS.EventEmitter): Promise<void> => { if (server.listening) await once(server, 'close') }
+export const closed = async (server: { readonly listening: boolean } & NodeJS.EventEmitter): Promise<void> => {
+  if (server.listening) await once(server, 'close')
+}

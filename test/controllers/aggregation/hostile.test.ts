@@ -1,6 +1,6 @@
 /**
- * Misbehaving extension servers, APIServices that lead nowhere or back, and clients that pose as somebody else: everything is bounded, and other
- * requests continue.
+ * Misbehaving extension servers, APIServices that lead nowhere or back, and clients that pose as somebody else:
+ * everything is bounded, and other requests continue.
  */
 import t from 'tap'
 import { once } from 'node:events'
@@ -10,7 +10,9 @@ import type { Authenticator } from '../../../app.js'
 import { build, listen, type Answer, type Client, type Json } from '../../build.js'
 import { until } from '../custom/definitions.js'
 import { serve } from '../../secure-server.js'
-import { apiService, available, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, service, SERVICES } from './extension-server.js'
+import {
+  apiService, available, conditionOf, extensionServer, GADGETS, GROUP, outbound, register, ROOT, service, SERVICES
+} from './extension-server.js'
 import { rawServer } from './raw-server.js'
 
 const NAME = `v1.${GROUP}`
@@ -18,9 +20,19 @@ const NAME = `v1.${GROUP}`
 const UNREACHABLE = /^error trying to reach service: /
 
 const ANSWERS: ReadonlyArray<readonly [string, (socket: Socket) => void, (answer: Answer) => Json]> = [
-  ['garbage', socket => { socket.end('\x00\xff garbage\r\n\r\n') }, ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })],
-  ['headers of 100 KB', socket => { socket.end(`HTTP/1.1 200 OK\r\nX-Long: ${'a'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\n{}`) }, ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })],
-  ['the end of the connection', socket => { socket.destroy() }, ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })]
+  [
+    'garbage', socket => { socket.end('\x00\xff garbage\r\n\r\n') },
+    ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })
+  ],
+  [
+    'headers of 100 KB',
+    socket => { socket.end(`HTTP/1.1 200 OK\r\nX-Long: ${'a'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\n{}`) },
+    ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })
+  ],
+  [
+    'the end of the connection', socket => { socket.destroy() },
+    ({ code, json }) => ({ code, message: UNREACHABLE.test(json['message']) })
+  ]
 ]
 
 for (const [title, answer, seen] of ANSWERS) {
@@ -37,7 +49,9 @@ t.test('a server that hangs holds its own requests until their deadline, and no 
   const server = await build(t, { outbound, limits: { requestTimeout: 300 } })
   await register(server, shop.port)
   shop.instead = () => true
-  const [first, posted, other] = await Promise.all([server.get(GADGETS), server.post(GADGETS, { metadata: { name: 'a' } }), server.get('/api/v1/namespaces')])
+  const [first, posted, other] = await Promise.all([
+    server.get(GADGETS), server.post(GADGETS, { metadata: { name: 'a' } }), server.get('/api/v1/namespaces')
+  ])
   t.match([first, posted, other], [{ code: 504 }, { code: 504 }, { code: 200 }])
   await until(async () => shop.connections().open === 0)
 })
@@ -88,11 +102,16 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
   const { json: before } = await server.get('/openapi/v2')
   await register(server, shop.port)
   shop.instead = ({ url }, raw) => {
-    if (url.startsWith('/openapi/v2')) raw.writeHead(200).end(`{"swagger":"2.0","paths":{"${GADGETS}":{"get":{"description":"${'a'.repeat(10e6)}"}}}}`)
-    else raw.writeHead(302, { location: GADGETS }).end()
+    if (url.startsWith('/openapi/v2')) {
+      raw.writeHead(200).end(
+      `{"swagger":"2.0","paths":{"${GADGETS}":{"get":{"description":"${'a'.repeat(10e6)}"}}}}`
+      )
+    } else raw.writeHead(302, { location: GADGETS }).end()
     return true
   }
-  t.match(await server.get(GADGETS), { code: 502, json: { message: 'the backend attempted to redirect this request, which is not permitted' } })
+  t.match(await server.get(GADGETS), {
+    code: 502, json: { message: 'the backend attempted to redirect this request, which is not permitted' }
+  })
   const document = `/openapi/v3${ROOT}`
   let location = `${document}?hash=2`
   const moved = shop.instead
@@ -100,14 +119,26 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
     raw.writeHead(301, { location }).end()
     return true
   }
-  t.match(await server.get(`${document}?hash=1`), { code: 301, headers: { location: '?hash=2' } }, 'but to the next hash of a document')
-  for (location of [`https://other.example${document}?hash=2`, `${document}/other?hash=2`, '/openapi/v3/version?hash=2', `//other.example${document}?hash=2`]) t.match(await server.get(`${document}?hash=1`), { code: 502 }, location)
+  t.match(
+    await server.get(`${document}?hash=1`), { code: 301, headers: { location: '?hash=2' } },
+    'but to the next hash of a document'
+  )
+  for (location of [
+    `https://other.example${document}?hash=2`, `${document}/other?hash=2`, '/openapi/v3/version?hash=2',
+    `//other.example${document}?hash=2`
+  ]) {
+    t.match(await server.get(`${document}?hash=1`), { code: 502 }, location)
+  }
   location = `${GADGETS}?hash=2`
   t.match(await server.get(GADGETS), { code: 502 })
   shop.instead = moved
   t.same((await server.get('/openapi/v2')).json, before)
 
-  const documents = ['[]', '{', '{"paths":{}}', `{"paths":{"${GADGETS}":{"get":{"schema":{"$ref":"#/definitions/none"}}}}}`, `{"paths":{"${GADGETS}":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}}`, '{"paths":{"/api/v1/pods":{"get":{}},"__proto__":{}},"definitions":{"__proto__":{}}}']
+  const documents = [
+    '[]', '{', '{"paths":{}}', `{"paths":{"${GADGETS}":{"get":{"schema":{"$ref":"#/definitions/none"}}}}}`,
+    `{"paths":{"${GADGETS}":${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}}}`,
+    '{"paths":{"/api/v1/pods":{"get":{}},"__proto__":{}},"definitions":{"__proto__":{}}}'
+  ]
   for (const document of documents) {
     shop.instead = ({ url }, raw) => {
       if (!url.startsWith('/openapi/')) return false
@@ -129,7 +160,14 @@ t.test('an APIService that leads back to this server, or in a circle, is refused
   /** Pretends that it was reached before. */
   const pretend = async (server: Client): Promise<void> => {
     const { json } = await server.get(`${SERVICES}/${NAME}`)
-    await server.put(`${SERVICES}/${NAME}/status`, { ...json, status: { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z', reason: 'Passed' }] } })
+    await server.put(`${SERVICES}/${NAME}/status`, {
+      ...json,
+      status: {
+        conditions: [
+          { type: 'Available', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z', reason: 'Passed' }
+        ]
+      }
+    })
   }
   const refused = async (servers: readonly Client[]): Promise<string> => {
     for (;;) {
@@ -139,11 +177,20 @@ t.test('an APIService that leads back to this server, or in a circle, is refused
       if (json['message'] !== 'service unavailable') return json['message'] as string
     }
   }
-  t.match(await register(one, one.port, { caBundle: undefined, insecureSkipTLSVerify: true }), { status: 'False', reason: 'FailedDiscoveryCheck', message: new RegExp(`^failing or missing response from https://localhost:${one.port}${ROOT}: bad status from https://localhost:${one.port}${ROOT}: 503$`) })
+  t.match(await register(one, one.port, { caBundle: undefined, insecureSkipTLSVerify: true }), {
+    status: 'False',
+    reason: 'FailedDiscoveryCheck',
+    message: new RegExp(
+      `^failing or missing response from https://localhost:${one.port}${ROOT}: bad status from ` +
+      `https://localhost:${one.port}${ROOT}: 503$`
+    )
+  })
   t.equal(await refused([one]), `this server has passed the request on before: APIService ${NAME} leads back to it`)
   await one.patch(`${SERVICES}/${NAME}`, { spec: { service: { port: other.port } } })
   await register(other, one.port, { caBundle: undefined, insecureSkipTLSVerify: true })
-  t.equal(await refused([one, other]), `this server has passed the request on before: APIService ${NAME} leads back to it`)
+  t.equal(
+    await refused([one, other]), `this server has passed the request on before: APIService ${NAME} leads back to it`
+  )
 })
 
 t.test('a kept connection that ends as it is used is not a failure', async t => {
@@ -177,8 +224,15 @@ t.test('paths that could be read in two ways are not passed on', async t => {
   const server = await listen(t, { outbound })
   await register(server, shop.port)
   shop.asked.length = 0
-  for (const path of [`${ROOT}/../../../api/v1/secrets`, `${ROOT}/a/..`, `${ROOT}/%2e%2e/x`, `${ROOT}/./gadgets`, `${ROOT}//gadgets`, `${ROOT}/..`]) t.equal(await raw(server.port, path), 404, path)
-  for (const path of [`${ROOT}/gadgets%2f..`, `${ROOT}/a%00b`, `${ROOT}/%zz`]) t.equal(await raw(server.port, path), 400, path)
+  for (const path of [
+    `${ROOT}/../../../api/v1/secrets`, `${ROOT}/a/..`, `${ROOT}/%2e%2e/x`, `${ROOT}/./gadgets`, `${ROOT}//gadgets`,
+    `${ROOT}/..`
+  ]) {
+    t.equal(await raw(server.port, path), 404, path)
+  }
+  for (const path of [`${ROOT}/gadgets%2f..`, `${ROOT}/a%00b`, `${ROOT}/%zz`]) {
+    t.equal(await raw(server.port, path), 400, path)
+  }
   t.same(shop.asked, [])
   t.equal(await raw(server.port, `${GADGETS}/a%20b%3Fc`), 404)
   t.equal(shop.asked.at(-1)?.url, `${GADGETS}/a%20b%3Fc`)
@@ -195,7 +249,15 @@ t.test('a user who cannot be named in a header is refused', async t => {
   const server = await build(t, { outbound, authentication: { authenticators: [named] } })
   await register(server, shop.port)
   shop.asked.length = 0
-  for (username of ['a\nX-Remote-Group: system:masters', 'admin ', '\tadmin', 'a\0']) t.match(await server.get(GADGETS), { code: 503, json: { message: /^error trying to reach service: the user cannot be passed on: invalid header field value for "X-Remote-User"$/ } })
+  for (username of ['a\nX-Remote-Group: system:masters', 'admin ', '\tadmin', 'a\0']) {
+    t.match(await server.get(GADGETS), {
+      code: 503,
+      json: {
+        message:
+          /^error trying to reach service: the user cannot be passed on: invalid header field value for "X-Remote-User"$/
+      }
+    })
+  }
   t.same(shop.asked, [])
 })
 
@@ -205,7 +267,9 @@ t.test('a request body is a stream, of any size and type', async t => {
   await register(server, shop.port)
   let received = 0
   shop.instead = () => false
-  const call = httpRequest(`${server.url}${ROOT}/a/b/c/d/e`, { method: 'PUT', agent: false, headers: { 'content-type': 'application/octet-stream' } })
+  const call = httpRequest(`${server.url}${ROOT}/a/b/c/d/e`, {
+    method: 'PUT', agent: false, headers: { 'content-type': 'application/octet-stream' }
+  })
   call.on('error', () => {})
   for (let piece = 0; piece < 8; piece++) {
     call.write(Buffer.alloc(100_000, 98))
@@ -228,7 +292,9 @@ t.test('an APIService that is created and deleted twenty times leaves nothing be
     if ((await server.get(GADGETS)).code !== 404) t.fail('it is still served')
   }
   await until(async () => shop.connections().open === 0)
-  t.notMatch(await server.app.inject('/metrics').then(({ body }) => body), `aggregator_unavailable_apiservice{name="${NAME}"`)
+  t.notMatch(
+    await server.app.inject('/metrics').then(({ body }) => body), `aggregator_unavailable_apiservice{name="${NAME}"`
+  )
 })
 
 t.test('a hundred APIServices that are unavailable leave the server as fast as it was', async t => {
@@ -240,11 +306,15 @@ t.test('a hundred APIServices that are unavailable leave the server as fast as i
     const { code, body } = await server.post(SERVICES, made)
     if (code !== 201) t.fail(body)
   }
-  const conditions = async (): Promise<Json[]> => (await server.get(SERVICES)).json['items'].filter(({ spec }: Json) => spec.service !== undefined).map((one: Json) => available(one))
+  const conditions = async (): Promise<Json[]> => (await server.get(SERVICES)).json['items'].filter(({ spec }: Json) =>
+    spec.service !== undefined).map((one: Json) => available(one))
   await until(async () => (await conditions()).every(found => found?.['reason'] === 'FailedDiscoveryCheck'))
   t.equal((await server.get('/apis/g7.example.com/v1/things')).code, 503)
   t.ok((await server.get('/apis')).json['groups'].length > 100)
   t.equal((await server.get('/openapi/v2')).code, 200)
   t.equal((await server.get('/api/v1/namespaces')).code, 200)
-  t.match(await conditionOf(server, 'v1.g7.example.com'), { message: 'failing or missing response from https://localhost:1/apis/g7.example.com/v1: localhost:1: connection refused' })
+  t.match(await conditionOf(server, 'v1.g7.example.com'), {
+    message:
+      'failing or missing response from https://localhost:1/apis/g7.example.com/v1: localhost:1: connection refused'
+  })
 })

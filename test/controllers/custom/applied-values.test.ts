@@ -14,7 +14,11 @@ const SPEC: Json = {
     type: 'array',
     'x-orch-list-type': 'map',
     'x-orch-list-map-keys': ['name'],
-    items: { type: 'object', required: ['name'], properties: { name: TEXT, tags: { type: 'array', 'x-orch-list-type': 'set', items: TEXT } } }
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: TEXT, tags: { type: 'array', 'x-orch-list-type': 'set', items: TEXT } }
+    }
   }
 }
 
@@ -22,7 +26,10 @@ async function start (t: Test): Promise<(manager: string, spec: Json) => ReturnT
   const server = await build(t)
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: SPEC } } } }
   await install(server, definition({ versions: [version('v1', { schema })] }))
-  return async (manager, spec) => await server.call('PATCH', `${WIDGETS}/a?fieldManager=${manager}`, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec }, { 'content-type': APPLY })
+  return async (manager, spec) => await server.call(
+    'PATCH', `${WIDGETS}/a?fieldManager=${manager}`,
+    { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec }, { 'content-type': APPLY }
+  )
 }
 
 const fieldsOf = ({ json }: { json: Json }, name: string): unknown =>
@@ -38,13 +45,17 @@ for (const name of ['free', 'open', 'struct']) {
   })
 }
 
-t.test('an empty list that merges belongs to nobody, in items and maps too, and the next applier adds to it', async t => {
-  const apply = await start(t)
-  const first = await apply('one', { parts: [{ name: 'p', tags: [] }], sets: { a: [] } })
-  t.same(fieldsOf(first, 'one'), { 'f:spec': { 'f:parts': { 'k:{"name":"p"}': { '.': {}, 'f:name': {} } }, 'f:sets': { 'f:a': {} } } })
-  const second = await apply('two', { parts: [{ name: 'p', tags: ['x'] }], sets: { a: ['y'] } })
-  t.equal(second.code, 200)
-  t.same(second.json['spec'], { parts: [{ name: 'p', tags: ['x'] }], sets: { a: ['y'] } })
-  t.equal((await apply('one', { parts: [{ name: 'p', tags: [] }], sets: { a: [] } })).code, 200)
-  t.same((await apply('three', { parts: [], sets: {} })).json['spec'], second.json['spec'])
-})
+t.test(
+  'an empty list that merges belongs to nobody, in items and maps too, and the next applier adds to it', async t => {
+    const apply = await start(t)
+    const first = await apply('one', { parts: [{ name: 'p', tags: [] }], sets: { a: [] } })
+    t.same(fieldsOf(first, 'one'), {
+      'f:spec': { 'f:parts': { 'k:{"name":"p"}': { '.': {}, 'f:name': {} } }, 'f:sets': { 'f:a': {} } }
+    })
+    const second = await apply('two', { parts: [{ name: 'p', tags: ['x'] }], sets: { a: ['y'] } })
+    t.equal(second.code, 200)
+    t.same(second.json['spec'], { parts: [{ name: 'p', tags: ['x'] }], sets: { a: ['y'] } })
+    t.equal((await apply('one', { parts: [{ name: 'p', tags: [] }], sets: { a: [] } })).code, 200)
+    t.same((await apply('three', { parts: [], sets: {} })).json['spec'], second.json['spec'])
+  }
+)

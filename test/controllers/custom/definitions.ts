@@ -21,18 +21,33 @@ export const WIDGET: Json = {
           type: 'array',
           'x-orch-list-type': 'map',
           'x-orch-list-map-keys': ['name'],
-          items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, weight: { type: 'integer', default: 1 } } }
+          items: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string' }, weight: { type: 'integer', default: 1 } }
+          }
         },
         tags: { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
         free: { type: 'object', 'x-orch-preserve-unknown-fields': true },
         template: { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
       }
     },
-    status: { type: 'object', properties: { replicas: { type: 'integer' }, selector: { type: 'string' }, conditions: { type: 'array', items: { type: 'object', properties: { type: { type: 'string' }, status: { type: 'string' } } } } } }
+    status: {
+      type: 'object',
+      properties: {
+        replicas: { type: 'integer' },
+        selector: { type: 'string' },
+        conditions: {
+          type: 'array', items: { type: 'object', properties: { type: { type: 'string' }, status: { type: 'string' } } }
+        }
+      }
+    }
   }
 }
 
-export const version = (name: string, more: Json = {}): Json => ({ name, served: true, storage: true, schema: { openAPIV3Schema: WIDGET }, ...more })
+export const version = (name: string, more: Json = {}): Json => ({
+  name, served: true, storage: true, schema: { openAPIV3Schema: WIDGET }, ...more
+})
 
 /** A definition of `widgets.example.com` in one version. */
 export function definition (spec: Json = {}, names: Json = {}): Json {
@@ -46,7 +61,8 @@ export function definition (spec: Json = {}, names: Json = {}): Json {
   }
 }
 
-export const condition = ({ status }: Json, type: string): Json | undefined => status.conditions?.find((one: Json) => one['type'] === type)
+export const condition = ({ status }: Json, type: string): Json | undefined =>
+  status.conditions?.find((one: Json) => one['type'] === type)
 
 export { until }
 

@@ -15,14 +15,33 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.orch
 
 /** Items with that many defaulted members. */
 const wide = (members: number): Json => ({
-  type: 'object', properties: { items: { type: 'array', items: { type: 'object', properties: Object.fromEntries(Array.from({ length: members }, (_, at) => [`m${at}`, { type: 'integer', default: 1 }])) } } }
+  type: 'object',
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: Object.fromEntries(Array.from(
+          { length: members }, (_, at) => [`m${at}`, { type: 'integer', default: 1 }]
+        ))
+      }
+    }
+  }
 })
 /** Lists of ten in lists of ten, all of them by default. */
 const deep = (levels: number): Json => levels === 0
   ? { type: 'object', properties: { x: { type: 'integer', default: 1 } } }
-  : { type: 'object', properties: { list: { type: 'array', default: Array.from({ length: 10 }, () => ({})), items: deep(levels - 1) } } }
+  : {
+      type: 'object',
+      properties: { list: { type: 'array', default: Array.from({ length: 10 }, () => ({})), items: deep(levels - 1) } }
+    }
 const schema = (spec: Json): Json => ({ schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } })
-const widget = (name: string, count: number): Json => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: { items: Array.from({ length: count }, () => ({})) } })
+const widget = (name: string, count: number): Json => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name },
+  spec: { items: Array.from({ length: count }, () => ({})) }
+})
 
 t.test('the count is that of what is filled in', async t => {
   const numbers: Json = { type: 'integer', default: 0 }
@@ -30,10 +49,27 @@ t.test('the count is that of what is filled in', async t => {
     ['wide', wide(7), { items: [{}, { m1: 3 }, {}] }],
     ['deep', deep(3), {}],
     ['deep, in part', deep(3), { list: [{}, { list: [] }, { list: [{ list: [{ x: 0 }] }] }] }],
-    ['maps, and lists of lists', { type: 'object', properties: { map: { type: 'object', default: { a: {} }, additionalProperties: { type: 'object', properties: { a: numbers, b: numbers } } }, lists: { type: 'array', items: { type: 'array', items: { type: 'object', properties: { a: numbers } } } } } }, { lists: [[{}, {}], [{ a: 1 }], []] }],
+    [
+      'maps, and lists of lists',
+      {
+        type: 'object',
+        properties: {
+          map: {
+            type: 'object',
+            default: { a: {} },
+            additionalProperties: { type: 'object', properties: { a: numbers, b: numbers } }
+          },
+          lists: { type: 'array', items: { type: 'array', items: { type: 'object', properties: { a: numbers } } } }
+        }
+      },
+      { lists: [[{}, {}], [{ a: 1 }], []] }
+    ],
     ['values of other types', wide(2), { items: [3, 'x', {}] }]
   ] as ReadonlyArray<readonly [string, Json, Json]>) {
-    const message = declareKind({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec } } as JSONSchemaProps)
+    const message = declareKind(
+      { group: 'example.com', version: 'v1', kind: 'Widget' },
+      { type: 'object', properties: { spec } } as JSONSchemaProps
+    )
     const object = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: {}, spec: structuredClone(value) }
     const [before, expected] = [valuesIn(object), addedTo(planOf(message), object)]
     t.equal(applyDefaults(message, object), true)
@@ -43,7 +79,10 @@ t.test('the count is that of what is filled in', async t => {
 })
 
 t.test('the count ends at its limit', async t => {
-  const message = declareKind({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec: wide(400) } } as JSONSchemaProps)
+  const message = declareKind(
+    { group: 'example.com', version: 'v1', kind: 'Widget' },
+    { type: 'object', properties: { spec: wide(400) } } as JSONSchemaProps
+  )
   let looked = 0
   const items = Array.from({ length: 3000 }, () => ({ get m0 () { looked++; return undefined } }))
   const added = addedTo(planOf(message), { metadata: {}, spec: { items } }, 5000)
@@ -51,27 +90,39 @@ t.test('the count ends at its limit', async t => {
   t.equal(looked, 13, 'items beyond the limit are not looked at')
 })
 
-t.test('an object that its defaults make too large is refused by every write, dry or not, before they are built', async t => {
-  const server = await build(t)
-  await install(server, definition({ versions: [version('v1', schema(wide(400)))] }))
-  await server.post(URL, widget('small', 3))
-  for (const query of ['', '?dryRun=All']) {
-    t.match(await server.post(`${URL}${query}`, widget('large', 3000)), { code: 413, json: { message: /with its defaults in example.com\/v1/ } }, query)
-    t.match(await server.patch(`${URL}/small${query}`, { spec: widget('', 3000)['spec'] as Json }), { code: 413 })
-    t.match(await server.patch(`${URL}/other${query}${query === '' ? '?' : '&'}fieldManager=me`, widget('other', 3000), 'application/apply-patch+yaml'), { code: 413 })
-  }
-  t.equal((await server.post(URL, widget('limit', 120))).code, 201)
-  await install(server, definition({ versions: [version('v1', schema(deep(8)))] }, { plural: 'deeps', kind: 'Deep' }))
-  for (const query of ['', '?dryRun=All']) {
-    t.match(
-      await server.post(
+t.test(
+  'an object that its defaults make too large is refused by every write, dry or not, before they are built',
+  async t => {
+    const server = await build(t)
+    await install(server, definition({ versions: [version('v1', schema(wide(400)))] }))
+    await server.post(URL, widget('small', 3))
+    for (const query of ['', '?dryRun=All']) {
+      t.match(
+        await server.post(`${URL}${query}`, widget('large', 3000)),
+        { code: 413, json: { message: /with its defaults in example.com\/v1/ } }, query
+      )
+      t.match(await server.patch(`${URL}/small${query}`, { spec: widget('', 3000)['spec'] as Json }), { code: 413 })
+      t.match(
+        await server.patch(
+        `${URL}/other${query}${query === '' ? '?' : '&'}fieldManager=me`, widget('other', 3000),
+        'application/apply-patch+yaml'
+        ),
+        { code: 413 }
+      )
+    }
+    t.equal((await server.post(URL, widget('limit', 120))).code, 201)
+    await install(server, definition({ versions: [version('v1', schema(deep(8)))] }, { plural: 'deeps', kind: 'Deep' }))
+    for (const query of ['', '?dryRun=All']) {
+      t.match(
+        await server.post(
       `${URL.replace('widgets', 'deeps')}${query}`,
       { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }
-      ),
-      { code: 413 }
-    )
+        ),
+        { code: 413 }
+      )
+    }
   }
-})
+)
 
 t.test('defaults of another version are filled in when something is written in it, not when it is read', async t => {
   const server = await build(t)

@@ -10,12 +10,22 @@ import type { Answer, Request } from '../../../controllers/garbage/requests.js'
 import type { Json } from '../../build.js'
 
 const PLACE = { namespace: 'team', name: 'a' }
-const ref = (name: string, more: Json = {}): Json => ({ apiVersion: 'v1', kind: 'Pod', name, uid: `uid of ${name}`, ...more })
-const object = (name: string, metadata: Json = {}): ObjectState => stateOf({ metadata: { namespace: 'team', name, uid: `uid of ${name}`, resourceVersion: '1', ...metadata } })
+const ref = (name: string, more: Json = {}): Json => ({
+  apiVersion: 'v1', kind: 'Pod', name, uid: `uid of ${name}`, ...more
+})
+const object = (name: string, metadata: Json = {}): ObjectState =>
+  stateOf({ metadata: { namespace: 'team', name, uid: `uid of ${name}`, resourceVersion: '1', ...metadata } })
 const gone = { ownerReferences: [ref('gone')] }
 const waiting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['other', 'foregroundDeletion'] }
 
-interface Fake extends CollectTools { readonly type: CollectedType, readonly stored: Map<string, ObjectState>, readonly sent: Request[], readonly queued: string[], readonly reported: string[], reads: number }
+interface Fake extends CollectTools {
+  readonly type: CollectedType
+  readonly stored: Map<string, ObjectState>
+  readonly sent: Request[]
+  readonly queued: string[]
+  readonly reported: string[]
+  reads: number
+}
 
 /** @param answer to each request, before which it may change what is stored */
 function fake (objects: readonly ObjectState[], answer: (request: Request, fake: Fake) => number = () => 200): Fake {
@@ -24,7 +34,8 @@ function fake (objects: readonly ObjectState[], answer: (request: Request, fake:
   const made: Fake = {
     stored, graph, sent: [], queued: [], reported: [], reads: 0,
     type: {
-      label: 'pods', namespaced: true, isOwn: true, kinds: [{ apiVersion: 'v1', kind: 'Pod' }], pathOf: ({ name }: { readonly name: string }) => `/pods/${name}`,
+      label: 'pods', namespaced: true, isOwn: true, kinds: [{ apiVersion: 'v1', kind: 'Pod' }],
+      pathOf: ({ name }: { readonly name: string }) => `/pods/${name}`,
       read: async ({ name }: { readonly name: string }) => {
         made.reads++
         return made.stored.get(name)
@@ -48,10 +59,18 @@ function fake (objects: readonly ObjectState[], answer: (request: Request, fake:
 
 const step = (made: Fake) => collect(made, made.type, 'uid of a', PLACE)
 const deletion = (resourceVersion: string, propagationPolicy: string): Json =>
-  ({ method: 'DELETE', path: '/pods/a', body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'uid of a', resourceVersion }, propagationPolicy } })
+  ({
+    method: 'DELETE',
+    path: '/pods/a',
+    body: {
+      kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'uid of a', resourceVersion }, propagationPolicy
+    }
+  })
 
 t.test('an object without owners is deleted, by the policy of its own finalizers', async t => {
-  for (const [finalizers, policy] of [[[], 'Background'], [['orphan'], 'Orphan'], [['foregroundDeletion'], 'Foreground'], [['x'], 'Background']] as const) {
+  for (const [finalizers, policy] of [
+    [[], 'Background'], [['orphan'], 'Orphan'], [['foregroundDeletion'], 'Foreground'], [['x'], 'Background']
+  ] as const) {
     const made = fake([object('a', { ...gone, finalizers })])
     t.equal(await step(made), 'done')
     t.same(made.sent, [deletion('1', policy)])
@@ -59,7 +78,12 @@ t.test('an object without owners is deleted, by the policy of its own finalizers
 })
 
 t.test('nothing happens to one that is another by now, is being deleted, or has no owners', async t => {
-  for (const [result, now] of [['gone', undefined], ['gone', object('a', { ...gone, uid: 'new' })], ['done', object('a', { ...gone, deletionTimestamp: '2026-01-01T00:00:00Z' })], ['done', object('a')]] as const) {
+  for (const [result, now] of [
+    ['gone', undefined],
+    ['gone', object('a', { ...gone, uid: 'new' })],
+    ['done', object('a', { ...gone, deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['done', object('a')]
+  ] as const) {
     const made = fake([object('a', gone)])
     if (now === undefined) made.stored.delete('a')
     else made.stored.set('a', now)
@@ -75,7 +99,11 @@ t.test('a delete that another write has overtaken is repeated if the owners are 
   })
   t.equal(await step(made), 'done')
   t.same(made.sent, [deletion('1', 'Background'), deletion('2', 'Background'), deletion('3', 'Background')])
-  for (const [result, now] of [['again', object('a', { ownerReferences: [ref('adopter')], resourceVersion: '2' })], ['again', object('a', { ...gone, finalizers: ['orphan'] })], ['gone', object('a', { uid: 'new' })]] as const) {
+  for (const [result, now] of [
+    ['again', object('a', { ownerReferences: [ref('adopter')], resourceVersion: '2' })],
+    ['again', object('a', { ...gone, finalizers: ['orphan'] })],
+    ['gone', object('a', { uid: 'new' })]
+  ] as const) {
     const other = fake([object('a', gone)], (_request, { stored }) => {
       stored.set('a', now)
       return 409
@@ -97,7 +125,13 @@ t.test('with an owner left, references to those that are gone or wait are remove
   const owners = [ref('gone'), ref('top', { controller: true }), ref('waits')]
   const made = fake([object('a', { ownerReferences: owners }), object('top'), object('waits', waiting)])
   t.equal(await step(made), 'done')
-  t.same(made.sent, [{ method: 'PATCH', path: '/pods/a', body: { metadata: { uid: 'uid of a', resourceVersion: '1', ownerReferences: [owners[1]] } } }])
+  t.same(made.sent, [
+    {
+      method: 'PATCH',
+      path: '/pods/a',
+      body: { metadata: { uid: 'uid of a', resourceVersion: '1', ownerReferences: [owners[1]] } }
+    }
+  ])
   const whole = fake([object('a', { ownerReferences: [ref('top')] }), object('top')])
   t.equal(await step(whole), 'done')
   t.same(whole.sent, [])
@@ -115,28 +149,62 @@ t.test('where an owner waits, an object goes in the foreground if it has depende
 
 t.test('a circle is broken, then its object is deleted', async t => {
   const blocking = { blockOwnerDeletion: true }
-  const made = fake([object('a', { ownerReferences: [ref('waits', blocking)] }), object('waits', { ...waiting, ownerReferences: [ref('a', blocking)] })], ({ method }, { stored }) => {
-    if (method === 'PATCH') stored.set('a', object('a', { ownerReferences: [ref('waits', { blockOwnerDeletion: false })], resourceVersion: '2' }))
+  const made = fake([
+    object('a', { ownerReferences: [ref('waits', blocking)] }),
+    object('waits', { ...waiting, ownerReferences: [ref('a', blocking)] })
+  ], ({ method }, { stored }) => {
+    if (method === 'PATCH') {
+      stored.set(
+        'a', object('a', { ownerReferences: [ref('waits', { blockOwnerDeletion: false })], resourceVersion: '2' })
+      )
+    }
     return 200
   })
   t.equal(await step(made), 'again')
-  t.same(made.sent, [{ method: 'PATCH', path: '/pods/a', body: { metadata: { uid: 'uid of a', resourceVersion: '1', ownerReferences: [ref('waits', { blockOwnerDeletion: false })] } } }])
+  t.same(made.sent, [
+    {
+      method: 'PATCH',
+      path: '/pods/a',
+      body: {
+        metadata: {
+          uid: 'uid of a', resourceVersion: '1', ownerReferences: [ref('waits', { blockOwnerDeletion: false })]
+        }
+      }
+    }
+  ])
   t.equal(await step(made), 'done')
   t.same(made.sent[1], deletion('2', 'Foreground'))
 })
 
 t.test('an object that waits stops doing so when nothing blocks it, and not before everything is known', async t => {
-  const made = fake([object('a', waiting), object('free', { ownerReferences: [ref('a')] }), object('held', { ownerReferences: [ref('a', { blockOwnerDeletion: true })] })])
+  const made = fake([
+    object('a', waiting), object('free', { ownerReferences: [ref('a')] }),
+    object('held', { ownerReferences: [ref('a', { blockOwnerDeletion: true })] })
+  ])
   t.equal(await step(made), 'done')
   t.same([made.sent, made.queued], [[], ['uid of held']])
   made.graph.delete(made.type, 'held')
-  await t.rejects(collect({ ...made, catchUp: () => Promise.reject(new Error('not yet')) }, made.type, 'uid of a', PLACE), { message: 'not yet' })
-  const late = { ...made, catchUp: async () => { made.graph.put(made.type, 'late', object('late', { ownerReferences: [ref('a', { blockOwnerDeletion: true })] })) } }
+  await t.rejects(
+    collect({ ...made, catchUp: () => Promise.reject(new Error('not yet')) }, made.type, 'uid of a', PLACE),
+    { message: 'not yet' }
+  )
+  const late = {
+    ...made,
+    catchUp: async () => {
+      made.graph.put(made.type, 'late', object('late', { ownerReferences: [ref('a', { blockOwnerDeletion: true })] }))
+    }
+  }
   t.equal(await collect(late, made.type, 'uid of a', PLACE), 'done')
   t.same(made.sent, [])
   made.graph.delete(made.type, 'late')
   t.equal(await step(made), 'done')
-  t.same(made.sent, [{ method: 'PATCH', path: '/pods/a', body: { metadata: { uid: 'uid of a', resourceVersion: '1', finalizers: ['other'] } } }])
+  t.same(made.sent, [
+    {
+      method: 'PATCH',
+      path: '/pods/a',
+      body: { metadata: { uid: 'uid of a', resourceVersion: '1', finalizers: ['other'] } }
+    }
+  ])
 })
 
 t.test('owners of unknown kinds are never absent', async t => {
@@ -154,7 +222,10 @@ t.test('an owner that cannot be read is not absent', async t => {
     throw new Error('the store is away')
   }
   const type = { ...made.type, read } as CollectedType
-  await t.rejects(collect({ ...made, owners: new OwnerCheck({ resolve: () => type }) }, type, 'uid of a', PLACE), { message: 'the store is away' })
+  await t.rejects(
+    collect({ ...made, owners: new OwnerCheck({ resolve: () => type }) }, type, 'uid of a', PLACE),
+    { message: 'the store is away' }
+  )
   t.same(made.sent, [])
 })
 
@@ -185,7 +256,13 @@ t.test('a cluster-scoped object that names an owner in a namespace is never coll
 t.test('orphaning removes every reference before the finalizer', async t => {
   const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['orphan'] }
   let fails = true
-  const made = fake([object('a', leaving), object('one', { ownerReferences: [ref('a'), ref('b')] }), object('two', { ownerReferences: [ref('a')] })], ({ path }) => fails && path === '/pods/two' ? 500 : 200)
+  const made = fake(
+    [
+      object('a', leaving), object('one', { ownerReferences: [ref('a'), ref('b')] }),
+      object('two', { ownerReferences: [ref('a')] })
+    ],
+    ({ path }) => fails && path === '/pods/two' ? 500 : 200
+  )
   await t.rejects(orphan(made, made.type, 'uid of a', PLACE), { message: /answered with 500/ })
   t.same(made.sent.map(({ path }) => path), ['/pods/one', '/pods/two'])
   fails = false
@@ -198,7 +275,9 @@ t.test('orphaning removes every reference before the finalizer', async t => {
   }
   made.sent.length = 0
   t.equal(await orphan(made, made.type, 'uid of a', PLACE), 'done')
-  t.same(made.sent, [{ method: 'PATCH', path: '/pods/a', body: { metadata: { uid: 'uid of a', resourceVersion: '1', finalizers: [] } } }])
+  t.same(made.sent, [
+    { method: 'PATCH', path: '/pods/a', body: { metadata: { uid: 'uid of a', resourceVersion: '1', finalizers: [] } } }
+  ])
   made.stored.set('a', object('a'))
   t.equal(await orphan(made, made.type, 'uid of a', PLACE), 'done', 'it is no longer being deleted')
 })

@@ -29,7 +29,9 @@ t.test('dependents of an object that is deleted in the background are deleted af
 t.test('an object that is deleted in the foreground goes after the dependents that block it', async t => {
   const server = await collectingServer(t)
   const top = await server.make('top')
-  await server.make('held', [owner(top, { blockOwnerDeletion: true })], { metadata: { finalizers: ['example.com/hold'] } })
+  await server.make(
+    'held', [owner(top, { blockOwnerDeletion: true })], { metadata: { finalizers: ['example.com/hold'] } }
+  )
   await server.make('free', [owner(top)])
   t.same((await server.remove('top', 'Foreground'))['metadata'].finalizers, ['foregroundDeletion'])
   await server.gone('free')
@@ -54,7 +56,9 @@ t.test('dependents of an object that orphans them stay, without it', async t => 
 t.test('an object that names itself waits for no one', async t => {
   const server = await collectingServer(t)
   const own = await server.make('own')
-  await server.patch('/api/v1/namespaces/default/configmaps/own', { metadata: { ownerReferences: [owner(own, { blockOwnerDeletion: true })] } })
+  await server.patch('/api/v1/namespaces/default/configmaps/own', {
+    metadata: { ownerReferences: [owner(own, { blockOwnerDeletion: true })] }
+  })
   await server.make('dependent', [owner(own, { blockOwnerDeletion: true })])
   await server.remove('own', 'Foreground')
   await server.gone('own')
@@ -65,7 +69,9 @@ t.test('objects that wait for each other are deleted in the end', async t => {
   const server = await collectingServer(t)
   const one = await server.make('one')
   const two = await server.make('two', [owner(one, { blockOwnerDeletion: true })])
-  await server.patch('/api/v1/namespaces/default/configmaps/one', { metadata: { ownerReferences: [owner(two, { blockOwnerDeletion: true })] } })
+  await server.patch('/api/v1/namespaces/default/configmaps/one', {
+    metadata: { ownerReferences: [owner(two, { blockOwnerDeletion: true })] }
+  })
   await server.remove('one', 'Foreground')
   await server.gone('one')
   await server.gone('two')
@@ -84,7 +90,9 @@ t.test('an owner is that object alone: another of its name, kind or namespace is
   const server = await collectingServer(t)
   const top = await server.make('top')
   await server.make('kept', [owner(top)])
-  for (const [name, wrong] of Object.entries({ uid: { uid: 'another' }, name: { name: 'kept' }, kind: { kind: 'Secret' } })) {
+  for (const [name, wrong] of Object.entries({
+    uid: { uid: 'another' }, name: { name: 'kept' }, kind: { kind: 'Secret' }
+  })) {
     await server.make(name, [{ ...owner(top), ...wrong }])
     await server.gone(name)
   }
@@ -101,8 +109,13 @@ t.test('an owner in another namespace is absent, and an event says so', async t 
   await far.gone('child')
   const { json: { items } } = await server.get('/api/v1/namespaces/team/events')
   t.match(items, [{
-    type: 'Warning', reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'team', name: 'child', uid: child['metadata'].uid },
-    message: `ownerRef [v1/ConfigMap, namespace: team, name: top, uid: ${top['metadata'].uid as string}] does not exist in namespace "team"`,
+    type: 'Warning', reason: 'OwnerRefInvalidNamespace',
+    involvedObject: {
+      kind: 'ConfigMap', apiVersion: 'v1', namespace: 'team', name: 'child', uid: child['metadata'].uid
+    },
+    message:
+      `ownerRef [v1/ConfigMap, namespace: team, name: top, uid: ${top['metadata'].uid as string}] does not exist in ` +
+      'namespace "team"',
     source: { component: 'garbage-collector-controller' }
   }])
   t.ok(await far.config('owned'), 'a cluster-scoped owner is one everywhere')
@@ -111,48 +124,72 @@ t.test('an owner in another namespace is absent, and an event says so', async t 
 t.test('a cluster-scoped object that names an owner in a namespace stays, and an event says so', async t => {
   const server = await collectingServer(t)
   const top = await server.make('top')
-  await server.post('/apis/storage.orch.io/v1/storageclasses', { metadata: { name: 'fast', ownerReferences: [owner(top)] }, provisioner: 'example.com/disk' })
+  await server.post('/apis/storage.orch.io/v1/storageclasses', {
+    metadata: { name: 'fast', ownerReferences: [owner(top)] }, provisioner: 'example.com/disk'
+  })
   await until(async () => (await server.get('/api/v1/namespaces/default/events')).json['items'].length > 0)
   await server.remove('top', 'Background')
   await server.make('proof', [owner(top)])
   await server.gone('proof')
   t.equal((await server.get('/apis/storage.orch.io/v1/storageclasses/fast')).code, 200)
-  t.match((await server.get('/api/v1/namespaces/default/events')).json['items'], [{ reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'StorageClass', name: 'fast' } }])
+  t.match((await server.get('/api/v1/namespaces/default/events')).json['items'], [
+    { reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'StorageClass', name: 'fast' } }
+  ])
 })
 
-t.test('it asks as the service account of the public collector, through authorization, admission and audit', async t => {
-  const log = `${t.testdir({})}/audit.log`
-  let isDenied = true
-  const users: Array<string | undefined> = []
-  const server = await collectingServer(t, {
-    audit: { path: log },
-    authorization: { modes: ['RBAC'] },
-    authentication: { authenticators: [{ name: 'root', authenticate: ({ headers }) => headers.authorization === undefined ? { username: 'root', uid: '', groups: ['system:masters'], extra: {} } : undefined }] },
-    admission: {
-      plugins: [{
-        name: 'Keeps', handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
-        validate: async ({ name, user }) => {
-          if (name !== 'child') return
-          users.push(user?.username)
-          if (isDenied) throw new StatusError('Forbidden', 'not yet')
-        }
-      }]
-    }
-  })
-  const top = await server.make('top')
-  await server.make('child', [owner(top)])
-  await server.remove('top', 'Background')
-  await until(async () => users.length > 1)
-  t.ok(await server.config('child'), 'admission keeps it')
-  isDenied = false
-  await server.gone('child')
-  t.same([...new Set(users)], ['system:serviceaccount:orch-system:generic-garbage-collector'])
-  await server.app.close()
-  const events = readFileSync(log, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json)
-  const deleted = events.find(({ verb, objectRef, stage, responseStatus }) => verb === 'delete' && objectRef?.name === 'child' && stage === 'ResponseComplete' && responseStatus.code === 200)
-  t.match(deleted, { user: { username: users[0], groups: ['system:serviceaccounts', 'system:serviceaccounts:orch-system', 'system:authenticated'] }, userAgent: 'orch-apiserver/generic-garbage-collector' })
-  t.notOk(events.some(({ verb, user }) => verb === 'list' && user.username === users[0]), 'what it follows are no requests')
-})
+t.test(
+  'it asks as the service account of the public collector, through authorization, admission and audit', async t => {
+    const log = `${t.testdir({})}/audit.log`
+    let isDenied = true
+    const users: Array<string | undefined> = []
+    const server = await collectingServer(t, {
+      audit: { path: log },
+      authorization: { modes: ['RBAC'] },
+      authentication: {
+        authenticators: [
+          {
+            name: 'root',
+            authenticate: ({ headers }) => headers.authorization === undefined
+              ? { username: 'root', uid: '', groups: ['system:masters'], extra: {} }
+              : undefined
+          }
+        ]
+      },
+      admission: {
+        plugins: [{
+          name: 'Keeps', handles: ({ operation, resource }) => operation === 'DELETE' && resource === 'configmaps',
+          validate: async ({ name, user }) => {
+            if (name !== 'child') return
+            users.push(user?.username)
+            if (isDenied) throw new StatusError('Forbidden', 'not yet')
+          }
+        }]
+      }
+    })
+    const top = await server.make('top')
+    await server.make('child', [owner(top)])
+    await server.remove('top', 'Background')
+    await until(async () => users.length > 1)
+    t.ok(await server.config('child'), 'admission keeps it')
+    isDenied = false
+    await server.gone('child')
+    t.same([...new Set(users)], ['system:serviceaccount:orch-system:generic-garbage-collector'])
+    await server.app.close()
+    const events = readFileSync(log, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json)
+    const deleted = events.find(({ verb, objectRef, stage, responseStatus }) =>
+      verb === 'delete' && objectRef?.name === 'child' && stage === 'ResponseComplete' && responseStatus.code === 200)
+    t.match(deleted, {
+      user: {
+        username: users[0],
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:orch-system', 'system:authenticated']
+      },
+      userAgent: 'orch-apiserver/generic-garbage-collector'
+    })
+    t.notOk(
+      events.some(({ verb, user }) => verb === 'list' && user.username === users[0]), 'what it follows are no requests'
+    )
+  }
+)
 
 t.test('a first run says how many objects dangle before it deletes one', async t => {
   const backend = await openBackend({})
@@ -169,7 +206,20 @@ t.test('a first run says how many objects dangle before it deletes one', async t
   t.teardown(() => app.close())
   await app.register(orch, {
     storage: backend, collectGarbage: true,
-    admission: { plugins: [{ name: 'Sees', handles: ({ operation }) => operation === 'DELETE', validate: async () => { if (deletedAt < 0) deletedAt = lines.findIndex(line => /garbage collection: 2 of \d+ objects have owners that were not found/.test(line)) } }] }
+    admission: {
+      plugins: [
+        {
+          name: 'Sees',
+          handles: ({ operation }) => operation === 'DELETE',
+          validate: async () => {
+            if (deletedAt < 0) {
+              deletedAt = lines.findIndex(line =>
+                /garbage collection: 2 of \d+ objects have owners that were not found/.test(line))
+            }
+          }
+        }
+      ]
+    }
   })
   await app.ready()
   const server = collecting(client(app))
@@ -181,32 +231,51 @@ t.test('a first run says how many objects dangle before it deletes one', async t
 t.test('two collectors on one store do no harm to each other', async t => {
   const backend = await openBackend({})
   t.teardown(() => backend.close())
-  const servers = [await collectingServer(t, { storage: backend }), await collectingServer(t, { storage: backend })] as const
+  const servers = [
+    await collectingServer(t, { storage: backend }), await collectingServer(t, { storage: backend })
+  ] as const
   await family(t, servers)
 })
 
 /** Some of each, over both servers. */
 async function family (t: Test, [one, two]: readonly [Collecting, Collecting]): Promise<void> {
-  const tops = await Promise.all(['Background', 'Foreground', 'Orphan'].map(policy => one.make(`top-${policy.toLowerCase()}`)))
+  const tops = await Promise.all(['Background', 'Foreground', 'Orphan'].map(policy =>
+    one.make(`top-${policy.toLowerCase()}`)))
   const other = await two.make('other')
   for (const top of tops) {
     const { name } = top['metadata'] as { name: string }
-    for (let at = 0; at < 20; at++) await two.make(`${name}-${at}`, [owner(top, { blockOwnerDeletion: true }), ...at === 0 ? [owner(other)] : []])
+    for (let at = 0; at < 20; at++) {
+      await two.make(`${name}-${at}`, [owner(top, { blockOwnerDeletion: true }), ...at === 0 ? [owner(other)] : []])
+    }
   }
-  await Promise.all([one.remove('top-background', 'Background'), two.remove('top-foreground', 'Foreground'), one.remove('top-orphan', 'Orphan')])
+  await Promise.all([
+    one.remove('top-background', 'Background'), two.remove('top-foreground', 'Foreground'),
+    one.remove('top-orphan', 'Orphan')
+  ])
   for (const top of tops) await one.gone(top['metadata'].name as string)
-  for (let at = 1; at < 20; at++) for (const policy of ['background', 'foreground']) await two.gone(`top-${policy}-${at}`)
+  for (let at = 1; at < 20; at++) {
+    for (const policy of ['background', 'foreground']) await two.gone(`top-${policy}-${at}`)
+  }
   const { json: { items } } = await one.get(CONFIGS)
   const left = (items as Json[]).filter(({ metadata }) => metadata.name.startsWith('top-'))
-  t.same(left.map(({ metadata }) => metadata.name as string).sort(), ['top-background-0', 'top-foreground-0', ...Array.from({ length: 20 }, (_, at) => `top-orphan-${at}`)].sort())
+  t.same(
+    left.map(({ metadata }) => metadata.name as string).sort(),
+    ['top-background-0', 'top-foreground-0', ...Array.from({ length: 20 }, (_, at) => `top-orphan-${at}`)].sort()
+  )
   await until(async () => (await one.config('top-background-0'))?.['metadata'].ownerReferences.length === 1)
-  for (const { metadata } of left) if (metadata.name !== 'top-background-0') t.same(metadata.ownerReferences ?? [], metadata.name.endsWith('-0') ? [owner(other)] : [], metadata.name)
+  for (const { metadata } of left) {
+    if (metadata.name !== 'top-background-0') {
+      t.same(metadata.ownerReferences ?? [], metadata.name.endsWith('-0') ? [owner(other)] : [], metadata.name)
+    }
+  }
 }
 
 t.test('over etcd dependents follow their owners as well, without a watch cache too', async t => {
   const { url } = await startEtcd(t)
   const storage = { kind: 'etcd' as const, servers: [url] }
-  await family(t, [await collectingServer(t, { storage }), await collectingServer(t, { storage, watchCache: { size: 0 } })])
+  await family(t, [
+    await collectingServer(t, { storage }), await collectingServer(t, { storage, watchCache: { size: 0 } })
+  ])
 })
 
 /** A hundred config maps of which the owner is gone, and a collector in whose queues five have room. */
@@ -236,7 +305,9 @@ async function crowd (t: Test, answer: (name: string, collect: () => Promise<unk
   })
   t.teardown(() => collector.close())
   await collector.start()
-  return { names, logged, isThere: async (name: string) => await current(configs, configs.keys.of('team', name)) !== undefined }
+  return {
+    names, logged, isThere: async (name: string) => await current(configs, configs.keys.of('team', name)) !== undefined
+  }
 }
 
 t.test('more objects than may wait are collected by and by', async t => {
@@ -299,5 +370,8 @@ t.test('below a prefix too, through the hooks of its host', async t => {
   t.same(asked, [`DELETE /cluster${CONFIGS}/child`])
   t.equal((await server.get(`/cluster${CONFIGS}`, { authorization })).code, 200)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
-  t.equal((await fetch(`${url}/cluster${CONFIGS}`, { headers: { authorization } })).status, 401, 'its token is worth nothing from outside')
+  t.equal(
+    (await fetch(`${url}/cluster${CONFIGS}`, { headers: { authorization } })).status, 401,
+    'its token is worth nothing from outside'
+  )
 })

@@ -15,7 +15,12 @@ const labels = (found: Types): string[] => [...found.followed()].map(({ label })
 t.test('all stored types that can be deleted, listed and watched are followed, but events', async t => {
   const found = await types(t)
   const followed = labels(found)
-  for (const label of ['pods', 'namespaces', 'deployments.apps', 'ingresses.networking.orch.io', 'customresourcedefinitions.apiextensions.orch.io']) t.ok(followed.includes(label), label)
+  for (const label of [
+    'pods', 'namespaces', 'deployments.apps', 'ingresses.networking.orch.io',
+    'customresourcedefinitions.apiextensions.orch.io'
+  ]) {
+    t.ok(followed.includes(label), label)
+  }
   t.notOk(followed.some(label => /^events|review|componentstatus|binding$/.test(label)), followed.join())
   t.equal(new Set(followed).size, followed.length)
   t.equal(found.followed().size, followed.length)
@@ -27,9 +32,16 @@ t.test('an owner is found by every version that is served, and by no other', asy
   const job = found.resolve('batch/v1', 'CronJob')
   t.ok(job)
   t.equal(found.resolve('batch/v1beta1', 'CronJob'), job)
-  t.equal(job?.pathOf({ namespace: 'team', name: 'a b', storedVersion: '' }), '/apis/batch/v1/namespaces/team/cronjobs/a%20b', 'in the preferred one')
+  t.equal(
+    job?.pathOf({ namespace: 'team', name: 'a b', storedVersion: '' }), '/apis/batch/v1/namespaces/team/cronjobs/a%20b',
+    'in the preferred one'
+  )
   t.equal(found.resolve('v1', 'Node')?.pathOf({ namespace: '', name: 'one', storedVersion: '' }), '/api/v1/nodes/one')
-  for (const [version, kind] of [['batch/v2', 'CronJob'], ['batch/v1', 'CronJobs'], ['v1', 'CronJob'], ['example.com/v1', 'Gadget']] as const) t.equal(found.resolve(version, kind), undefined, `${version} ${kind}`)
+  for (const [version, kind] of [
+    ['batch/v2', 'CronJob'], ['batch/v1', 'CronJobs'], ['v1', 'CronJob'], ['example.com/v1', 'Gadget']
+  ] as const) {
+    t.equal(found.resolve(version, kind), undefined, `${version} ${kind}`)
+  }
   t.ok(found.resolve('v1', 'Event'), 'what is not followed can own all the same')
 })
 
@@ -39,7 +51,9 @@ t.test('types of extension servers are followed in their preferred version, if t
   t.ok(labels(found).includes('gadgets.example.com'))
   t.notOk(labels(found).includes('gadgets.other.com'))
   const type = found.resolve('example.com/v1', 'Gadget')
-  t.equal(type?.pathOf({ namespace: 'team', name: 'a', storedVersion: '' }), '/apis/example.com/v2/namespaces/team/gadgets/a')
+  t.equal(
+    type?.pathOf({ namespace: 'team', name: 'a', storedVersion: '' }), '/apis/example.com/v2/namespaces/team/gadgets/a'
+  )
   found.setRemote([gadgets('example.com/v2'), gadgets('example.com/v1')])
   t.equal(found.resolve('example.com/v1', 'Gadget'), type, 'the same while it is served in the same way')
 })

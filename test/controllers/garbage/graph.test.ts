@@ -9,8 +9,11 @@ const kinds = (kind: string): Pick<CollectedType, 'kinds'> => ({ kinds: [{ apiVe
 const PODS = { label: 'pods', namespaced: true, ...kinds('Pod') } as CollectedType
 const NODES = { label: 'nodes', namespaced: false, ...kinds('Node') } as CollectedType
 
-const state = (name: string, metadata: Json = {}): ObjectState => stateOf({ metadata: { namespace: 'team', name, uid: `uid of ${name}`, ...metadata } })
-const ref = (name: string, more: Json = {}): Json => ({ apiVersion: 'v1', kind: 'Pod', name, uid: `uid of ${name}`, ...more })
+const state = (name: string, metadata: Json = {}): ObjectState =>
+  stateOf({ metadata: { namespace: 'team', name, uid: `uid of ${name}`, ...metadata } })
+const ref = (name: string, more: Json = {}): Json => ({
+  apiVersion: 'v1', kind: 'Pod', name, uid: `uid of ${name}`, ...more
+})
 const owned = (...ownerReferences: readonly Json[]): Json => ({ ownerReferences })
 
 t.test('dependents are those that name a UID, whether there is such an object or not', async t => {
@@ -60,7 +63,9 @@ t.test('owners that are no longer blocked are told', async t => {
 t.test('an object begins to wait once', async t => {
   const graph = new Graph()
   const waiting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] }
-  t.equal(graph.put(PODS, 'a', state('a', { finalizers: ['foregroundDeletion'] })).waits, false, 'it is not being deleted')
+  t.equal(
+    graph.put(PODS, 'a', state('a', { finalizers: ['foregroundDeletion'] })).waits, false, 'it is not being deleted'
+  )
   t.equal(graph.put(PODS, 'a', state('a', waiting)).waits, true)
   t.equal(graph.put(PODS, 'a', state('a', waiting)).waits, false)
 })
@@ -95,12 +100,29 @@ t.test('with one owner left an object does not dangle, but is looked at', async 
 })
 
 t.test('metadata is read from stored JSON, without what is no reference', async t => {
-  const metadata = { name: 'a', namespace: 'team', uid: 'u', resourceVersion: '7', ownerReferences: [ref('top')], finalizers: ['x'], managedFields: [{ manager: 'me' }] }
+  const metadata = {
+    name: 'a',
+    namespace: 'team',
+    uid: 'u',
+    resourceVersion: '7',
+    ownerReferences: [ref('top')],
+    finalizers: ['x'],
+    managedFields: [{ manager: 'me' }]
+  }
   t.match(stateIn(Buffer.from(JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata, spec: { metadata: {} } }))), {
-    namespace: 'team', name: 'a', uid: 'u', resourceVersion: '7', owners: [ref('top')], finalizers: ['x'], isTerminating: false, storedVersion: ''
+    namespace: 'team', name: 'a', uid: 'u', resourceVersion: '7', owners: [ref('top')], finalizers: ['x'],
+    isTerminating: false, storedVersion: ''
   })
-  t.match(stateOf({ apiVersion: 'example.com/v1', metadata: { ...metadata, ownerReferences: [1, { uid: 'x' }, ref('top')], finalizers: 'no' } }, 9), {
+  t.match(stateOf(
+    {
+      apiVersion: 'example.com/v1',
+      metadata: { ...metadata, ownerReferences: [1, { uid: 'x' }, ref('top')], finalizers: 'no' }
+    },
+    9
+  ), {
     owners: [ref('top')], finalizers: [], resourceVersion: '9', storedVersion: 'example.com/v1'
   })
-  for (const nothing of [undefined, {}, { metadata: 1 }, { metadata: { uid: 3 } }]) t.throws(() => stateOf(nothing), { message: 'the object has no UID' })
+  for (const nothing of [undefined, {}, { metadata: 1 }, { metadata: { uid: 3 } }]) {
+    t.throws(() => stateOf(nothing), { message: 'the object has no UID' })
+  }
 })

@@ -14,7 +14,9 @@ const childName = (at: number): string => `child-${String(at).padStart(5, '0')}`
 const MAX_TURN_MS = 25
 const MAX_MS = 12_000
 
-/** Copies the stored first child, with names and UIDs of their own: requests would cost as much as all that is measured. */
+/**
+ * Copies the stored first child, with names and UIDs of their own: requests would cost as much as all that is measured.
+ */
 async function addSiblings (backend: Backend): Promise<void> {
   const { kv } = await backend.get(PREFIX + childName(0))
   const template = Buffer.from(kv?.value ?? [])
@@ -41,7 +43,8 @@ t.test('four thousand dependents are deleted in short turns', async t => {
   )
   const measured = turns()
   await server.remove('top', 'Background')
-  await until(async () => (await server.get(`${CONFIGS}?limit=2`)).json['items'].length === 0 && await server.config('top') === undefined)
+  await until(async () =>
+    (await server.get(`${CONFIGS}?limit=2`)).json['items'].length === 0 && await server.config('top') === undefined)
   const { longest, all } = measured.stop()
   t.comment(`${longest.toFixed(1)} ms in the longest turn, ${all.toFixed(0)} ms in all`)
   const times = slowness()

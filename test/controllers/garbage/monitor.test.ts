@@ -31,13 +31,16 @@ class Scripted {
       follow: (signal: AbortSignal, progress: Progress) => this.#follow(rest.next().value ?? [], signal, progress)
     } as unknown as CollectedType
     this.monitor = new Monitor(this.type, {
-      graph: this.graph, retry: 1, changed: () => {}, removed: ({ uid }) => { this.removed.push(uid) }, listed: () => { this.lists++ },
+      graph: this.graph, retry: 1, changed: () => {}, removed: ({ uid }) => { this.removed.push(uid) },
+      listed: () => { this.lists++ },
       log: message => { this.logged.push(message) }
     }, inherits)
     t.teardown(() => this.monitor.close())
   }
 
-  async * #follow (script: ReadonlyArray<Step | Error>, signal: AbortSignal, progress: Progress): AsyncGenerator<Step, void, void> {
+  async * #follow (
+    script: ReadonlyArray<Step | Error>, signal: AbortSignal, progress: Progress
+  ): AsyncGenerator<Step, void, void> {
     this.progress = progress
     for (const step of script) {
       if (step instanceof Error) throw step
@@ -54,7 +57,9 @@ class Scripted {
   get names (): string[] { return [...this.graph.nodes()].map(({ name }) => name).sort() }
 }
 
-const settled = async (holds: () => boolean): Promise<void> => { while (!holds()) await new Promise(resolve => { setImmediate(resolve) }) }
+const settled = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(resolve => { setImmediate(resolve) })
+}
 
 t.test('objects are listed, and their changes followed', async t => {
   const made = new Scripted(t, [[[present('a'), present('b')], [present('c')], 'listed', [gone('a'), present('d')]]])
@@ -65,7 +70,8 @@ t.test('objects are listed, and their changes followed', async t => {
 
 t.test('what was deleted while nothing was followed is found out by the next list', async t => {
   const made = new Scripted(t, [
-    [[present('a'), present('b'), present('c')], 'listed', new Error('the line was cut')], [[present('a')], new StorageError('Compacted', 'too slow')],
+    [[present('a'), present('b'), present('c')], 'listed', new Error('the line was cut')],
+    [[present('a')], new StorageError('Compacted', 'too slow')],
     [[present('b', 'another')], 'listed', [present('d')]]
   ])
   made.monitor.start()

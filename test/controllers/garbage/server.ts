@@ -29,7 +29,9 @@ export function collecting (server: Client, root = CONFIGS): Collecting {
     ...server,
     config,
     make: async (name, owners = [], { metadata = {}, ...more } = {}) => {
-      const { code, json, body } = await server.post(root, { metadata: { name, ownerReferences: owners, ...metadata }, ...more })
+      const { code, json, body } = await server.post(root, {
+        metadata: { name, ownerReferences: owners, ...metadata }, ...more
+      })
       if (code !== 201) throw new Error(body)
       return json
     },

@@ -12,7 +12,9 @@ const widget = (name: string, ownerReferences: readonly Json[] = []): Json =>
 
 t.test('custom objects own and are owned, of types that come while the server runs', async t => {
   const server = await collectingServer(t)
-  const waits = await server.make('waits', [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'absent', uid: 'none' }])
+  const waits = await server.make('waits', [
+    { apiVersion: 'example.com/v1', kind: 'Widget', name: 'absent', uid: 'none' }
+  ])
   await install(server, definition())
   await server.gone('waits')
   t.ok(waits['metadata'].uid, 'its owner could have been of a type that was unknown')
@@ -37,13 +39,17 @@ t.test('dependents of custom objects go with their type', async t => {
 t.test('a conversion webhook that fails holds nothing up, not even objects that it would convert', async t => {
   const server = await collectingServer(t)
   const { url } = await hookServer(t, () => ({ result: { status: 'Failed', message: 'broken' } }))
-  const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: ['v1'] } }
+  const conversion = {
+    strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: ['v1'] }
+  }
   const versions = (stored: string): Json[] => ['v1', 'v2'].map(name => version(name, { storage: name === stored }))
   await install(server, definition({ conversion, versions: versions('v1') }))
   const top = await server.make('top')
   t.equal((await server.post(WIDGETS, widget('old', [owner(top)]))).code, 201)
   const { json: found } = await server.get(`${DEFINITIONS}/widgets.example.com`)
-  await server.put(`${DEFINITIONS}/widgets.example.com`, { ...found, spec: { ...found['spec'], versions: versions('v2') } })
+  await server.put(`${DEFINITIONS}/widgets.example.com`, {
+    ...found, spec: { ...found['spec'], versions: versions('v2') }
+  })
   await until(async () => (await server.get(`${WIDGETS.replace('/v1/', '/v2/')}/old`)).code === 500)
   const other = await server.make('other', [owner(top)])
   t.ok(other)
@@ -80,14 +86,18 @@ t.test('objects whose owners an extension server has stay while it is away', asy
   const server = collecting(await build(t, { outbound, collectGarbage: true }))
   await register(server, shop.port)
   await until(async () => shop.watches() > 0)
-  const { json: top } = await server.post(`${ROOT}/namespaces/default/gadgets`, { apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name: 'top' }, spec: { price: 5 } })
+  const { json: top } = await server.post(`${ROOT}/namespaces/default/gadgets`, {
+    apiVersion: `${GROUP}/v1`, kind: 'Gadget', metadata: { name: 'top' }, spec: { price: 5 }
+  })
   shop.instead = (_request, raw) => {
     raw.writeHead(500).end('{}')
     return true
   }
   await server.make('kept', [owner(top)])
   const before = shop.asked.length
-  const gone = await server.make('gone', [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }, owner(top)])
+  const gone = await server.make('gone', [
+    { apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }, owner(top)
+  ])
   await until(async () => shop.asked.length > before + 2)
   t.ok(await server.config('kept'))
   t.ok(await server.config('gone'), `${gone['metadata'].name as string} has an owner of which nothing is known`)

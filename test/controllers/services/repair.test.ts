@@ -5,9 +5,15 @@ import { serviceServer, SERVICES, type ServiceServer } from '../../registry/serv
 
 const RANGES = { clusterIPRanges: ['10.0.0.0/24'] }
 
-function repairOf ({ resources, allocation }: Pick<ServiceServer, 'resources' | 'allocation'>, clock = new FakeClock()): { repair: ServiceRepair, notes: string[], clock: FakeClock } {
+function repairOf (
+  { resources, allocation }: Pick<ServiceServer, 'resources' | 'allocation'>, clock = new FakeClock()
+): { repair: ServiceRepair, notes: string[], clock: FakeClock } {
   const notes: string[] = []
-  return { notes, clock, repair: new ServiceRepair({ resources, allocation, clock, log: () => {}, note: text => { notes.push(text) } }) }
+  return {
+    notes,
+    clock,
+    repair: new ServiceRepair({ resources, allocation, clock, log: () => {}, note: text => { notes.push(text) } })
+  }
 }
 
 t.test('an allocation whose service never appears is released after several checks', async t => {
@@ -57,18 +63,22 @@ t.test('an unallocated address of a service is allocated, and one shared by two 
   t.match(notes, [/that other services have too: default\/b \(10.0.0.7\)/])
 })
 
-t.test('services outside the ranges are reported once; they keep their addresses, which are released with them', async t => {
-  const server = await serviceServer(t, RANGES)
-  await server.make('a', { clusterIP: '10.0.0.200' })
-  const { ServiceAllocation } = await import('../../../registry/services/allocation.js')
-  const allocation = new ServiceAllocation({ clusterIPRanges: ['10.0.0.0/25'], backend: server.backend, prefix: '/registry', log: () => {} })
-  const { repair, notes } = repairOf({ ...server, allocation })
-  for (let look = 0; look < 4; look++) await repair.run()
-  t.match(notes, [/outside --service-cluster-ip-range and --service-node-port-range: default\/a \(10.0.0.200\)/])
-  t.same(await server.taken('serviceips'), ['10.0.0.200'])
-  await server.delete(`${SERVICES}/a`)
-  t.same(await server.taken('serviceips'), [])
-})
+t.test(
+  'services outside the ranges are reported once; they keep their addresses, which are released with them', async t => {
+    const server = await serviceServer(t, RANGES)
+    await server.make('a', { clusterIP: '10.0.0.200' })
+    const { ServiceAllocation } = await import('../../../registry/services/allocation.js')
+    const allocation = new ServiceAllocation({
+      clusterIPRanges: ['10.0.0.0/25'], backend: server.backend, prefix: '/registry', log: () => {}
+    })
+    const { repair, notes } = repairOf({ ...server, allocation })
+    for (let look = 0; look < 4; look++) await repair.run()
+    t.match(notes, [/outside --service-cluster-ip-range and --service-node-port-range: default\/a \(10.0.0.200\)/])
+    t.same(await server.taken('serviceips'), ['10.0.0.200'])
+    await server.delete(`${SERVICES}/a`)
+    t.same(await server.taken('serviceips'), [])
+  }
+)
 
 t.test('the repair runs at its interval until it is closed', async t => {
   const server = await serviceServer(t, RANGES)

@@ -1,12 +1,18 @@
-/** An informer that restarts after an error, as authors of controllers must ensure, with its objects indexed by the owner that controls them. */
-import { makeInformer, type Informer, type KubeConfig, type ObjectCache, type KubernetesObject, type KubernetesListObject } from '@kubernetes/client-node'
+/**
+ * An informer that restarts after an error, as authors of controllers must ensure, with its objects indexed by the
+ * owner that controls them.
+ */
+import {
+  makeInformer, type Informer, type KubeConfig, type ObjectCache, type KubernetesObject, type KubernetesListObject
+} from '@kubernetes/client-node'
 
 const PAUSE = 100
 
 export const nameOf = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
 export const uidOf = ({ metadata }: KubernetesObject): string => metadata?.uid ?? ''
 /** The owner that controls it. */
-export const ownerOf = ({ metadata }: KubernetesObject): { kind: string, name: string, uid: string } | undefined => metadata?.ownerReferences?.find(({ controller }) => controller === true)
+export const ownerOf = ({ metadata }: KubernetesObject): { kind: string, name: string, uid: string } | undefined =>
+  metadata?.ownerReferences?.find(({ controller }) => controller === true)
 
 export class Follower<T extends KubernetesObject> {
   readonly #informer: Informer<T> & ObjectCache<T>
@@ -16,7 +22,9 @@ export class Follower<T extends KubernetesObject> {
   /** All events, to check afterwards that none was repeated or lost. */
   readonly history: Array<readonly [type: 'add' | 'delete', name: string, uid: string]> = []
 
-  constructor (config: KubeConfig, path: string, list: () => Promise<KubernetesListObject<T>>, changed: (object: T) => void) {
+  constructor (
+    config: KubeConfig, path: string, list: () => Promise<KubernetesListObject<T>>, changed: (object: T) => void
+  ) {
     this.#informer = makeInformer<T>(config, path, list)
     for (const verb of ['add', 'update', 'delete'] as const) {
       this.#informer.on(verb as 'add', object => {

@@ -1,4 +1,7 @@
-/** Leader election by a Lease: one of several instances holds it as long as it renews it; the others take it when it was not renewed for its duration. */
+/**
+ * Leader election by a Lease: one of several instances holds it as long as it renews it; the others take it when it was
+ * not renewed for its duration.
+ */
 import { CustomObjectsApi, type KubeConfig } from '@kubernetes/client-node'
 import type { Json } from '../../build.js'
 
@@ -15,7 +18,9 @@ export class Leadership {
   #timer: NodeJS.Timeout | undefined
   #asking: Promise<void> = Promise.resolve()
   #renewed = -Infinity
-  /** The holder's last renewal, and when it was seen by the local clock: clocks of different instances are not compared. */
+  /**
+   * The holder's last renewal, and when it was seen by the local clock: clocks of different instances are not compared.
+   */
   #seen = { renewTime: '', at: -Infinity }
   #stopped = false
 
@@ -38,15 +43,26 @@ export class Leadership {
   async #ask (): Promise<void> {
     const began = performance.now()
     const body = await this.#read()
-    const spec = { holderIdentity: this.#identity, leaseDurationSeconds: DURATION_SECONDS, renewTime: new Date().toISOString().replace('Z', '000Z') }
+    const spec = {
+      holderIdentity: this.#identity,
+      leaseDurationSeconds: DURATION_SECONDS,
+      renewTime: new Date().toISOString().replace('Z', '000Z')
+    }
     if (body === undefined) {
-      await this.#api.createNamespacedCustomObject({ ...LEASES, ...this.#lease, body: { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata: { name: this.#lease.name }, spec } })
+      await this.#api.createNamespacedCustomObject({
+        ...LEASES,
+        ...this.#lease,
+        body: { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata: { name: this.#lease.name }, spec }
+      })
     } else {
       const { holderIdentity = '', renewTime = '' } = body.spec as { holderIdentity?: string, renewTime?: string }
       if (renewTime !== this.#seen.renewTime) this.#seen = { renewTime, at: began }
-      const held = holderIdentity !== '' && holderIdentity !== this.#identity && began - this.#seen.at < DURATION_SECONDS * 1000
+      const held =
+        holderIdentity !== '' && holderIdentity !== this.#identity && began - this.#seen.at < DURATION_SECONDS * 1000
       if (held) return
-      await this.#api.replaceNamespacedCustomObject({ ...LEASES, ...this.#lease, body: { ...body, spec: { ...body.spec, ...spec } } })
+      await this.#api.replaceNamespacedCustomObject({
+        ...LEASES, ...this.#lease, body: { ...body, spec: { ...body.spec, ...spec } }
+      })
     }
     // Checked now, not at the start: changes that arrived while a response was late were left to the others.
     const lapsed = !this.leads
@@ -70,6 +86,10 @@ export class Leadership {
     clearTimeout(this.#timer)
     await this.#asking
     const body = led ? await this.#read().catch(() => undefined) : undefined
-    if (body?.spec.holderIdentity === this.#identity) await this.#api.replaceNamespacedCustomObject({ ...LEASES, ...this.#lease, body: { ...body, spec: { ...body.spec, holderIdentity: '' } } }).catch(() => {})
+    if (body?.spec.holderIdentity === this.#identity) {
+      await this.#api.replaceNamespacedCustomObject({
+        ...LEASES, ...this.#lease, body: { ...body, spec: { ...body.spec, holderIdentity: '' } }
+      }).catch(() => {})
+    }
   }
 }

@@ -1,4 +1,7 @@
-/** Keys that are processed once, however often they are added, by one worker at a time, and again after a pause if that fails. */
+/**
+ * Keys that are processed once, however often they are added, by one worker at a time, and again after a pause if that
+ * fails.
+ */
 const FIRST_PAUSE = 50
 const MAX_PAUSE = 1000
 

@@ -18,7 +18,9 @@ import { ALICE, bareServer, clusterRoles, type BareOptions, type Test } from '..
 
 const ROLES = { group: 'rbac.authorization.orch.io', resource: 'clusterroles' }
 
-async function build (test: Test & { testdir: () => string }, options: Partial<AuditOptions> = {}, bare: BareOptions = {}) {
+async function build (
+  test: Test & { testdir: () => string }, options: Partial<AuditOptions> = {}, bare: BareOptions = {}
+) {
   const path = join(test.testdir(), 'audit.log')
   const fastify = await bareServer(bare)
   await fastify.register(metrics)
@@ -43,14 +45,22 @@ async function build (test: Test & { testdir: () => string }, options: Partial<A
     },
     events: async () => {
       await fastify.close()
-      return readFileSync(path, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line) as Record<string, unknown>)
+      return readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line) as Record<string, unknown>)
     }
   }
 }
 
 t.test('a request leaves an event when it is received and one when it is answered', async t => {
-  const { fastify, events } = await build(t, {}, { info: () => clusterRoles({ verb: 'list' }), context: { annotations: { 'orch.io/deprecated': 'true' } } })
-  await fastify.inject({ url: '/apis/x?limit=1', headers: { 'user-agent': 'test/1', 'x-forwarded-for': '10.0.0.1, junk', authorization: 'Bearer sesame' } })
+  const { fastify, events } = await build(
+    t, {}, { info: () => clusterRoles({ verb: 'list' }), context: { annotations: { 'orch.io/deprecated': 'true' } } }
+  )
+  await fastify.inject({
+    url: '/apis/x?limit=1',
+    headers: { 'user-agent': 'test/1', 'x-forwarded-for': '10.0.0.1, junk', authorization: 'Bearer sesame' }
+  })
   const written = await events()
   t.match(written, [{ stage: 'RequestReceived' }, { stage: 'ResponseComplete' }])
   t.match(written[1], {
@@ -82,22 +92,37 @@ t.test('refusals are audited: forbidden, unknown, and without valid credentials'
   const answered = (await events()).filter(({ stage }) => stage !== 'RequestReceived')
   t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is omitted')
   t.match(answered, [
-    { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
+    {
+      stage: 'ResponseComplete',
+      responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ }
+    },
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
     { stage: 'ResponseStarted', user: {} }
   ])
-  t.same(answered[2]?.['responseStatus'], { metadata: {}, status: 'Failure', message: 'Authentication failed, attempted: bearer', reason: 'Unauthorized', code: 401 })
+  t.same(answered[2]?.['responseStatus'], {
+    metadata: {},
+    status: 'Failure',
+    message: 'Authentication failed, attempted: bearer',
+    reason: 'Unauthorized',
+    code: 401
+  })
   t.equal(answered.length, 3)
 })
 
 t.test('the event of a request without valid credentials names the kinds of credentials that were tried', async t => {
   const said = (authorization: string | undefined, query = '', certificate?: object) =>
-    attempted(authorization === undefined ? {} : { authorization }, { getPeerX509Certificate: () => certificate } as unknown as TLSSocket, new URLSearchParams(query))
+    attempted(
+      authorization === undefined ? {} : { authorization },
+      { getPeerX509Certificate: () => certificate } as unknown as TLSSocket, new URLSearchParams(query)
+    )
   t.equal(said(undefined), 'Authentication failed, no credentials provided')
   t.equal(said('secret'), 'Authentication failed, no credentials provided')
   t.equal(said('Bearer'), 'Authentication failed, no credentials provided')
   t.equal(said('bearer secret'), 'Authentication failed, attempted: bearer')
-  t.equal(said(`Basic ${Buffer.from('me:secret').toString('base64')}`, 'access_token=secret', {}), 'Authentication failed, attempted: basic, access_token, x509')
+  t.equal(
+    said(`Basic ${Buffer.from('me:secret').toString('base64')}`, 'access_token=secret', {}),
+    'Authentication failed, attempted: basic, access_token, x509'
+  )
 })
 
 t.test('a long-running request leaves an event when its answer begins', async t => {
@@ -137,7 +162,10 @@ t.test('nothing a client sends can make a second line or a second field', async 
     sourceIPs: [],
     userAgent: `${'u'.repeat(9000)}`
   })
-  for (const line of [jsonLine(eventOf(subject, { stage: 'RequestReceived', level: 'Metadata', at: new Date(0) })), `${legacyLine('ResponseComplete', subject, { code: 200, status: undefined })}\n`]) {
+  for (const line of [
+    jsonLine(eventOf(subject, { stage: 'RequestReceived', level: 'Metadata', at: new Date(0) })),
+    `${legacyLine('ResponseComplete', subject, { code: 200, status: undefined })}\n`
+  ]) {
     // eslint-disable-next-line no-control-regex -- what must not be there
     t.match(line, /^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e]+\n$/)
     t.match(line, /access_token=…/)
@@ -156,8 +184,26 @@ t.test('the legacy format is a line of text', async t => {
 })
 
 t.test('in the legacy format a group cannot look like two, and the address is the first', async t => {
-  const asked = { auditId: 'id', url: '/x', info: { path: '/x', isResourceRequest: false, verb: 'get', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }, receivedAt: new Date(0), sourceIPs: ['1.2.3.4', '9.9.9.9'], userAgent: undefined }
-  const of = (groups: string[]): string => legacyLine('ResponseComplete', new Subject({ ...asked, user: { ...ALICE, groups } }), undefined)
+  const asked = {
+    auditId: 'id',
+    url: '/x',
+    info: {
+      path: '/x',
+      isResourceRequest: false,
+      verb: 'get',
+      group: '',
+      version: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: ''
+    },
+    receivedAt: new Date(0),
+    sourceIPs: ['1.2.3.4', '9.9.9.9'],
+    userAgent: undefined
+  }
+  const of = (groups: string[]): string =>
+    legacyLine('ResponseComplete', new Subject({ ...asked, user: { ...ALICE, groups } }), undefined)
   t.match(of(['a', 'b']), ' groups="\\"a\\",\\"b\\"" ')
   t.not(of(['a,b']), of(['a', 'b']))
   t.match(of([]), /^1970-01-01T00:00:00\.000Z AUDIT: id="id" .* ip="1\.2\.3\.4" .* groups="<none>" /)
@@ -173,9 +219,17 @@ t.test('the last address is the one a request came from, whatever it says of oth
 })
 
 t.test('addresses are what a request says, as far as they are addresses', async t => {
-  t.strictSame(sourceIPs({ 'x-forwarded-for': '1.2.3.4, ::1,evil', 'x-real-ip': '5.6.7.8' }, '::ffff:9.9.9.9'), ['1.2.3.4', '::1', '5.6.7.8', '9.9.9.9'])
+  t.strictSame(
+    sourceIPs({ 'x-forwarded-for': '1.2.3.4, ::1,evil', 'x-real-ip': '5.6.7.8' }, '::ffff:9.9.9.9'),
+    ['1.2.3.4', '::1', '5.6.7.8', '9.9.9.9']
+  )
   t.strictSame(sourceIPs({}, undefined), [])
-  t.equal(sourceIPs({ 'x-forwarded-for': Array.from({ length: 500 }, (_, index) => `10.0.0.${index}`).join() }, '1.1.1.1').length, 11)
+  t.equal(
+    sourceIPs(
+      { 'x-forwarded-for': Array.from({ length: 500 }, (_, index) => `10.0.0.${index}`).join() }, '1.1.1.1'
+    ).length,
+    11
+  )
 })
 
 t.test('a log that cannot be written to stops no request and is counted', async t => {
@@ -196,7 +250,9 @@ t.test('in mode blocking-strict a request whose event cannot be written is refus
 t.test('a file is rotated by its size and the rotated ones are named after it', async t => {
   const folder = t.testdir()
   const errors: Error[] = []
-  const sink = openSink({ path: join(folder, 'audit.log'), maxSizeMegabytes: 1, compress: true }, error => errors.push(error))
+  const sink = openSink(
+    { path: join(folder, 'audit.log'), maxSizeMegabytes: 1, compress: true }, error => errors.push(error)
+  )
   const line = `${'x'.repeat(1023)}\n`
   for (let index = 0; index < 2600; index++) await sink.write(line)
   await sink.close()
@@ -212,10 +268,12 @@ t.test('a file is rotated by its size and the rotated ones are named after it', 
 t.test('rotated files are removed by number and by age, nothing else is', async t => {
   const day = 86_400_000
   const at = Date.parse('2026-11-20T12:00:00Z')
-  const names = [1, 2, 3, 4].map(days => `audit-${new Date(at - days * day).toISOString().slice(0, -1).replaceAll(':', '-')}-1.log`)
+  const names = [1, 2, 3, 4].map(days =>
+    `audit-${new Date(at - days * day).toISOString().slice(0, -1).replaceAll(':', '-')}-1.log`)
   const others = ['audit.log', 'audit-policy.yaml', 'audit-2026.log', 'other-2026-11-01T00-00-00.000-1.log']
   const folder = t.testdir(Object.fromEntries([...names, ...others].map(name => [name, ''])))
-  names.forEach((name, index) => utimesSync(join(folder, name), (at - (index + 1) * day) / 1000, (at - (index + 1) * day) / 1000))
+  names.forEach((name, index) =>
+    utimesSync(join(folder, name), (at - (index + 1) * day) / 1000, (at - (index + 1) * day) / 1000))
   await new RotatedFiles({ path: join(folder, 'audit.log') }, () => at).tidy()
   t.equal(readdirSync(folder).length, 8, 'no bound, nothing removed')
   await new RotatedFiles({ path: join(folder, 'audit.log'), maxBackups: 3 }, () => at).tidy()

@@ -21,9 +21,15 @@ message MetadataResponse { int64 max_token_expiration_seconds = 1; }`)
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-interface Key { readonly id: string, readonly hidden?: boolean, readonly pair: { readonly publicKey: KeyObject, readonly privateKey: KeyObject } }
+interface Key {
+  readonly id: string
+  readonly hidden?: boolean
+  readonly pair: { readonly publicKey: KeyObject, readonly privateKey: KeyObject }
+}
 
-const keyOf = (id: string, hidden = false): Key => ({ id, hidden, pair: generateKeyPairSync('ec', { namedCurve: 'P-256' }) })
+const keyOf = (id: string, hidden = false): Key => ({
+  id, hidden, pair: generateKeyPairSync('ec', { namedCurve: 'P-256' })
+})
 
 class Signer {
   keys = [keyOf('one')]
@@ -41,11 +47,17 @@ class Signer {
       Sign: async ({ claims }) => {
         const header = encoded(this.header)
         const key = this.keys.find(({ id }) => id === (this.header as { kid?: string }).kid) ?? this.keys[0]
-        const signature = key === undefined ? '' : createSign('sha256').update(`${header}.${claims}`).sign({ key: key.pair.privateKey, dsaEncoding: 'ieee-p1363' }, 'base64url')
+        const signature = key === undefined
+          ? ''
+          : createSign('sha256')
+              .update(`${header}.${claims}`)
+              .sign({ key: key.pair.privateKey, dsaEncoding: 'ieee-p1363' }, 'base64url')
         return { header, signature }
       },
       FetchKeys: async () => ({
-        keys: this.keys.map(({ id, hidden, pair }) => ({ keyId: id, key: pair.publicKey.export({ type: 'spki', format: 'der' }), excludeFromOidcDiscovery: hidden })),
+        keys: this.keys.map(({ id, hidden, pair }) => ({
+          keyId: id, key: pair.publicKey.export({ type: 'spki', format: 'der' }), excludeFromOidcDiscovery: hidden
+        })),
         dataTimestamp: { seconds: 1, nanos: 2 }, refreshHintSeconds: this.seconds
       }),
       Metadata: async () => ({ maxTokenExpirationSeconds: this.maximum })
@@ -72,7 +84,10 @@ type Built = Awaited<ReturnType<typeof build>>
 
 const ISSUER = 'https://issuer.example.com'
 const serve = (t: Test, { path }: Signer, more: object = {}): Promise<Built> =>
-  build(t, { emulatedVersion: '1.36', authentication: { anonymous: true, serviceAccounts: { issuers: [ISSUER], signingSocket: path, ...more } } })
+  build(t, {
+    emulatedVersion: '1.36',
+    authentication: { anonymous: true, serviceAccounts: { issuers: [ISSUER], signingSocket: path, ...more } }
+  })
 
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/robot'
 
@@ -90,14 +105,20 @@ t.test('tokens are signed and verified by the service, and its keys are publishe
   const { code, json } = await requested(server, { expirationSeconds: 700 })
   t.equal(code, 201)
   const token = json.status.token as string
-  t.same(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()), { alg: 'ES256', kid: 'one', typ: 'JWT' })
-  t.match(await whoami(server, token), { code: 201, json: { status: { userInfo: { username: 'system:serviceaccount:default:robot' } } } })
+  t.same(JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()), {
+    alg: 'ES256', kid: 'one', typ: 'JWT'
+  })
+  t.match(await whoami(server, token), {
+    code: 201, json: { status: { userInfo: { username: 'system:serviceaccount:default:robot' } } }
+  })
   t.equal((await whoami(server, `${token.slice(0, -4)}AAAA`)).code, 401)
   const keys = await server.get('/openid/v1/jwks')
   t.equal(keys.headers['cache-control'], 'public, max-age=600')
   t.match(keys.json, { keys: [{ kid: 'one', alg: 'ES256', use: 'sig' }] })
   t.equal(keys.json['keys'].length, 1, 'a hidden key is not published')
-  t.match((await server.get('/.well-known/openid-configuration')).json, { issuer: ISSUER, id_token_signing_alg_values_supported: ['ES256'] })
+  t.match((await server.get('/.well-known/openid-configuration')).json, {
+    issuer: ISSUER, id_token_signing_alg_values_supported: ['ES256']
+  })
 })
 
 t.test('a key that came since is asked for, unknown ones not more than once a second', async t => {
@@ -120,14 +141,21 @@ t.test('a key that came since is asked for, unknown ones not more than once a se
 t.test('lifetimes: the longest of the service is the default maximum, and the longest extension', async t => {
   const signer = await signerOf(t)
   const server = await serve(t, signer)
-  const { headers, json } = await server.post(`${ACCOUNT}/token`, {}).then(async () => await requested(server, { expirationSeconds: 100_000 })) as Awaited<ReturnType<Built['post']>>
+  const { headers, json } = await server.post(`${ACCOUNT}/token`, {}).then(async () =>
+    await requested(server, { expirationSeconds: 100_000 })) as Awaited<ReturnType<Built['post']>>
   t.equal(json['spec'].expirationSeconds, 7200)
   t.match(headers['warning'], /shortened to 7200 seconds/)
-  await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { serviceAccountName: 'robot', containers: [{ name: 'a', image: 'a' }] } })
-  const bound = await requested(server, { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' } })
+  await server.post('/api/v1/namespaces/default/pods', {
+    metadata: { name: 'p' }, spec: { serviceAccountName: 'robot', containers: [{ name: 'a', image: 'a' }] }
+  })
+  const bound = await requested(server, {
+    expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p' }
+  })
   const claims = JSON.parse(Buffer.from(bound.json.status.token.split('.')[1] as string, 'base64url').toString())
   t.equal(claims.exp - claims.iat, 7200, 'not a year')
-  await t.rejects(serve(t, signer, { maxExpirationSeconds: 10_000 }), { message: /--service-account-max-token-expiration is 10000 s, but .* for 7200 s at most/ })
+  await t.rejects(serve(t, signer, { maxExpirationSeconds: 10_000 }), {
+    message: /--service-account-max-token-expiration is 10000 s, but .* for 7200 s at most/
+  })
 })
 
 t.test('what the service may not sign is no token', async t => {
@@ -145,9 +173,12 @@ t.test('what the service may not sign is no token', async t => {
 
 t.test('a service that is not there, or of no use, ends the start', async t => {
   const nowhere = new Signer('/nowhere/signer.sock')
-  await t.rejects(serve(t, nowhere), { message: /^--service-account-signing-endpoint=\/nowhere\/signer\.sock: the service there cannot be used/ })
+  await t.rejects(serve(t, nowhere), {
+    message: /^--service-account-signing-endpoint=\/nowhere\/signer\.sock: the service there cannot be used/
+  })
   for (const [what, change] of [
-    ['no keys', signer => { signer.keys = [] }], ['no interval', signer => { signer.seconds = 0 }], ['short', signer => { signer.maximum = 599 }],
+    ['no keys', signer => { signer.keys = [] }], ['no interval', signer => { signer.seconds = 0 }],
+    ['short', signer => { signer.maximum = 599 }],
     ['a key without a name', signer => { signer.keys = [keyOf('')] }],
     ['too many keys', signer => { signer.keys = Array<Key>(101).fill(keyOf('one')) }]
   ] as ReadonlyArray<readonly [string, (signer: Signer) => void]>) {

@@ -18,22 +18,45 @@ t.test('uses after the time to renew, and of tokens without an end, are counted 
   const server = await build(t, { authentication: { serviceAccounts: { signingKey: own.pem } }, audit: { path } })
   const { uid } = (await server.post(`${CORE}/serviceaccounts`, { metadata: { name: 'robot' } })).json['metadata']
   const now = Math.floor(Date.now() / 1000)
-  const token = (warnafter: number) => signed(own, { iss: ISSUER, aud: [ISSUER], sub: 'system:serviceaccount:default:robot', exp: now + 600, nbf: now, 'orch.io': { namespace: 'default', serviceaccount: { name: 'robot', uid }, warnafter } })
-  await server.post(`${CORE}/secrets`, { metadata: { name: 's', annotations: { 'orch.io/service-account.name': 'robot' } }, type: 'orch.io/service-account-token' })
+  const token = (warnafter: number) => signed(own, {
+    iss: ISSUER,
+    aud: [ISSUER],
+    sub: 'system:serviceaccount:default:robot',
+    exp: now + 600,
+    nbf: now,
+    'orch.io': { namespace: 'default', serviceaccount: { name: 'robot', uid }, warnafter }
+  })
+  await server.post(`${CORE}/secrets`, {
+    metadata: { name: 's', annotations: { 'orch.io/service-account.name': 'robot' } },
+    type: 'orch.io/service-account-token'
+  })
   let kept: string | undefined
   while (kept === undefined) kept = (await server.get(`${CORE}/secrets/s`)).json['data']?.token
   for (const one of [token(now - 100), token(now - 100), token(now + 100), Buffer.from(kept, 'base64').toString()]) {
     t.equal((await server.get(`${CORE}/pods`, { authorization: `Bearer ${one}` })).code, 200)
   }
   const metrics = (await server.get('/metrics')).body
-  for (const [name, count] of [['stale', 2], ['valid', 1], ['legacy', 1]] as const) t.match(metrics, new RegExp(`^serviceaccount_${name}_tokens_total ${count}$`, 'm'))
+  for (const [name, count] of [['stale', 2], ['valid', 1], ['legacy', 1]] as const) {
+    t.match(metrics, new RegExp(`^serviceaccount_${name}_tokens_total ${count}$`, 'm'))
+  }
   await server.app.close()
-  const events = readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json).filter(({ stage, user }) => stage === 'ResponseComplete' && user.username.endsWith('robot'))
+  const events = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as Json)
+    .filter(({ stage, user }) => stage === 'ResponseComplete' && user.username.endsWith('robot'))
   t.match(events.map(({ annotations }) => annotations), [
-    { 'authentication.orch.io/stale-token': /^subject: system:serviceaccount:default:robot, seconds after warning threshold: 1\d\d$/, 'authorization.orch.io/decision': 'allow' },
+    {
+      'authentication.orch.io/stale-token':
+        /^subject: system:serviceaccount:default:robot, seconds after warning threshold: 1\d\d$/,
+      'authorization.orch.io/decision': 'allow'
+    },
     { 'authentication.orch.io/stale-token': /./ },
     { 'authentication.orch.io/stale-token': undefined, 'authorization.orch.io/decision': 'allow' },
-    { 'authentication.orch.io/legacy-token': 'system:serviceaccount:default:robot', 'authorization.orch.io/decision': 'allow' }
+    {
+      'authentication.orch.io/legacy-token': 'system:serviceaccount:default:robot',
+      'authorization.orch.io/decision': 'allow'
+    }
   ])
   t.notMatch(readFileSync(path, 'utf8'), own.kid, 'and no token is')
 })
@@ -42,9 +65,16 @@ t.test('a token that is known waits for nothing, and its time is looked at each 
   const resources = await registry(t, {})
   const account = await defaultAccount(resources)
   let time = Date.now()
-  const { authenticator, tokens } = await serviceAccounts({ audiences: ['api'], log: () => {}, resources, metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) }, now: () => time })
+  const { authenticator, tokens } = await serviceAccounts({
+    audiences: ['api'],
+    log: () => {},
+    resources,
+    metrics: { counter: () => ({ with: () => ({ add: () => {} }) }) },
+    now: () => time
+  })
   const token = await issue(tokens, account.object.metadata.uid ?? '', Math.floor(time / 1000))
-  const ask = (audiences?: readonly string[]) => authenticator.identify(token, audiences === undefined ? {} : { audiences })
+  const ask = (audiences?: readonly string[]) =>
+    authenticator.identify(token, audiences === undefined ? {} : { audiences })
   const [first, second] = [ask(), ask()]
   t.ok(first instanceof Promise)
   const found = await first
@@ -63,7 +93,14 @@ t.test('a token that is known waits for nothing, and its time is looked at each 
 })
 
 const issue = async ({ signer }: ServiceAccountTokens, uid: string, issuedAt: number): Promise<string> =>
-  await signer?.issue({ namespace: 'default', account: { name: 'default', uid }, audiences: ['api', 'vault'], issuedAt, expirationSeconds: 600 }) ?? ''
+  await signer?.issue({
+    namespace: 'default',
+    account: { name: 'default', uid },
+    audiences: ['api', 'vault'],
+    issuedAt,
+    expirationSeconds: 600
+  }) ??
+    ''
 
 t.test('tokens that are known are bounded in number and time', async t => {
   const known = new VerifiedTokens<{ expires: number }>(2)

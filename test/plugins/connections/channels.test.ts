@@ -11,7 +11,8 @@ t.test('an agent that does not accept the streams in time ends the command', asy
   const answer = { headers: { 'x-stream-protocol-version': 'v4.channel.orch.io' } } as unknown as IncomingMessage
   const ended = new Promise<number>(resolve => {
     new ChannelTranslator(client.server, {
-      command: { stdin: true, stdout: true }, ending: new AbortController().signal, perSecond: 0, replyTimeout: 50, ended: resolve,
+      command: { stdin: true, stdout: true }, ending: new AbortController().signal, perSecond: 0, replyTimeout: 50,
+      ended: resolve,
       dial: async () => ({ answer, upgraded: { socket: agent.server, head: Buffer.alloc(0) } })
     }).begin()
   })

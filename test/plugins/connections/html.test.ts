@@ -19,10 +19,19 @@ const CASES = [
   ['<img src=/x.png alt=/x><img src = "http://192.0.2.7:80/y">', '<img src=/proxy/x.png alt=/x><img src = "/proxy/y">'],
   ['<link rel=icon href="https://elsewhere/x"><a href="x/y"><a href="#z"><a href="/proxy/known">', undefined],
   ['<a href="//api.example/x">', '<a href="//api.example/proxy/x">'],
-  ['<script src="/a.js">if (a < b) "<a href=\\"/x\\">"</script><a href="/x">', '<script src="/proxy/a.js">if (a < b) "<a href=\\"/x\\">"</script><a href="/proxy/x">'],
+  [
+    '<script src="/a.js">if (a < b) "<a href=\\"/x\\">"</script><a href="/x">',
+    '<script src="/proxy/a.js">if (a < b) "<a href=\\"/x\\">"</script><a href="/proxy/x">'
+  ],
   ['<style>a > b</style><!-- <a href="/x"> --><!doctype html><?php <a href="/x"?>', undefined],
-  ['<title></title><a title="a > b" href="/x">1 < 2 <3 ä €</a>', '<title></title><a title="a > b" href="/proxy/x">1 < 2 <3 ä €</a>'],
-  ['<object data="/d" classid="/c"><form action=/f><video poster="/p" src="/v"></video>', '<object data="/proxy/d" classid="/proxy/c"><form action=/proxy/f><video poster="/proxy/p" src="/proxy/v"></video>'],
+  [
+    '<title></title><a title="a > b" href="/x">1 < 2 <3 ä €</a>',
+    '<title></title><a title="a > b" href="/proxy/x">1 < 2 <3 ä €</a>'
+  ],
+  [
+    '<object data="/d" classid="/c"><form action=/f><video poster="/p" src="/v"></video>',
+    '<object data="/proxy/d" classid="/proxy/c"><form action=/proxy/f><video poster="/proxy/p" src="/proxy/v"></video>'
+  ],
   ["<a title=it's href='/x'>that's</a>", "<a title=it's href='/proxy/x'>that's</a>"],
   ['<a href="/never ends', undefined],
   ['<', undefined],
@@ -58,7 +67,9 @@ t.test('no page takes longer than its length', async t => {
 })
 
 t.test('a tag without an end is not held for ever', async t => {
-  const page = rewriteLinks(Readable.from([Buffer.from(`<a ${'x'.repeat(100_000)}`), Buffer.from('<a href="/x">')]), undefined, place)
+  const page = rewriteLinks(
+    Readable.from([Buffer.from(`<a ${'x'.repeat(100_000)}`), Buffer.from('<a href="/x">')]), undefined, place
+  )
   let text = ''
   for await (const chunk of page ?? []) text += String(chunk)
   t.match(text, /x<a href="\/proxy\/x">$/)

@@ -32,7 +32,10 @@ const EXITED = {
 
 const accept = (request: IncomingMessage, socket: Socket, head: Buffer): Spdy => {
   const version = String(request.headers['x-stream-protocol-version']).split(',')[0] ?? ''
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${version.trim()}\r\n\r\n`)
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ' +
+    `${version.trim()}\r\n\r\n`
+  )
   if (head.length > 0) socket.unshift(head)
   return new Spdy(socket)
 }
@@ -41,7 +44,9 @@ const accept = (request: IncomingMessage, socket: Socket, head: Buffer): Spdy =>
 type Run = (spdy: Spdy, ids: readonly number[]) => void
 type Hear = (spdy: Spdy, ids: readonly number[], order: number, bytes: Buffer, last: boolean) => void
 
-const running = (streams: number, run: Run, data: Hear = () => {}) => (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+const running = (streams: number, run: Run, data: Hear = () => {}) => (
+  request: IncomingMessage, socket: Socket, head: Buffer
+): void => {
   const spdy = accept(request, socket, head)
   const ids: number[] = []
   spdy.follow({
@@ -53,7 +58,9 @@ const running = (streams: number, run: Run, data: Hear = () => {}) => (request: 
   })
 }
 
-async function serve (t: Test, agent: NodeAgent, options: Partial<ServerOptions> = {}): Promise<Client & { port: number }> {
+async function serve (
+  t: Test, agent: NodeAgent, options: Partial<ServerOptions> = {}
+): Promise<Client & { port: number }> {
   const server = await listen(t, { connections: callingAgent(agent), ...options })
   await withPod(server, agent.port)
   return server
@@ -68,7 +75,9 @@ interface Opened {
   readonly outcome: () => Promise<Json>
 }
 
-async function open (t: Test, port: number, path: string, protocols = [V5], headers: Record<string, string> = {}): Promise<Opened> {
+async function open (
+  t: Test, port: number, path: string, protocols = [V5], headers: Record<string, string> = {}
+): Promise<Opened> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${PODS}/${path}`, protocols, { headers })
   t.teardown(() => { socket.terminate() })
   const said = new Map<number, Buffer[]>()
@@ -87,7 +96,12 @@ async function open (t: Test, port: number, path: string, protocols = [V5], head
 function asked (t: Test, port: number, path: string, protocol: string): Socket {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => { socket.destroy() })
-  socket.write(`GET ${PODS}/${path} HTTP/1.1\r\nHost: server\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`)
+  socket.write(
+    `GET ${PODS}/${path} HTTP/1.1\r\nHost: server\r\nConnection: Upgrade\r\nUpgrade: ` +
+    'websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ' +
+    'AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ' +
+    `${protocol}\r\n\r\n`
+  )
   return socket
 }
 
@@ -120,13 +134,17 @@ async function until (socket: Socket, enough: (bytes: Buffer) => boolean): Promi
     if (chunk !== null) chunks.push(chunk)
     const bytes = Buffer.concat(chunks)
     if (enough(bytes)) return bytes
-    if (socket.readableEnded || socket.destroyed) throw new Error(`the connection ended: ${bytes.toString('latin1').slice(0, 500)}`)
+    if (socket.readableEnded || socket.destroyed) {
+      throw new Error(`the connection ended: ${bytes.toString('latin1').slice(0, 500)}`)
+    }
     await Promise.race([once(socket, 'readable'), once(socket, 'end'), once(socket, 'close')])
   }
 }
 
 /** The answer to a WebSocket that is refused. */
-async function refused (t: Test, port: number, path: string, protocols = [V5], headers: Record<string, string> = {}): Promise<{ code: number, body: string }> {
+async function refused (
+  t: Test, port: number, path: string, protocols = [V5], headers: Record<string, string> = {}
+): Promise<{ code: number, body: string }> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}${PODS}/${path}`, protocols, { headers })
   t.teardown(() => { socket.terminate() })
   socket.on('error', () => {})
@@ -151,21 +169,33 @@ t.test('a command over channels is streams for the node agent, and its outcome a
   })
   const server = await serve(t, agent)
   for (const domain of ['orch.io', 'k8s.io']) {
-    const command = await open(t, server.port, 'web/exec?command=ls&stdout=true&stderr=true', [`v4.channel.${domain}`, `v5.channel.${domain}`])
+    const command = await open(t, server.port, 'web/exec?command=ls&stdout=true&stderr=true', [
+      `v4.channel.${domain}`, `v5.channel.${domain}`
+    ])
     t.equal(command.socket.protocol, `v5.channel.${domain}`)
     t.match(await command.outcome(), { kind: 'Status', status: 'Success' })
     t.equal(await command.closed, 1000)
     t.strictSame([text(command.said, 1), text(command.said, 2)], ['printed', 'complained'])
     t.match(await agent.next(), {
       method: 'POST', url: '/exec/default/web/main?command=ls&error=1&output=1',
-      headers: { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': ['v4.', 'v3.', 'v2.', ''].map(version => `${version}channel.${domain}`).join(', '), 'sec-websocket-key': undefined, 'sec-websocket-protocol': undefined }
+      headers: {
+        upgrade: 'SPDY/3.1',
+        'x-stream-protocol-version': ['v4.', 'v3.', 'v2.', ''].map(version => `${version}channel.${domain}`).join(', '),
+        'sec-websocket-key': undefined,
+        'sec-websocket-protocol': undefined
+      }
     })
-    t.strictSame([...headers.matchAll(/streamtype\0\0\0.(error|stdin|stdout|stderr|resize)/g)].map(([, type]) => type), ['error', 'stdout', 'stderr'])
+    t.strictSame(
+      [...headers.matchAll(/streamtype\0\0\0.(error|stdin|stdout|stderr|resize)/g)].map(([, type]) => type),
+      ['error', 'stdout', 'stderr']
+    )
   }
   outcome = JSON.stringify(EXITED)
   t.match(await (await open(t, server.port, 'web/exec?command=ls&stdout=true&stderr=true')).outcome(), EXITED)
   outcome = JSON.stringify({ status: 'Failure', message: 'no such file' })
-  t.match(await (await open(t, server.port, 'web/exec?command=ls&stdout=true&stderr=true')).outcome(), { status: 'Failure', reason: 'InternalError', message: 'Internal error occurred: no such file', code: 500 })
+  t.match(await (await open(t, server.port, 'web/exec?command=ls&stdout=true&stderr=true')).outcome(), {
+    status: 'Failure', reason: 'InternalError', message: 'Internal error occurred: no such file', code: 500
+  })
   const metrics = (await server.get('/metrics')).body
   t.match(metrics, /^apiserver_stream_translator_requests_total\{code="200"\} 3$/m)
   t.match(metrics, /^apiserver_stream_translator_requests_total\{code="500"\} 1$/m)
@@ -231,9 +261,15 @@ t.test('ten thousand pieces of output arrive, and as many sizes of a terminal', 
 t.test('failures of the node agent arrive as an outcome, those before as an answer', async t => {
   const agent = await nodeAgent(t, {
     upgrade: (request, socket, head) => {
-      if (request.url?.includes('refused') === true) socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!')
-      else if (request.url?.includes('left') === true) accept(request, socket, head).follow({ opened: () => { socket.destroy() }, data: () => {} })
-      else {
+      if (request.url?.includes('refused') === true) {
+        socket.end(
+          'HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!'
+        )
+      } else if (request.url?.includes('left') === true) {
+        accept(request, socket, head).follow({
+          opened: () => { socket.destroy() }, data: () => {}
+        })
+      } else {
         running(2, (spdy, [errors = 0, out = 0]) => {
           spdy.data(out, '', true)
           spdy.data(errors, Buffer.alloc(100_000, 'x'), true)
@@ -242,15 +278,27 @@ t.test('failures of the node agent arrive as an outcome, those before as an answ
     }
   })
   const server = await serve(t, agent)
-  const outcome = async (command: string): Promise<Json> => await (await open(t, server.port, `web/exec?stdout=true&command=${command}`)).outcome()
+  const outcome = async (command: string): Promise<Json> =>
+    await (await open(t, server.port, `web/exec?stdout=true&command=${command}`)).outcome()
   t.match(await outcome('refused'), { status: 'Failure', reason: 'Forbidden', code: 403 })
-  t.match(await outcome('left'), { status: 'Failure', reason: 'InternalError', message: /the node agent has closed the connection/ })
+  t.match(await outcome('left'), {
+    status: 'Failure', reason: 'InternalError', message: /the node agent has closed the connection/
+  })
   t.match(await outcome('endless'), { status: 'Failure', reason: 'InternalError' })
   await server.patch('/api/v1/nodes/n/status', { status: { daemonEndpoints: { kubeletEndpoint: { Port: 1 } } } })
-  t.match(await outcome('away'), { status: 'Failure', reason: 'InternalError', message: /error dialing backend: 127\.0\.0\.1:1: .*refused/, code: 500 })
+  t.match(await outcome('away'), {
+    status: 'Failure', reason: 'InternalError', message: /error dialing backend: 127\.0\.0\.1:1: .*refused/, code: 500
+  })
   t.match(await refused(t, server.port, 'nobody/exec?command=ls'), { code: 404, body: /pods \\"nobody\\" not found/ })
-  t.match(await refused(t, server.port, 'web/exec?command=ls&container=other'), { code: 400, body: /container other is not valid/ })
-  t.match(await server.call('GET', `${PODS}/web/exec?command=ls`, undefined, { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-protocol': V5 }), { code: 400 })
+  t.match(await refused(t, server.port, 'web/exec?command=ls&container=other'), {
+    code: 400, body: /container other is not valid/
+  })
+  t.match(
+    await server.call('GET', `${PODS}/web/exec?command=ls`, undefined, {
+      connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-protocol': V5
+    }),
+    { code: 400 }
+  )
 })
 
 t.test('what is no WebSocket ends with a code that says so, and a client that leaves ends the command', async t => {
@@ -272,17 +320,25 @@ t.test('what is no WebSocket ends with a code that says so, and a client that le
 
 t.test('older WebSockets are passed on as they are, and all to nodes that end them', async t => {
   const agent = await nodeAgent(t, {
-    upgrade: (request, socket) => { socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nAsked: ${request.headers.upgrade}\r\n\r\n`) }
+    upgrade: (request, socket) => {
+      socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nAsked: ${request.headers.upgrade}\r\n\r\n`)
+    }
   })
   const server = await serve(t, agent, { emulatedVersion: '1.36' })
-  for (const [path, protocols] of [['exec', ['v4.channel.orch.io']], ['attach', ['channel.orch.io']], ['portforward?ports=80', ['v4.channel.orch.io']]] as const) {
+  for (const [path, protocols] of [
+    ['exec', ['v4.channel.orch.io']], ['attach', ['channel.orch.io']], ['portforward?ports=80', ['v4.channel.orch.io']]
+  ] as const) {
     await refused(t, server.port, `web/${path}`, [...protocols])
-    t.match(await agent.next(), { method: 'GET', headers: { upgrade: 'websocket', 'sec-websocket-protocol': protocols.join(',') } })
+    t.match(await agent.next(), {
+      method: 'GET', headers: { upgrade: 'websocket', 'sec-websocket-protocol': protocols.join(',') }
+    })
   }
   await server.patch('/api/v1/nodes/n/status', { status: { declaredFeatures: ['ExtendWebSocketsToKubelet'] } })
   for (const [path, protocol] of [['exec?command=ls', V5], ['portforward', 'SPDY/3.1+portforward.orch.io']] as const) {
     await until(asked(t, server.port, `web/${path}`, protocol), bytes => bytes.includes('400 Bad Request'))
-    t.match(await agent.next(), { method: 'GET', headers: { upgrade: 'websocket', 'sec-websocket-protocol': protocol } })
+    t.match(await agent.next(), {
+      method: 'GET', headers: { upgrade: 'websocket', 'sec-websocket-protocol': protocol }
+    })
   }
 })
 
@@ -291,7 +347,10 @@ t.test('a forwarded port is a SPDY connection within messages', async t => {
   const agent = await nodeAgent(t, {
     upgrade: (request, socket, head) => {
       if (refuses) return socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone')
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${request.headers['x-stream-protocol-version']}\r\n\r\nfirst`)
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ' +
+        `${request.headers['x-stream-protocol-version']}\r\n\r\nfirst`
+      )
       if (head.length > 0) socket.unshift(head)
       socket.pipe(socket)
       return undefined
@@ -300,8 +359,14 @@ t.test('a forwarded port is a SPDY connection within messages', async t => {
   const server = await serve(t, agent)
   const socket = asked(t, server.port, 'web/portforward', 'other, SPDY/3.1+portforward.k8s.io')
   const head = await until(socket, bytes => bytes.includes('\r\n\r\n'))
-  t.match(String(head), /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Accept: ICX\+Yqv66kxgM0FcWaLWlFLwTAI=\r\nSec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n/)
-  t.match(await agent.next(), { url: '/portForward/default/web', headers: { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'portforward.k8s.io', 'sec-websocket-key': undefined } })
+  t.match(
+    String(head),
+    /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Accept: ICX\+Yqv66kxgM0FcWaLWlFLwTAI=\r\nSec-WebSocket-Protocol: SPDY\/3\.1\+portforward\.k8s\.io\r\n/
+  )
+  t.match(await agent.next(), {
+    url: '/portForward/default/web',
+    headers: { upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'portforward.k8s.io', 'sec-websocket-key': undefined }
+  })
   socket.unshift(head.subarray(head.indexOf('\r\n\r\n') + 4))
   const sent = Buffer.alloc(2_000_000, 'bytes ')
   for (let at = 0; at < sent.length; at += 100_000) socket.write(message(sent.subarray(at, at + 100_000)))
@@ -311,20 +376,35 @@ t.test('a forwarded port is a SPDY connection within messages', async t => {
   socket.resume()
   await once(socket, 'close')
   refuses = true
-  t.match(String(await until(asked(t, server.port, 'web/portforward', 'SPDY/3.1+portforward.k8s.io'), bytes => bytes.includes('none'))), /^HTTP\/1\.1 404 /)
+  t.match(
+    String(await until(
+      asked(t, server.port, 'web/portforward', 'SPDY/3.1+portforward.k8s.io'), bytes => bytes.includes('none')
+    )),
+    /^HTTP\/1\.1 404 /
+  )
   t.match((await server.get('/metrics')).body, /^apiserver_stream_tunnel_requests_total\{code="101"\} 1$/m)
 })
 
 t.test('under 1.36 who connects by GET must be allowed to create', async t => {
-  const agent = await nodeAgent(t, { upgrade: running(2, (spdy, [errors = 0, out = 0]) => { spdy.data(out, '', true); spdy.data(errors, SUCCESS, true) }) })
+  const agent = await nodeAgent(t, {
+    upgrade: running(2, (spdy, [errors = 0, out = 0]) => { spdy.data(out, '', true); spdy.data(errors, SUCCESS, true) })
+  })
   const authorization = {
     modes: ['AlwaysDeny' as const],
-    authorizers: [{ name: 'readers', authorize: ({ user, info }: { user: { username: string }, info: { verb: string } }) => ({ decision: user.username === 'ann' || info.verb === 'get' ? 'Allow' as const : 'NoOpinion' as const }) }]
+    authorizers: [
+      {
+        name: 'readers',
+        authorize: ({ user, info }: { user: { username: string }, info: { verb: string } }) => ({
+          decision: user.username === 'ann' || info.verb === 'get' ? 'Allow' as const : 'NoOpinion' as const
+        })
+      }
+    ]
   }
   const authentication = { tokens: 'secret,ann,1\nother,eve,2\n' }
   for (const emulatedVersion of ['1.24', '1.36'] as const) {
     const server = await listen(t, { connections: callingAgent(agent), authorization, authentication, emulatedVersion })
-    const call: Client['call'] = async (method, url, body, headers) => await server.call(method, url, body, { authorization: 'Bearer secret', ...headers })
+    const call: Client['call'] = async (method, url, body, headers) =>
+      await server.call(method, url, body, { authorization: 'Bearer secret', ...headers })
     await withPod({
       ...server,
       get: async url => await call('GET', url),
@@ -333,9 +413,18 @@ t.test('under 1.36 who connects by GET must be allowed to create', async t => {
     }, agent.port)
     const headers = { authorization: 'Bearer other' }
     const path = 'web/exec?command=ls&stdout=true'
-    if (emulatedVersion === '1.24') t.equal((await (await open(t, server.port, path, [V5], headers)).outcome()).status, 'Success')
-    else t.match(await refused(t, server.port, path, [V5], headers), { code: 403, body: /pods \\"web\\" is forbidden: User \\"eve\\" cannot create resource \\"pods\/exec\\"/ })
-    t.equal((await (await open(t, server.port, path, [V5], { authorization: 'Bearer secret' })).outcome()).status, 'Success')
+    if (emulatedVersion === '1.24') {
+      t.equal(
+        (await (await open(t, server.port, path, [V5], headers)).outcome()).status, 'Success'
+      )
+    } else {
+      t.match(await refused(t, server.port, path, [V5], headers), {
+        code: 403, body: /pods \\"web\\" is forbidden: User \\"eve\\" cannot create resource \\"pods\/exec\\"/
+      })
+    }
+    t.equal(
+      (await (await open(t, server.port, path, [V5], { authorization: 'Bearer secret' })).outcome()).status, 'Success'
+    )
   }
 })
 

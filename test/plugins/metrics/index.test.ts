@@ -17,21 +17,27 @@ t.test('a number that is not there yet is spelt as the format spells it', async 
   const { lines } = await build(t)
   // A scrape starts the measurement of the event loop again, which has a sample after 20 ms.
   let lag = await lines('nodejs_eventloop_lag')
-  for (let scrapes = 1; scrapes < 1000 && !lag.some(line => / nan$/i.test(line)); scrapes++) lag = await lines('nodejs_eventloop_lag')
+  for (let scrapes = 1; scrapes < 1000 && !lag.some(line => / nan$/i.test(line)); scrapes++) {
+    lag = await lines('nodejs_eventloop_lag')
+  }
   t.match(lag.filter(line => / nan$/i.test(line)), [/^nodejs_eventloop_lag_mean_seconds NaN$/, / NaN$/])
   t.strictSame(lag.filter(line => !/ (?:[\d.e+-]+|NaN)$/.test(line)), [])
 })
 
 t.test('a request is counted with its verb, resource and code, and timed', async t => {
   const { fastify, lines } = await build(t, {}, {
-    info: ({ method, url }) => url.startsWith('/apis') ? clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) : {}
+    info: ({ method, url }) =>
+      url.startsWith('/apis') ? clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) : {}
   })
   fastify.get('/apis/x', async () => 'a list')
   fastify.post('/apis/x', async () => { throw tooManyRequests('busy', 1) })
   await fastify.inject('/apis/x')
   await fastify.inject('/apis/x')
   await fastify.inject({ method: 'POST', url: '/apis/x' })
-  const subject = (scope: string): string => `group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="${scope}",component="apiserver"`
+  const subject =
+    (scope: string): string =>
+      `group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="${scope}",` +
+      'component="apiserver"'
   t.strictSame((await lines('apiserver_request_total{')).filter(line => line.includes('clusterroles')), [
     `apiserver_request_total{verb="LIST",dry_run="",${subject('cluster')},code="200"} 2`,
     `apiserver_request_total{verb="POST",dry_run="",${subject('resource')},code="429"} 1`
@@ -43,29 +49,44 @@ t.test('a request is counted with its verb, resource and code, and timed', async
 })
 
 t.test('a deletion is DELETE whatever its scope, and HEAD is what GET is', async t => {
-  const { fastify, lines } = await build(t, {}, { info: ({ method, url }) => url.startsWith('/apis') ? clusterRoles({ verb: method === 'DELETE' ? 'deletecollection' : 'list' }) : {} })
+  const { fastify, lines } = await build(
+    t,
+    {},
+    {
+      info: ({ method, url }) =>
+        url.startsWith('/apis') ? clusterRoles({ verb: method === 'DELETE' ? 'deletecollection' : 'list' }) : {}
+    }
+  )
   fastify.delete('/apis/x', async () => 'gone')
   fastify.get('/other', async () => 'there')
   await fastify.inject({ method: 'DELETE', url: '/apis/x' })
   await fastify.inject({ method: 'HEAD', url: '/other' })
-  const counted = (await lines('apiserver_request_total{')).map(line => /verb="(\w+)".*,resource="(\w*)".*,scope="(\w*)".*code="(\w+)"/.exec(line)?.slice(1).join(' '))
+  const counted = (await lines('apiserver_request_total{')).map(line =>
+    /verb="(\w+)".*,resource="(\w*)".*,scope="(\w*)".*code="(\w+)"/.exec(line)?.slice(1).join(' '))
   t.strictSame(counted, ['DELETE clusterroles cluster 200', 'GET   200'])
 })
 
 t.test('labels that may have certain values have no others', async t => {
-  const allowedLabels = new Map([['apiserver_request_total,verb', ['LIST']], ['apiserver_request_total,code', ['200', '429']]])
-  const { fastify, lines } = await build(t, { allowedLabels }, { info: ({ method }) => clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) })
+  const allowedLabels = new Map([
+    ['apiserver_request_total,verb', ['LIST']], ['apiserver_request_total,code', ['200', '429']]
+  ])
+  const { fastify, lines } = await build(
+    t, { allowedLabels }, { info: ({ method }) => clusterRoles({ verb: method === 'GET' ? 'list' : 'create' }) }
+  )
   fastify.get('/apis/x', async () => 'a list')
   fastify.post('/apis/x', async () => { throw tooManyRequests('busy', 1) })
   fastify.put('/apis/x', async () => 'changed')
   for (const method of ['GET', 'POST', 'PUT', 'POST'] as const) await fastify.inject({ method, url: '/apis/x' })
-  const counted = (await lines('apiserver_request_total{')).map(line => /verb="(\w+)".*code="(\w+)"\} (\d+)/.exec(line)?.slice(1).join(' '))
+  const counted = (await lines('apiserver_request_total{')).map(line =>
+    /verb="(\w+)".*code="(\w+)"\} (\d+)/.exec(line)?.slice(1).join(' '))
   t.strictSame(counted.sort(), ['LIST 200 1', 'unexpected 200 1', 'unexpected 429 2'])
   t.match(await lines('apiserver_request_duration_seconds_count{verb="POST"'), [/ 3$/], 'other metrics keep theirs')
 })
 
 t.test('paths and methods that the server does not know make no series', async t => {
-  const { fastify, lines } = await build(t, {}, { info: ({ url }) => clusterRoles({ resource: url.slice(1), verb: 'get', name: url }) })
+  const { fastify, lines } = await build(
+    t, {}, { info: ({ url }) => clusterRoles({ resource: url.slice(1), verb: 'get', name: url }) }
+  )
   await fastify.ready()
   for (let index = 0; index < 50; index++) await fastify.inject(`/made-up-${index}`)
   const counted = await lines('apiserver_request_total{')
@@ -74,15 +95,23 @@ t.test('paths and methods that the server does not know make no series', async t
 })
 
 t.test('watches are a gauge while they last, and are not timed', async t => {
-  const { fastify, lines } = await build(t, {}, { info: ({ url }) => url.startsWith('/apis') ? clusterRoles({ verb: 'watch' }) : {} })
+  const { fastify, lines } = await build(
+    t, {}, { info: ({ url }) => url.startsWith('/apis') ? clusterRoles({ verb: 'watch' }) : {} }
+  )
   let release = (): void => {}
   let arrived = (): void => {}
   const arrival = new Promise<void>(resolve => { arrived = resolve })
-  fastify.get('/apis/x', async () => { arrived(); await new Promise<void>(resolve => { release = resolve }); return '' })
+  fastify.get('/apis/x', async () => {
+    arrived()
+    await new Promise<void>(resolve => { release = resolve })
+    return ''
+  })
   const watch = fastify.inject('/apis/x')
   await arrival
   t.match(await lines('apiserver_longrunning_requests{'), [/verb="WATCH".* 1$/])
-  t.match(await lines('apiserver_current_inflight_requests{request_kind="readOnly"}'), [/ 1$/], 'that is the scrape itself')
+  t.match(
+    await lines('apiserver_current_inflight_requests{request_kind="readOnly"}'), [/ 1$/], 'that is the scrape itself'
+  )
   release()
   await watch
   t.match(await lines('apiserver_longrunning_requests{'), [/verb="WATCH".* 0$/])
@@ -116,7 +145,10 @@ t.test('a metric is declared once under one type, its label values escaped', asy
   const { fastify, lines } = await build(t)
   const { orchMetrics: metrics } = fastify
   metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc').set(7)
-  t.equal(metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc'), metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc'))
+  t.equal(
+    metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc'),
+    metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc')
+  )
   t.throws(() => metrics.counter('depth', 'How deep.'), /depth/)
   t.throws(() => metrics.gauge('depth', 'How deep.').with(), /depth/)
   t.strictSame(await lines('depth'), ['depth{at="a\\"b\\nc"} 7'])
@@ -153,7 +185,10 @@ t.test('objects and sizes are polled, and a failing reading spoils nothing', asy
 t.test('each scrape has what was counted until then, whatever was scraped before', async t => {
   const { fastify, lines } = await build(t)
   const { orchMetrics: metrics } = fastify
-  const [counter, gauge, seconds] = [metrics.counter('kept_total', 'Kept.', ['of']), metrics.gauge('kept', 'Kept.'), metrics.histogram('kept_seconds', 'Kept.', [1, 2])]
+  const [counter, gauge, seconds] = [
+    metrics.counter('kept_total', 'Kept.', ['of']), metrics.gauge('kept', 'Kept.'),
+    metrics.histogram('kept_seconds', 'Kept.', [1, 2])
+  ]
   counter.with('a').add()
   gauge.with().set(3)
   seconds.with().observe(1.5)
@@ -162,7 +197,10 @@ t.test('each scrape has what was counted until then, whatever was scraped before
   counter.with('b').add(2)
   gauge.with().set(-0.5)
   seconds.with().observe(0.5, 2)
-  t.strictSame(await lines('kept'), ['kept_total{of="a"} 1', 'kept_total{of="b"} 2', 'kept -0.5', 'kept_seconds_bucket{le="1"} 2', 'kept_seconds_bucket{le="2"} 3', 'kept_seconds_bucket{le="+Inf"} 3', 'kept_seconds_sum 2.5', 'kept_seconds_count 3'])
+  t.strictSame(await lines('kept'), [
+    'kept_total{of="a"} 1', 'kept_total{of="b"} 2', 'kept -0.5', 'kept_seconds_bucket{le="1"} 2',
+    'kept_seconds_bucket{le="2"} 3', 'kept_seconds_bucket{le="+Inf"} 3', 'kept_seconds_sum 2.5', 'kept_seconds_count 3'
+  ])
   gauge.with().set(Infinity)
   t.strictSame(await lines('kept '), ['kept +Inf'])
 })

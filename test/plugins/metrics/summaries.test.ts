@@ -5,7 +5,9 @@ import { Quantiles, SummaryFamily } from '../../../plugins/metrics/summaries.js'
 t.test('quantiles are those of what was observed, to within a fortieth', async t => {
   const quantiles = new Quantiles({ now: () => 0 })
   for (let value = 1; value <= 1000; value++) quantiles.observe(value / 1000)
-  for (const quantile of [0.5, 0.9, 0.99]) t.ok(Math.abs(quantiles.at(quantile) - quantile) <= quantile / 40, `${quantile}: ${quantiles.at(quantile)}`)
+  for (const quantile of [0.5, 0.9, 0.99]) {
+    t.ok(Math.abs(quantiles.at(quantile) - quantile) <= quantile / 40, `${quantile}: ${quantiles.at(quantile)}`)
+  }
   t.equal(quantiles.count, 1000)
 })
 
@@ -46,7 +48,10 @@ t.test('a summary is written as Prometheus reads it', async t => {
     return Buffer.concat(pieces).toString()
   }
   family.with('a').observe(2, 3)
-  t.match(text(), /^# HELP waits \[ALPHA\] Waits\.\n# TYPE waits summary\nwaits\{kind="a",quantile="0\.5"\} [12]\.\d+\nwaits\{kind="a",quantile="0\.9"\} \S+\nwaits\{kind="a",quantile="0\.99"\} \S+\nwaits_sum\{kind="a"\} 6\nwaits_count\{kind="a"\} 3\n$/)
+  t.match(
+    text(),
+    /^# HELP waits \[ALPHA\] Waits\.\n# TYPE waits summary\nwaits\{kind="a",quantile="0\.5"\} [12]\.\d+\nwaits\{kind="a",quantile="0\.9"\} \S+\nwaits\{kind="a",quantile="0\.99"\} \S+\nwaits_sum\{kind="a"\} 6\nwaits_count\{kind="a"\} 3\n$/
+  )
   now = 10_000
   t.match(text(), /quantile="0\.99"\} NaN\n/)
 })

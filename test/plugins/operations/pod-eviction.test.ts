@@ -9,18 +9,28 @@ const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
 
 async function withPod (server: Client, name: string, status: Json, labels: Json = { app: 'web' }): Promise<void> {
-  await server.post(PODS, { metadata: { name, labels }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] } })
+  await server.post(PODS, {
+    metadata: { name, labels }, spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] }
+  })
   await server.patch(`${PODS}/${name}/status`, { status })
 }
 
-async function withBudget (server: Client, name: string, status: Json, selector: Json = { matchLabels: { app: 'web' } }): Promise<void> {
+async function withBudget (
+  server: Client, name: string, status: Json, selector: Json = { matchLabels: { app: 'web' } }
+): Promise<void> {
   await server.post(BUDGETS, { metadata: { name }, spec: { minAvailable: 1, selector } })
-  const { code } = await server.patch(`${BUDGETS}/${name}/status`, { status: { observedGeneration: 1, expectedPods: 2, desiredHealthy: 1, currentHealthy: 2, disruptionsAllowed: 0, ...status } })
+  const { code } = await server.patch(`${BUDGETS}/${name}/status`, {
+    status: {
+      observedGeneration: 1, expectedPods: 2, desiredHealthy: 1, currentHealthy: 2, disruptionsAllowed: 0, ...status
+    }
+  })
   if (code !== 200) throw new Error(`the status of ${name} could not be set`)
 }
 
-const evict = (server: Client, name: string, more: Json = {}, query = ''): Promise<Answer> => server.post(`${PODS}/${name}/eviction${query}`, { metadata: { name }, ...more })
-const leaves = async (server: Client, name: string): Promise<boolean> => (await server.get(`${PODS}/${name}`)).json.metadata?.deletionTimestamp !== undefined
+const evict = (server: Client, name: string, more: Json = {}, query = ''): Promise<Answer> =>
+  server.post(`${PODS}/${name}/eviction${query}`, { metadata: { name }, ...more })
+const leaves = async (server: Client, name: string): Promise<boolean> =>
+  (await server.get(`${PODS}/${name}`)).json.metadata?.deletionTimestamp !== undefined
 
 t.test('an eviction uses one disruption of the budget and deletes the pod', async t => {
   const server = await build(t)
@@ -32,7 +42,9 @@ t.test('an eviction uses one disruption of the budget and deletes the pod', asyn
   const { status } = (await server.get(`${BUDGETS}/b`)).json
   t.equal(status.disruptionsAllowed, 0)
   t.same(Object.keys(status.disruptedPods), ['p'])
-  t.match(status.conditions, [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', observedGeneration: 1 }])
+  t.match(status.conditions, [
+    { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', observedGeneration: 1 }
+  ])
 })
 
 t.test('a budget without room refuses with 429 and says why', async t => {
@@ -40,7 +52,18 @@ t.test('a budget without room refuses with 429 and says why', async t => {
   await withPod(server, 'p', READY)
   await withBudget(server, 'b', { currentHealthy: 1 })
   const refused = await evict(server, 'p')
-  t.match(refused, { code: 429, json: { reason: 'TooManyRequests', message: "Cannot evict pod as it would violate the pod's disruption budget.", details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 1 currently' }] } } })
+  t.match(refused, {
+    code: 429,
+    json: {
+      reason: 'TooManyRequests',
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      details: {
+        causes: [
+          { reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 1 currently' }
+        ]
+      }
+    }
+  })
   t.equal(refused.headers['retry-after'], undefined, 'clients that retry automatically would not report it')
   t.notOk(await leaves(server, 'p'))
 })
@@ -49,7 +72,15 @@ t.test('a budget its controller has not looked at since it changed refuses until
   const server = await build(t)
   await withPod(server, 'p', READY)
   await withBudget(server, 'b', { disruptionsAllowed: 1, observedGeneration: 0 })
-  t.match(await evict(server, 'p'), { code: 429, headers: { 'retry-after': '10' }, json: { details: { retryAfterSeconds: 10, causes: [{ message: 'The disruption budget b is still being processed by the server.' }] } } })
+  t.match(await evict(server, 'p'), {
+    code: 429,
+    headers: { 'retry-after': '10' },
+    json: {
+      details: {
+        retryAfterSeconds: 10, causes: [{ message: 'The disruption budget b is still being processed by the server.' }]
+      }
+    }
+  })
 })
 
 t.test('concurrent evictions succeed as often as the budget allows', async t => {
@@ -98,7 +129,9 @@ t.test('an empty selector covers every pod of the namespace in v1, and none in v
   await withBudget(server, 'b', {}, {})
   t.equal((await evict(server, 'p')).code, 429)
   await server.delete(`${BUDGETS}/b`)
-  await server.post(BUDGETS.replace('v1', 'v1beta1'), { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: {} } })
+  await server.post(BUDGETS.replace('v1', 'v1beta1'), {
+    metadata: { name: 'b' }, spec: { minAvailable: 1, selector: {} }
+  })
   t.equal((await evict(server, 'p')).code, 201)
 })
 
@@ -133,9 +166,13 @@ t.test('nothing is evicted in a terminating namespace, and the refusal names it'
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'n' }, spec: {} })
   const pods = '/api/v1/namespaces/n/pods'
-  await server.post(pods, { metadata: { name: 'p', finalizers: ['example.com/kept'] }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  await server.post(pods, {
+    metadata: { name: 'p', finalizers: ['example.com/kept'] }, spec: { containers: [{ name: 'c', image: 'i' }] }
+  })
   await server.delete('/api/v1/namespaces/n')
-  t.match(await server.post(`${pods}/p/eviction`, { metadata: { name: 'p' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
+  t.match(await server.post(`${pods}/p/eviction`, { metadata: { name: 'p' } }), {
+    code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } }
+  })
 })
 
 t.test('a pod whose disruption was taken is deleted, although the client of its eviction has left', async t => {
@@ -163,7 +200,13 @@ t.test('a pod whose disruption was taken is deleted, although the client of its 
 })
 
 t.test('under 1.36 a pod says that it is evicted before it goes', async t => {
-  for (const [emulatedVersion, conditions] of [['1.24', []], ['1.36', [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }]]] as const) {
+  for (const [emulatedVersion, conditions] of [
+    ['1.24', []],
+    [
+      '1.36',
+      [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }]
+    ]
+  ] as const) {
     const server = await build(t, { emulatedVersion })
     for (const [name, status] of [['ready', READY], ['unready', { phase: 'Running' }]] as const) {
       await withPod(server, name, status)
@@ -175,7 +218,9 @@ t.test('under 1.36 a pod says that it is evicted before it goes', async t => {
         t.equal((await evict(server, name, { deleteOptions: { preconditions } })).code, 409)
         t.notMatch((await server.get(`${PODS}/${name}`)).body, 'DisruptionTarget')
       }
-      t.equal((await evict(server, name, { deleteOptions: { preconditions: { uid, resourceVersion } } })).code, 201, name)
+      t.equal(
+        (await evict(server, name, { deleteOptions: { preconditions: { uid, resourceVersion } } })).code, 201, name
+      )
       const { metadata, status: { conditions: found = [] } } = (await server.get(`${PODS}/${name}`)).json
       t.ok(metadata.deletionTimestamp)
       t.match((found as Json[]).filter(({ type }) => type === 'DisruptionTarget'), conditions)
@@ -193,7 +238,10 @@ t.test('under 1.36 pending and finished pods say so too, and need no budget', as
     t.equal((await evict(server, name)).code, 201, phase)
     const { metadata, status } = (await server.get(`${PODS}/${name}`)).json
     t.ok(metadata.deletionTimestamp, phase)
-    t.match(status, { phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }] }, phase)
+    t.match(
+      status, { phase, conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }] },
+      phase
+    )
   }
 })
 
@@ -202,7 +250,10 @@ t.test('under 1.36 a budget may let unready pods go whatever is left', async t =
   await withPod(server, 'unready', { phase: 'Running' })
   await withBudget(server, 'b', { currentHealthy: 0 })
   t.equal((await evict(server, 'unready')).code, 429)
-  t.match(await server.patch(`${BUDGETS}/b`, { spec: { unhealthyPodEvictionPolicy: 'Sometimes' } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueNotSupported', field: 'spec.unhealthyPodEvictionPolicy' }] } } })
+  t.match(await server.patch(`${BUDGETS}/b`, { spec: { unhealthyPodEvictionPolicy: 'Sometimes' } }), {
+    code: 422,
+    json: { details: { causes: [{ reason: 'FieldValueNotSupported', field: 'spec.unhealthyPodEvictionPolicy' }] } }
+  })
   t.equal((await server.patch(`${BUDGETS}/b`, { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } })).code, 200)
   t.equal((await evict(server, 'unready')).code, 201)
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptedPods, undefined)

@@ -22,15 +22,25 @@ t.test('a caller learns who the server takes it for', async t => {
 
 t.test('an impersonated user is who asks', async t => {
   const server = await build(t, { emulatedVersion: '1.36', authentication })
-  const { json } = await server.call('POST', REVIEWS, review, { ...BOB, 'impersonate-user': 'eve', 'impersonate-group': 'ops', 'impersonate-extra-team': 'blue' })
+  const { json } = await server.call('POST', REVIEWS, review, {
+    ...BOB, 'impersonate-user': 'eve', 'impersonate-group': 'ops', 'impersonate-extra-team': 'blue'
+  })
   t.same(json.status.userInfo, { username: 'eve', groups: ['ops', 'system:authenticated'], extra: { team: ['blue'] } })
 })
 
 t.test('public names, a dry run, and a status that a client made up', async t => {
   const server = await build(t, { emulatedVersion: '1.36', authentication, compatNames: true })
-  const spoken = await server.call('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }, BOB)
-  t.match(spoken, { code: 201, json: { apiVersion: 'authentication.k8s.io/v1', status: { userInfo: { username: 'bob' } } } })
-  const made = await server.call('POST', `${REVIEWS}?dryRun=All`, { ...review, metadata: { name: 'x', labels: { a: 'b' } }, status: { userInfo: { username: 'root' } } }, BOB)
+  const spoken = await server.call(
+    'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }, BOB
+  )
+  t.match(spoken, {
+    code: 201, json: { apiVersion: 'authentication.k8s.io/v1', status: { userInfo: { username: 'bob' } } }
+  })
+  const made = await server.call(
+    'POST', `${REVIEWS}?dryRun=All`,
+    { ...review, metadata: { name: 'x', labels: { a: 'b' } }, status: { userInfo: { username: 'root' } } }, BOB
+  )
   t.equal(made.json.status.userInfo.username, 'bob')
 })
 
@@ -40,7 +50,14 @@ t.test('releases of before do not have it, unless its gate is on', async t => {
   const open = await build(t, { authentication })
   t.equal((await open.call('POST', REVIEWS, review, BOB)).code, 404)
   t.notMatch((await open.get('/apis/authentication.orch.io/v1')).body, 'selfsubjectreviews')
-  const gated = await build(t, { authentication, authorization: { modes: ['RBAC'] }, featureGates: { APISelfSubjectReview: true } })
-  t.match(await gated.call('POST', REVIEWS, review, BOB), { code: 201, json: { status: { userInfo: { username: 'bob' } } } })
-  t.match((await gated.call('GET', '/apis/authentication.orch.io/v1', undefined, BOB)).json['resources'], [{ name: 'selfsubjectreviews', singularName: 'selfsubjectreview', verbs: ['create'] }, { name: 'tokenreviews' }])
+  const gated = await build(t, {
+    authentication, authorization: { modes: ['RBAC'] }, featureGates: { APISelfSubjectReview: true }
+  })
+  t.match(await gated.call('POST', REVIEWS, review, BOB), {
+    code: 201, json: { status: { userInfo: { username: 'bob' } } }
+  })
+  t.match(
+    (await gated.call('GET', '/apis/authentication.orch.io/v1', undefined, BOB)).json['resources'],
+    [{ name: 'selfsubjectreviews', singularName: 'selfsubjectreview', verbs: ['create'] }, { name: 'tokenreviews' }]
+  )
 })

@@ -22,13 +22,19 @@ t.test('a CPU profile says where the time went', async t => {
   }
   const { code, raw, headers } = await asked
   t.equal(code, 200)
-  t.match(headers, { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="profile"' })
+  t.match(headers, {
+    'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="profile"'
+  })
   const profile = Profile.decode(gunzipSync(raw))
   t.strictSame(types(profile), ['samples', 'cpu'])
   t.ok(names(profile).includes('busyWork'))
   const ids = new Set(profile.location.map(({ id }) => Number(id)))
-  t.ok(profile.sample.length > 0 && profile.sample.every(({ locationId, value }) => value.length === 2 && locationId.every(id => ids.has(Number(id)))))
-  t.ok(profile.location.every(({ line }) => line.every(({ functionId }) => profile.function.some(({ id }) => id === functionId))))
+  t.ok(
+    profile.sample.length > 0 &&
+      profile.sample.every(({ locationId, value }) => value.length === 2 && locationId.every(id => ids.has(Number(id))))
+  )
+  t.ok(profile.location.every(({ line }) =>
+    line.every(({ functionId }) => profile.function.some(({ id }) => id === functionId))))
 })
 
 t.test('a heap profile says what is held', async t => {
@@ -49,9 +55,16 @@ t.test('a heap profile says what is held', async t => {
 t.test('one profile is taken at a time, and for no longer than a request lasts', async t => {
   const server = await build(t, { profiling: {}, limits: { requestTimeout: 20_000 } })
   const first = server.get('/debug/pprof/profile?seconds=1')
-  t.match(await server.get('/debug/pprof/heap?seconds=1'), { code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': '5' } })
+  t.match(await server.get('/debug/pprof/heap?seconds=1'), {
+    code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': '5' }
+  })
   t.equal((await first).code, 200)
-  for (const seconds of ['0', '-1', 'x', '1e9', '1.5', '99999999']) t.match(await server.get(`/debug/pprof/profile?seconds=${seconds}`), { code: 400, json: { reason: 'BadRequest' } }, seconds)
+  for (const seconds of ['0', '-1', 'x', '1e9', '1.5', '99999999']) {
+    t.match(
+      await server.get(`/debug/pprof/profile?seconds=${seconds}`), { code: 400, json: { reason: 'BadRequest' } },
+      seconds
+    )
+  }
   t.match(await server.get('/debug/pprof/profile?seconds=16'), { code: 400, json: { message: /15 seconds at most/ } })
 })
 
@@ -78,7 +91,10 @@ t.test('watch caches are listed as a table, or as JSON on request', async t => {
   t.match(table.body, /^secrets, +true, +1, +\d+, +\d+, +1, +\d+$/m)
   t.notMatch(table.body, 'hidden')
   const { json } = await server.get('/debug/caches?format=json')
-  t.match((json as unknown as Array<{ Resource: string }>).find(({ Resource }) => Resource === 'secrets'), { Loaded: true, Objects: 1, Events: 1 })
+  t.match(
+    (json as unknown as Array<{ Resource: string }>).find(({ Resource }) => Resource === 'secrets'),
+    { Loaded: true, Objects: 1, Events: 1 }
+  )
   t.match(await server.get('/debug/caches?format=xml'), { code: 400, json: { message: 'format must be text or json' } })
 })
 
@@ -88,8 +104,15 @@ t.test('the delay of the event loop is measured if contention profiling is on', 
 })
 
 t.test('it is authorized like any path, and a host has to enable it', async t => {
-  const server = await build(t, { profiling: {}, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
-  for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine', '/debug/pprof/cmdline', '/debug/caches']) t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
+  const server = await build(t, {
+    profiling: {}, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' }
+  })
+  for (const path of [
+    '/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine',
+    '/debug/pprof/cmdline', '/debug/caches'
+  ]) {
+    t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
+  }
   const bare = await build(t)
   t.equal((await bare.get('/debug/pprof/')).code, 404)
 })

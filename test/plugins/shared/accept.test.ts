@@ -4,7 +4,11 @@ import { negotiate, type Available } from '../../../plugins/shared/accept.js'
 const ALL: Available = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {
   const found = negotiate(header, offer)
-  return found === undefined ? undefined : `${found.format}${found.as === undefined ? '' : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`
+  return found === undefined
+    ? undefined
+    : `${found.format}${found.as === undefined
+      ? ''
+      : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`
 }
 
 t.test('the best clause that can be served wins', async t => {
@@ -36,7 +40,10 @@ t.test('the best clause that can be served wins', async t => {
     ['application/json;as=Table;g=meta.example.com;v=v1', undefined],
     ['application/json;as=Chair;g=meta.orch.io;v=v1', undefined],
     ['application/vnd.orch.protobuf;as=Table;g=meta.orch.io;v=v1, application/yaml', 'yaml'],
-    ['application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1', 'protobuf PartialObjectMetadata meta.orch.io/v1'],
+    [
+      'application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1',
+      'protobuf PartialObjectMetadata meta.orch.io/v1'
+    ],
     ['application/json;pretty=1', 'json pretty'],
     ['application/json;stream=watch, application/json', 'json'],
     ['application/json;g=meta.orch.io;v=v1', undefined],
@@ -57,6 +64,11 @@ t.test('a stream is not offered as YAML and may be requested as stream=watch', a
 t.test('types that are not offered are skipped', async t => {
   t.equal(shown('application/vnd.orch.protobuf, application/json', { ...ALL, protobuf: false }), 'json')
   t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1', { ...ALL, transforms: false }), undefined)
-  t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1, application/json', { ...ALL, transforms: 'metadata' }), 'json')
-  t.equal(shown('application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1', { ...ALL, transforms: 'metadata' }), 'json PartialObjectMetadata meta.orch.io/v1')
+  t.equal(
+    shown('application/json;as=Table;g=meta.orch.io;v=v1, application/json', { ...ALL, transforms: 'metadata' }), 'json'
+  )
+  t.equal(
+    shown('application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1', { ...ALL, transforms: 'metadata' }),
+    'json PartialObjectMetadata meta.orch.io/v1'
+  )
 })

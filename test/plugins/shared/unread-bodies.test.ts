@@ -49,7 +49,9 @@ t.test('an answered request ends though its connection is silent', async t => {
     between.close()
   })
 
-  const session = connectHttp2(`https://127.0.0.1:${(between.address() as AddressInfo).port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 2 ** 31 - 1 } })
+  const session = connectHttp2(`https://127.0.0.1:${(between.address() as AddressInfo).port}`, {
+    rejectUnauthorized: false, settings: { initialWindowSize: 2 ** 31 - 1 }
+  })
   session.on('error', () => {})
   t.teardown(() => { session.destroy() })
   await once(session, 'connect')

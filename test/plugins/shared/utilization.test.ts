@@ -13,10 +13,17 @@ function made (limit: number) {
     return Buffer.concat(pieces).toString()
   }
   const numbers = (family: HistogramFamily, more: string): { count: number, sum: number } => {
-    const value = (what: string): number => Number(new RegExp(`_${what}\\{${more}phase="executing",of="level"\\} (.*)`).exec(text(family))?.[1])
+    const value = (what: string): number =>
+      Number(new RegExp(`_${what}\\{${more}phase="executing",of="level"\\} (.*)`).exec(text(family))?.[1])
     return { count: value('count'), sum: Math.round(value('sum') * 1000) / 1000 }
   }
-  return { used, pass: (ms: number) => { now += ms }, sampled: () => numbers(samples, ''), low: () => numbers(marks, 'mark="low",'), high: () => numbers(marks, 'mark="high",') }
+  return {
+    used,
+    pass: (ms: number) => { now += ms },
+    sampled: () => numbers(samples, ''),
+    low: () => numbers(marks, 'mark="low",'),
+    high: () => numbers(marks, 'mark="high",')
+  }
 }
 
 t.test('usage is sampled each millisecond up to the last change', t => {

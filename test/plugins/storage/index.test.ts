@@ -8,7 +8,12 @@ t.test('a host\'s back end is used by its servers, and closed by the host alone'
   const url = '/api/v1/namespaces/default/configmaps'
   const first = Fastify()
   await first.register(orch, { storage: backend })
-  t.equal((await first.inject({ method: 'POST', url, headers: { 'content-type': 'application/json' }, payload: '{"metadata":{"name":"a"}}' })).statusCode, 201)
+  t.equal(
+    (await first.inject({
+      method: 'POST', url, headers: { 'content-type': 'application/json' }, payload: '{"metadata":{"name":"a"}}'
+    })).statusCode,
+    201
+  )
   await first.close()
   const second = Fastify()
   t.teardown(() => second.close())

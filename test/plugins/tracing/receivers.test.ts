@@ -1,4 +1,7 @@
-/** Span receivers that are down, slow or malicious: requests do not wait for them, memory does not grow, and the log is not flooded. */
+/**
+ * Span receivers that are down, slow or malicious: requests do not wait for them, memory does not grow, and the log is
+ * not flooded.
+ */
 import { once } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { createServer, type AddressInfo } from 'node:net'
@@ -14,7 +17,11 @@ const REQUESTS = 600
 /** A server that traces all its requests; `log` contains its warnings. */
 async function traced (t: Test, endpoint: string, timeout: number): Promise<{ server: Client, log: string[] }> {
   const log: string[] = []
-  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { if (line.includes('traces cannot')) log.push(line) } } } })
+  const app = Fastify({
+    logger: {
+      level: 'warn', stream: { write: (line: string) => { if (line.includes('traces cannot')) log.push(line) } }
+    }
+  })
   t.teardown(() => app.close())
   await app.register(orch, { tracing: { receiver: { endpoint, samplingRatePerMillion: 1_000_000, timeout } } })
   await app.ready()
@@ -26,7 +33,9 @@ async function hasLogged (log: readonly string[]): Promise<void> {
   while (log.length === 0) await new Promise(resolve => { setImmediate(resolve) })
 }
 
-const respond = (headers: Record<string, string | number>, body?: (stream: ServerHttp2Stream) => void) => (stream: ServerHttp2Stream): void => {
+const respond = (
+  headers: Record<string, string | number>, body?: (stream: ServerHttp2Stream) => void
+) => (stream: ServerHttp2Stream): void => {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...headers }, { endStream: body === undefined })
   body?.(stream)
 }
@@ -46,7 +55,9 @@ const HOSTILE: Record<string, (stream: ServerHttp2Stream) => void> = {
   redirects: respond({ ':status': 302, location: 'http://127.0.0.1:1/' }),
   'answers with an error of many words': respond({ 'grpc-status': '13', 'grpc-message': 'x%0Ay'.repeat(3000) }),
   'answers with a gigabyte': respond({}, endless),
-  'answers with headers that are none': respond({ 'grpc-status': '13', 'x-note': '\u00e9', 'grpc-encoding': 'x', 'grpc-accept-encoding': 'nothing' }),
+  'answers with headers that are none': respond({
+    'grpc-status': '13', 'x-note': '\u00e9', 'grpc-encoding': 'x', 'grpc-accept-encoding': 'nothing'
+  }),
   'wants to be left alone': stream => {
     stream.session?.goaway(11, 0, Buffer.from('too_many_pings'))
     stream.close(11)
@@ -60,7 +71,9 @@ for (const [what, answer] of Object.entries(HOSTILE)) {
     const hangs = what === 'never answers'
     const since = performance.now()
     const { server, log } = await traced(t, endpoint, hangs ? 500 : 20_000)
-    for (let count = 0; count < REQUESTS; count++) if ((await server.get('/version')).code !== 200) t.fail('a request failed')
+    for (let count = 0; count < REQUESTS; count++) {
+      if ((await server.get('/version')).code !== 200) t.fail('a request failed')
+    }
     await hasLogged(log)
     await server.app.close()
     if (!hangs) t.ok(calls.length > 0)

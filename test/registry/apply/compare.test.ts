@@ -22,20 +22,32 @@ t.test('free-form fields change with their parts, as declared ones do', async t 
     [1, { a: 1 }, ['.spec.x', '.spec.x.a'], []]
   ] as const) {
     const differ = compare(owned, { spec: { x: before } }, { spec: { x: after } })
-    t.same([[...paths(differ.changed)].map(pathText), [...paths(differ.removed)].map(pathText)], [changed, removed], JSON.stringify([before, after]))
+    t.same(
+      [[...paths(differ.changed)].map(pathText), [...paths(differ.removed)].map(pathText)], [changed, removed],
+      JSON.stringify([before, after])
+    )
   }
 })
 
 t.test('lists and maps of thousands are compared in steps, as others are at once', async t => {
   const { owned } = shapesOf(ConfigMap)
-  const refs = (prefix: string, length = 2000, more = {}): object[] => Array.from({ length }, (_, index) => ({ apiVersion: 'v1', kind: 'Pod', name: prefix, uid: `${prefix}${(index * 7919) % length}`, ...more }))
-  const map = (prefix: string, length = 2000, value = ''): object => Object.fromEntries(refs(prefix, length).map(({ uid }: { uid?: string }) => [uid, value]))
-  const lists = [undefined, [], refs('a'), refs('a').toReversed(), refs('a', 2000, { controller: false }), refs('b'), [...refs('a', 900), ...refs('b', 900)], [...refs('a', 600), ...refs('a', 600)]]
+  const refs = (prefix: string, length = 2000, more = {}): object[] => Array.from(
+    { length },
+    (_, index) => ({ apiVersion: 'v1', kind: 'Pod', name: prefix, uid: `${prefix}${(index * 7919) % length}`, ...more })
+  )
+  const map = (prefix: string, length = 2000, value = ''): object =>
+    Object.fromEntries(refs(prefix, length).map(({ uid }: { uid?: string }) => [uid, value]))
+  const lists = [
+    undefined, [], refs('a'), refs('a').toReversed(), refs('a', 2000, { controller: false }), refs('b'),
+    [...refs('a', 900), ...refs('b', 900)], [...refs('a', 600), ...refs('a', 600)]
+  ]
   const maps = [undefined, {}, map('a'), map('b'), map('a', 2000, 'x'), { ...map('a'), ...map('b', 300) }]
   for (const [name, states] of [['ownerReferences', lists], ['labels', maps]] as const) {
     for (const [from, before] of states.entries()) {
       for (const [to, after] of states.entries()) {
-        const [older, newer] = [before, after].map(value => ({ metadata: { name: 'x', ...(value === undefined ? {} : { [name]: structuredClone(value) }) } })) as [object, object]
+        const [older, newer] = [before, after].map(value => ({
+          metadata: { name: 'x', ...(value === undefined ? {} : { [name]: structuredClone(value) }) }
+        })) as [object, object]
         const comparison = comparing(owned, older, newer)
         let [steps, made] = [0, undefined as Changes | undefined]
         for (; made === undefined; steps++) {
@@ -51,7 +63,11 @@ t.test('lists and maps of thousands are compared in steps, as others are at once
 })
 
 t.test('elements of one plain text sort as others do', async t => {
-  for (const elements of [['k:{"uid":"b"}', 'k:{"uid":"a-"}', 'k:{"uid":"a"}', 'k:{"uid":"ab"}', 'k:{"uid":""}', 'k:{"uid":"a#"}'], ['v:"b"', 'v:"a/b"', 'v:"a"', 'v:"B"'], ['v:"a b"', 'v:"a"', 'v:"a!"']]) {
+  for (const elements of [
+    ['k:{"uid":"b"}', 'k:{"uid":"a-"}', 'k:{"uid":"a"}', 'k:{"uid":"ab"}', 'k:{"uid":""}', 'k:{"uid":"a#"}'],
+    ['v:"b"', 'v:"a/b"', 'v:"a"', 'v:"B"'],
+    ['v:"a b"', 'v:"a"', 'v:"a!"']
+  ]) {
     const sorted = sortElements(elements)
     t.same(sortElements([...elements, 'i:0']), [...sorted, 'i:0'])
   }

@@ -14,8 +14,12 @@ const { owned, whole } = shapesOf(Box)
 function someBox (): object {
   const some = <T>(make: () => T): T[] => Array.from({ length: int(3) }, make)
   const entries = (): object => Object.fromEntries(some(() => [pick('x', 'y', '__p'), pick('1', '2')]))
-  const byName = (items: Array<{ name: string }>): object[] => [...new Map(items.map(item => [item.name, item])).values()]
-  const ports = (): object[] => [...new Set(some(() => pick(80, 443)))].map(port => ({ port, protocol: pick('TCP', 'UDP'), ...pick({}, { name: 'n' }) }))
+  const byName = (items: Array<{ name: string }>): object[] => [
+    ...new Map(items.map(item => [item.name, item])).values()
+  ]
+  const ports = (): object[] => [
+    ...new Set(some(() => pick(80, 443)))
+  ].map(port => ({ port, protocol: pick('TCP', 'UDP'), ...pick({}, { name: 'n' }) }))
   const parts: object = {
     count: int(3),
     text: pick('a', 'b'),
@@ -23,7 +27,9 @@ function someBox (): object {
     pair: pick({ left: 'l' }, { left: 'l', right: 'r' }),
     entries: entries(),
     whole: entries(),
-    items: byName(some(() => ({ name: pick('i', 'j'), ...pick({}, { value: pick('1', '2') }, { more: entries() }, { ports: ports() }) }))),
+    items: byName(some(() => ({
+      name: pick('i', 'j'), ...pick({}, { value: pick('1', '2') }, { more: entries() }, { ports: ports() })
+    }))),
     tags: [...new Set(some(() => pick('s', 't', 'u')))],
     lines: some(() => pick('1', '2'))
   }
@@ -39,13 +45,17 @@ t.test('apply twice is apply once, and a then b then a without change changes no
     play.do(a)
     const once = JSON.stringify([play.object, play.managers])
     play.do(a)
-    if (JSON.stringify([play.object, play.managers]) !== once) t.equal(JSON.stringify([play.object, play.managers]), once, JSON.stringify(a))
+    if (JSON.stringify([play.object, play.managers]) !== once) {
+      t.equal(JSON.stringify([play.object, play.managers]), once, JSON.stringify(a))
+    }
     play.do({ ...b, force: false })
     if (play.conflicts.length > 0) continue
     const after = JSON.stringify([play.object, play.managers])
     play.do({ ...a, force: false })
     play.do({ ...b, force: false })
-    if (JSON.stringify([play.object, play.managers]) !== after) t.equal(JSON.stringify([play.object, play.managers]), after, JSON.stringify([a, b]))
+    if (JSON.stringify([play.object, play.managers]) !== after) {
+      t.equal(JSON.stringify([play.object, play.managers]), after, JSON.stringify([a, b]))
+    }
   }
   t.pass('400 plays')
 })
@@ -63,11 +73,14 @@ t.test('after any writes every owned field is one the object has, and an applier
       steps.push(made)
       play.do(made)
       const there = compare(owned, {}, play.object).changed
-      const said = play.managers.filter(({ operation }) => operation === 'Apply').map(({ fields }) => difference(fields, there))
+      const said = play.managers.filter(({ operation }) =>
+        operation === 'Apply').map(({ fields }) => difference(fields, there))
       empty = said.reduce(union, empty)
       for (const { manager, operation, fields } of play.managers) {
         const dangling = difference(difference(fields, there), empty)
-        if (operation === 'Update' && !isEmpty(dangling)) t.same(dangling, {}, `${manager} after ${JSON.stringify(steps)}`)
+        if (operation === 'Update' && !isEmpty(dangling)) {
+          t.same(dangling, {}, `${manager} after ${JSON.stringify(steps)}`)
+        }
       }
       if ('apply' in made && play.conflicts.length === 0) {
         const missing = merge(whole, structuredClone(play.object), made.apply) as object // of an object
@@ -91,7 +104,9 @@ t.test('merging and then removing what was new returns to the start; equal objec
     const back = remove(whole, structuredClone(merged), difference(changed, there)) as object // of an object
     const left = compare(owned, start, back)
     // Only fields that existed before with another value may differ.
-    if (!isEmpty(left.removed) || !isEmpty(difference(left.changed, intersection(changed, there)))) t.same(back, start, JSON.stringify([start, config]))
+    if (!isEmpty(left.removed) || !isEmpty(difference(left.changed, intersection(changed, there)))) {
+      t.same(back, start, JSON.stringify([start, config]))
+    }
     if (!equals(compare(owned, merged, structuredClone(merged)).changed, {})) t.fail('a copy differs')
   }
   t.pass('500 pairs')

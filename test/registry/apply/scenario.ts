@@ -29,8 +29,13 @@ const Item = message('Item', 'In a box.', {
   more: map(3, 'Any.', 'string'),
   ports: list(4, 'By number and protocol.', Port, { listType: 'map', listMapKeys: ['port', 'protocol'] })
 })
-const Pair = message('Pair', 'Owned as one.', { left: string(1, 'One.', { default: 'left' }), right: string(2, 'Other.') }, { structType: 'atomic' })
-const Probe = message('Probe', 'There or not.', { path: string(1, 'Where.'), seconds: int32(2, 'How often.', { default: 10 }) })
+const Pair = message(
+  'Pair', 'Owned as one.', { left: string(1, 'One.', { default: 'left' }), right: string(2, 'Other.') },
+  { structType: 'atomic' }
+)
+const Probe = message('Probe', 'There or not.', {
+  path: string(1, 'Where.'), seconds: int32(2, 'How often.', { default: 10 })
+})
 
 export const Box = kind('Box', 'A toy.', {
   metadata,
@@ -68,7 +73,9 @@ export const versions: Versions = {
   convert: (objects, from, to) => objects.map(object => {
     const { text, words, ...rest } = clone(object) as Record<string, unknown>
     const word = from === 'toys/v1' ? text : words
-    return settled(messageOf(to), { ...rest, apiVersion: to, ...(word === undefined ? {} : { [to === 'toys/v1' ? 'text' : 'words']: word }) })
+    return settled(messageOf(to), {
+      ...rest, apiVersion: to, ...(word === undefined ? {} : { [to === 'toys/v1' ? 'text' : 'words']: word })
+    })
   })
 }
 
@@ -116,10 +123,23 @@ export class Play {
     this.#clock++
     const version = step.version ?? 'toys/v1'
     const spoken = messageOf(version)
-    const to = (object: object, from: string, version: string): object => from === version ? object : (versions.convert([object], from, version) as object[])[0] as object // it waits for nothing
-    const identity = { manager: step.by, operation: step.apply === undefined ? 'Update' : 'Apply', apiVersion: version, subresource: step.subresource ?? '' } as const
+    // it waits for nothing
+    const to = (object: object, from: string, version: string): object =>
+      from === version ? object : (versions.convert([object], from, version) as object[])[0] as object
+    const identity = {
+      manager: step.by,
+      operation: step.apply === undefined ? 'Update' : 'Apply',
+      apiVersion: version,
+      subresource: step.subresource ?? ''
+    } as const
     const before = to(this.object, 'toys/v1', version)
-    const common = { versions, managers: this.managers, identity, now: () => this.now, ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement))) }
+    const common = {
+      versions,
+      managers: this.managers,
+      identity,
+      now: () => this.now,
+      ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement)))
+    }
     const body = { metadata: { name: 'box' }, ...step.apply ?? step.update }
     const { object: decoded } = decode(spoken, body)
     if (step.apply !== undefined) {
@@ -127,7 +147,8 @@ export class Play {
         ...common, ...completionIn(spoken), live: before,
         config: appliedValue(shapesOf(spoken).whole, body, decoded) as object, force: step.force === true
       }))
-      this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) => [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
+      this.conflicts = conflicts.flatMap(({ with: { manager, operation }, fields }) =>
+        [...paths(fields)].map(path => `${operation} ${manager} ${pathText(path)}`))
       this.managers = managers
       if (conflicts.length === 0) this.object = to(object, version, 'toys/v1')
       return
@@ -139,7 +160,9 @@ export class Play {
 
   get owners (): Owners {
     return Object.fromEntries(this.managers.map(({ operation, manager, apiVersion, subresource, fields }) => [
-      `${operation} ${manager}${apiVersion === 'toys/v1' ? '' : ` ${apiVersion}`}${subresource === '' ? '' : ` ${subresource}`}`, [...paths(fields)].map(pathText)
+      `${operation} ${manager}${apiVersion === 'toys/v1' ? '' : ` ${apiVersion}`}` +
+      `${subresource === '' ? '' : ` ${subresource}`}`,
+      [...paths(fields)].map(pathText)
     ]))
   }
 

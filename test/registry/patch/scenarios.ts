@@ -22,8 +22,8 @@ export const merged = async (message: Message, object: Json, patch: Json): Promi
   await runStepsWithinBudget(strategicMerge(message, clone(object), patch)) as Json
 
 /**
- * Runs each scenario. The result must not share parts with the patch, which must stay unchanged. Patching again must change nothing, or give
- * `twice`. Members of objects are compared in any order, items of lists in order.
+ * Runs each scenario. The result must not share parts with the patch, which must stay unchanged. Patching again must
+ * change nothing, or give `twice`. Members of objects are compared in any order, items of lists in order.
  */
 export function run (t: Tap, apiVersion: string, kind: string, scenarios: readonly Scenario[]): void {
   const message = messageOf(apiVersion, kind)
@@ -34,7 +34,10 @@ export function run (t: Tap, apiVersion: string, kind: string, scenarios: readon
       if ('gives' in scenario) {
         const made = await merged(message, object, patch)
         t.strictSame(made, scenario.gives)
-        t.strictSame(await merged(message, made, patch), scenario.twice ?? scenario.gives, scenario.twice === undefined ? 'twice is once' : 'twice is another matter')
+        t.strictSame(
+          await merged(message, made, patch), scenario.twice ?? scenario.gives,
+          scenario.twice === undefined ? 'twice is once' : 'twice is another matter'
+        )
       } else {
         const error = await merged(message, object, patch).then(() => undefined, (error: unknown) => error)
         t.ok(isStatusError(error), 'it is refused')

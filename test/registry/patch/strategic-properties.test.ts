@@ -1,4 +1,7 @@
-/** Properties of any patch of any kind: it has the effect of the difference it was made from, and repeating it changes nothing. */
+/**
+ * Properties of any patch of any kind: it has the effect of the difference it was made from, and repeating it changes
+ * nothing.
+ */
 import t from 'tap'
 import { clone, sameValue } from '../../../schemas/language/values.js'
 import { planOf, alternativeOf, type Plan, type PlannedField } from '../../../schemas/language/plan.js'
@@ -11,7 +14,9 @@ import { merged } from './scenarios.js'
 
 const KINDS = representations.filter(one => !one.type.virtual)
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-const put = (object: Json, name: string, value: unknown): void => { Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true }) }
+const put = (object: Json, name: string, value: unknown): void => {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+}
 
 /** What a difference must know about a value; undefined for arbitrary JSON. */
 type Known = { readonly plan: Plan } | { readonly field: PlannedField, readonly entry: boolean } | undefined
@@ -22,7 +27,9 @@ function memberOf (known: Known, name: string): Known {
     const field = known.plan.byName.get(name)
     return field === undefined ? undefined : { field, entry: false }
   }
-  return known.field.element === undefined ? { field: known.field, entry: true } : { field: known.field.element, entry: false }
+  return known.field.element === undefined
+    ? { field: known.field, entry: true }
+    : { field: known.field.element, entry: false }
 }
 
 /** The same for the members of an object, or of the objects in a list. */
@@ -38,14 +45,19 @@ function within (known: Known, value: unknown): Known {
 
 const factsOf = (known: Known): { merges: boolean, replaces: boolean, key: string | undefined } => {
   const facts = known !== undefined && 'field' in known && !known.entry ? known.field.field : undefined
-  return { merges: facts?.patchStrategy?.includes('merge') === true, replaces: facts?.patchStrategy === 'replace', key: facts?.patchMergeKey }
+  return {
+    merges: facts?.patchStrategy?.includes('merge') === true,
+    replaces: facts?.patchStrategy === 'replace',
+    key: facts?.patchMergeKey
+  }
 }
 
 /** Removes nulls, and repeated items of merged lists. */
 function tidy (known: Known, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { merges, key } = factsOf(known)
-    const items = value.filter(item => item !== null).map(item => isObject(item) ? tidy(within(known, item), item) : item as unknown)
+    const items = value.filter(item => item !== null).map(item =>
+      isObject(item) ? tidy(within(known, item), item) : item as unknown)
     if (!merges) return items
     const keys = items.map(item => key === undefined ? item : isObject(item) ? item[key] as unknown : undefined)
     return items.filter((_, index) => keys[index] !== undefined && keys.indexOf(keys[index]) === index)
@@ -53,7 +65,9 @@ function tidy (known: Known, value: unknown): unknown {
   if (!isObject(value)) return value
   const inner = within(known, value)
   const made: Json = {}
-  for (const name of Object.keys(value)) if (value[name] !== null) put(made, name, tidy(memberOf(inner, name), value[name]))
+  for (const name of Object.keys(value)) {
+    if (value[name] !== null) put(made, name, tidy(memberOf(inner, name), value[name]))
+  }
   return made
 }
 
@@ -67,20 +81,29 @@ function difference (dice: Dice, known: Known, before: Json, after: Json): Json 
     const member = memberOf(known, name)
     const [old, next] = [Object.hasOwn(before, name) ? before[name] as unknown : undefined, after[name] as unknown]
     const { merges, replaces, key } = factsOf(member)
-    if (isObject(old) && isObject(next) && !replaces) put(patch, name, dice.int(6) === 0 ? { $patch: 'replace', ...next } : difference(dice, within(member, next), old, next))
-    else if (!Array.isArray(old) || !Array.isArray(next) || !merges) put(patch, name, next)
+    if (isObject(old) && isObject(next) &&
+      !replaces) {
+      put(
+        patch, name,
+        dice.int(6) === 0 ? { $patch: 'replace', ...next } : difference(dice, within(member, next), old, next)
+      )
+    } else if (!Array.isArray(old) || !Array.isArray(next) || !merges) put(patch, name, next)
     else if (key === undefined) {
       patch[name] = next.filter(item => !old.includes(item))
       patch[`$deleteFromPrimitiveList/${name}`] = old.filter(item => !next.includes(item))
       patch[`$setElementOrder/${name}`] = next
     } else {
-      const find = (items: unknown[], item: Json): Json | undefined => (items as Json[]).find(one => one[key] === item[key])
+      const find = (items: unknown[], item: Json): Json | undefined =>
+        (items as Json[]).find(one => one[key] === item[key])
       const inner = within(member, next[0])
       const changed = (next as Json[]).flatMap(item => {
         const there = find(old, item)
-        return there === undefined ? [item] : sameValue(there, item) ? [] : [{ ...difference(dice, inner, there, item), [key]: item[key] as unknown }]
+        return there === undefined
+          ? [item]
+          : sameValue(there, item) ? [] : [{ ...difference(dice, inner, there, item), [key]: item[key] as unknown }]
       })
-      const gone = (old as Json[]).filter(item => find(next, item) === undefined).map(item => ({ $patch: 'delete', [key]: item[key] as unknown }))
+      const gone = (old as Json[]).filter(item =>
+        find(next, item) === undefined).map(item => ({ $patch: 'delete', [key]: item[key] as unknown }))
       patch[name] = [...gone, ...changed]
       patch[`$setElementOrder/${name}`] = (next as Json[]).map(item => ({ [key]: item[key] as unknown }))
     }
@@ -110,7 +133,17 @@ t.test('the difference between two objects of any kind makes the second of the f
 t.test('a random patch is never modified, and yields an object or a refusal', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
-  const directives: Json[] = [{ $patch: 'delete' }, { $patch: 'replace' }, { $patch: 'merge' }, { $patch: 1 }, { $retainKeys: ['metadata', 'name'] }, { $retainKeys: 'x' }, { '$setElementOrder/containers': [{}] }, { $setElementOrder: [] }, { '$deleteFromPrimitiveList/finalizers': ['a', null, {}] }]
+  const directives: Json[] = [
+    { $patch: 'delete' },
+    { $patch: 'replace' },
+    { $patch: 'merge' },
+    { $patch: 1 },
+    { $retainKeys: ['metadata', 'name'] },
+    { $retainKeys: 'x' },
+    { '$setElementOrder/containers': [{}] },
+    { $setElementOrder: [] },
+    { '$deleteFromPrimitiveList/finalizers': ['a', null, {}] }
+  ]
   const strew = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strew)
     if (!isObject(value)) return dice.int(20) === 0 ? [null, [], {}, 'x', 7][dice.int(5)] : value
@@ -138,22 +171,32 @@ t.test('the merged list keeps the order of the patch and of the other items, and
   t.comment(`seed ${dice.seed}`)
   const [pod] = KINDS.filter(({ kind }) => kind === 'Pod')
   if (pod === undefined) throw new Error('there are no pods')
-  const letters = (): string[] => [...'abcdefgh'].filter(() => dice.int(2) === 0).map(letter => ({ letter, at: dice.int(100) })).sort((a, b) => a.at - b.at).map(({ letter }) => letter)
+  const letters = (): string[] => [...'abcdefgh'].filter(() => dice.int(2) === 0)
+    .map(letter => ({ letter, at: dice.int(100) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ letter }) => letter)
   const list = (letters: string[]): Json => ({ spec: { containers: letters.map(name => ({ name })) } })
   for (let round = 0; round < 2000; round++) {
     const [there, wanted, gone] = [letters(), letters(), letters()]
     const patch = list(wanted)
-    patch['spec'].containers.push(...gone.filter(name => !wanted.includes(name)).map(name => ({ name, $patch: 'delete' })))
-    const made: string[] = (await merged(pod.message, list(there), patch))['spec'].containers.map(({ name }: Json) => name as string)
+    patch['spec'].containers.push(...gone.filter(name =>
+      !wanted.includes(name)).map(name => ({ name, $patch: 'delete' })))
+    const made: string[] = (await merged(pod.message, list(there), patch))['spec'].containers.map(({ name }: Json) =>
+      name as string)
     const kept = there.filter(name => !gone.includes(name) || wanted.includes(name))
     const others = kept.filter(name => !wanted.includes(name))
     const right = made.length === new Set([...kept, ...wanted]).size &&
-      sameValue(made.filter(name => wanted.includes(name)), wanted) && sameValue(made.filter(name => !wanted.includes(name)), others)
+      sameValue(made.filter(name => wanted.includes(name)), wanted) &&
+        sameValue(made.filter(name => !wanted.includes(name)), others)
     if (!right) t.fail(JSON.stringify({ there, wanted, gone, made }))
     // One of the items that preceded the first one of the patch still does.
     const first = wanted.find(name => kept.includes(name))
     if (first !== undefined && wanted[0] === first) {
-      for (const name of others) if (kept.indexOf(name) < kept.indexOf(first) && made.indexOf(name) > made.indexOf(first)) t.fail(JSON.stringify({ there, wanted, gone, made }))
+      for (const name of others) {
+        if (kept.indexOf(name) < kept.indexOf(first) && made.indexOf(name) > made.indexOf(first)) {
+          t.fail(JSON.stringify({ there, wanted, gone, made }))
+        }
+      }
     }
   }
   t.pass('for all')

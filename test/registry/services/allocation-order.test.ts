@@ -1,4 +1,7 @@
-/** Values that a service can't have are reported before all other errors, and alone. After any refusal nothing stays allocated. */
+/**
+ * Values that a service can't have are reported before all other errors, and alone. After any refusal nothing stays
+ * allocated.
+ */
 import t from 'tap'
 import { causes } from '../../routes/verbs/updates/cases.js'
 import type { Json } from '../../build.js'
@@ -11,7 +14,10 @@ const AFFINITY = { sessionAffinity: 'Cookie' }
 
 t.test('of two errors in a new service the one of allocation is reported', async t => {
   const server = await serviceServer(t, PORTS)
-  t.equal((await server.make('a', { type: 'NodePort', clusterIP: '10.0.0.5', ports: [{ port: 80, nodePort: 30001 }] })).code, 201)
+  t.equal(
+    (await server.make('a', { type: 'NodePort', clusterIP: '10.0.0.5', ports: [{ port: 80, nodePort: 30001 }] })).code,
+    201
+  )
   const taken = async (): Promise<unknown> => [await server.taken('serviceips'), await server.taken('servicenodeports')]
   const before = await taken()
   const refused = async (title: string, spec: Json, ...wanted: string[]): Promise<void> => {
@@ -26,9 +32,18 @@ t.test('of two errors in a new service the one of allocation is reported', async
   await refused('a family nobody knows', { ipFamilies: ['IPv5'] }, 'NotSupported spec.ipFamilies[0]')
   await refused('a family the cluster has not', { ipFamilies: ['IPv6'] }, 'Invalid spec.ipFamilies[0]')
   await refused('a policy nobody knows', { ipFamilyPolicy: 'Dual' }, 'NotSupported spec.ipFamilyPolicy')
-  await refused('a node port that is taken', { type: 'NodePort', ports: [{ port: 80, nodePort: 30001 }] }, 'Invalid spec.ports[0].nodePort')
-  await refused('one of another range', { type: 'NodePort', ports: [{ port: 80, nodePort: -1 }] }, 'Invalid spec.ports[0].nodePort')
-  await refused('one twice', { type: 'NodePort', ports: [{ name: 'a', port: 80, nodePort: 30002 }, { name: 'b', port: 81, nodePort: 30002 }] }, 'Invalid spec.ports[1].nodePort')
+  await refused(
+    'a node port that is taken', { type: 'NodePort', ports: [{ port: 80, nodePort: 30001 }] },
+    'Invalid spec.ports[0].nodePort'
+  )
+  await refused(
+    'one of another range', { type: 'NodePort', ports: [{ port: 80, nodePort: -1 }] }, 'Invalid spec.ports[0].nodePort'
+  )
+  await refused(
+    'one twice',
+    { type: 'NodePort', ports: [{ name: 'a', port: 80, nodePort: 30002 }, { name: 'b', port: 81, nodePort: 30002 }] },
+    'Invalid spec.ports[1].nodePort'
+  )
   await refused('only wrong in itself', { type: 'NodePort' }, 'NotSupported spec.sessionAffinity')
   await refused('of a type nobody knows', { type: 'Other', sessionAffinity: 'None' }, 'NotSupported spec.type')
   t.equal((await server.make('b', { type: 'NodePort' })).code, 201)
@@ -36,7 +51,9 @@ t.test('of two errors in a new service the one of allocation is reported', async
 
 t.test('a refused update neither allocates nor releases', async t => {
   const server = await serviceServer(t, PORTS)
-  const { json: { spec: { healthCheckNodePort } } } = await server.make('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local', clusterIP: '10.0.0.5' })
+  const { json: { spec: { healthCheckNodePort } } } = await server.make('a', {
+    type: 'LoadBalancer', externalTrafficPolicy: 'Local', clusterIP: '10.0.0.5'
+  })
   await server.make('b', { clusterIP: '10.0.0.6' })
   await server.make('name', { type: 'ExternalName', externalName: 'a.example.com' })
   const taken = async (): Promise<unknown> => [await server.taken('serviceips'), await server.taken('servicenodeports')]
@@ -52,16 +69,23 @@ t.test('a refused update neither allocates nor releases', async t => {
   await refused('name', { ...AFFINITY, type: 'ClusterIP' }, 'NotSupported spec.sessionAffinity')
   await refused('b', { clusterIP: '10.0.0.5' }, 'Invalid spec.clusterIPs[0]')
   await refused('b', { clusterIP: '192.0.2.1' }, 'Invalid spec.clusterIPs[0]')
-  await refused('a', { healthCheckNodePort: healthCheckNodePort === 30003 ? 30002 : 30003 }, 'Forbidden spec.healthCheckNodePort')
+  await refused(
+    'a', { healthCheckNodePort: healthCheckNodePort === 30003 ? 30002 : 30003 }, 'Forbidden spec.healthCheckNodePort'
+  )
   await refused('a', { healthCheckNodePort: 40000 }, 'Forbidden spec.healthCheckNodePort')
 })
 
 t.test('a second address is only lost by who wants one', async t => {
   const server = await serviceServer(t, DUAL)
   const { json: { spec } } = await server.make('a', { ipFamilyPolicy: 'RequireDualStack' })
-  const answer = await server.patch(`${SERVICES}/a`, { spec: { ...AFFINITY, clusterIPs: spec.clusterIPs.slice(0, 1), ipFamilies: ['IPv4'] } })
+  const answer = await server.patch(`${SERVICES}/a`, {
+    spec: { ...AFFINITY, clusterIPs: spec.clusterIPs.slice(0, 1), ipFamilies: ['IPv4'] }
+  })
   t.same(causes(answer), ['Invalid spec.ipFamilyPolicy'])
-  t.match(answer.json.details.causes, [{ message: /must be 'SingleStack' to release the secondary cluster IP$/ }, { message: /must be 'SingleStack' to release the secondary IP family$/ }])
+  t.match(answer.json.details.causes, [
+    { message: /must be 'SingleStack' to release the secondary cluster IP$/ },
+    { message: /must be 'SingleStack' to release the secondary IP family$/ }
+  ])
   t.same(await server.taken('serviceips'), [...spec.clusterIPs].sort())
 })
 

@@ -19,7 +19,10 @@ export interface ServiceServer extends Client {
   make: (name: string, spec?: Json) => ReturnType<Client['post']>
 }
 
-export async function serviceServer (t: Test, services: NonNullable<ServerOptions['services']> = { clusterIPRanges: ['10.0.0.0/24'] }, options: ServerOptions = {}): Promise<ServiceServer> {
+export async function serviceServer (
+  t: Test, services: NonNullable<ServerOptions['services']> = { clusterIPRanges: ['10.0.0.0/24'] },
+  options: ServerOptions = {}
+): Promise<ServiceServer> {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
   let found: Pick<ServiceServer, 'resources' | 'allocation' | 'backend'> | undefined
@@ -39,8 +42,11 @@ export async function serviceServer (t: Test, services: NonNullable<ServerOption
     ...found,
     taken: async what => {
       const scope = `/registry/ranges/${what}/`
-      return (await backend.list({ start: scope, end: `${scope.slice(0, -1)}0` })).kvs.map(({ key }) => key.slice(scope.length)).sort()
+      return (await backend.list({
+        start: scope, end: `${scope.slice(0, -1)}0`
+      })).kvs.map(({ key }) => key.slice(scope.length)).sort()
     },
-    make: (name, spec = {}) => made.post(SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }], selector: { app: 'web' }, ...spec } })
+    make: (name, spec = {}) =>
+      made.post(SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }], selector: { app: 'web' }, ...spec } })
   }
 }

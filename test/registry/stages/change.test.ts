@@ -2,7 +2,9 @@
 import t from 'tap'
 import { admit } from '../../../registry/stages/admit.js'
 import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../../../registry/stages/allocate.js'
-import { concludeChange, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../../../registry/stages/change.js'
+import {
+  concludeChange, decideRemoval, decodeOld, FIND, isMissing, READ, recover
+} from '../../../registry/stages/change.js'
 import { encodeChange } from '../../../registry/stages/encode.js'
 import { compareVersion } from '../../../registry/stages/expected-version.js'
 import { inheritOwners, ownChange } from '../../../registry/stages/own.js'
@@ -23,8 +25,13 @@ const managersOf = ({ metadata }: ApiObject) => metadata.managedFields ?? []
 t.test('admit: the check runs between the two runs of admission', async t => {
   const { store, target, context } = await changing(t)
   const order: string[] = []
-  const admission = { mutate: async () => { order.push('mutate') }, validate: async () => { order.push('validate'); return undefined } }
-  const write = new OtherWrite({ store: Object.assign(Object.create(store) as typeof store, { admission }), target, context }, 'CREATE', config('b'), 'Other')
+  const admission = {
+    mutate: async () => { order.push('mutate') }, validate: async () => { order.push('validate'); return undefined }
+  }
+  const write = new OtherWrite(
+    { store: Object.assign(Object.create(store) as typeof store, { admission }), target, context }, 'CREATE',
+    config('b'), 'Other'
+  )
   t.equal(await admit(write, () => order.push('check')), 2)
   t.strictSame(order, ['mutate', 'check', 'validate'])
   t.equal(write.kind, 'Other')

@@ -10,7 +10,9 @@ import { failureOf } from './write.js'
 async function collection (t: Test, deletion: ConstructorParameters<typeof CollectionWrite>[1]['deletion'] = {}) {
   const store = configMapStore(t, openMemory())
   for (const name of ['a', 'b', 'c']) await create(store, config(name), target(''), context)
-  return new CollectionWrite(store, { selection: { ...everything, namespace: 'default' }, deletion, workers: 2 }, context)
+  return new CollectionWrite(
+    store, { selection: { ...everything, namespace: 'default' }, deletion, workers: 2 }, context
+  )
 }
 
 const namesIn = async ({ store }: CollectionWrite): Promise<string[]> =>
@@ -42,7 +44,10 @@ t.test('delete: it stops at the first refusal, and what was deleted until then s
 t.test('options that a client sent are decoded before anything is listed', async t => {
   const { store, request, context } = await collection(t)
   const failure = new Error('not options')
-  t.equal(await failureOf(() => removeCollection(store, { ...request, deletion: function * () { throw failure } }, context)), failure)
+  t.equal(
+    await failureOf(() => removeCollection(store, { ...request, deletion: function * () { throw failure } }, context)),
+    failure
+  )
   const { entries } = await removeCollection(store, { ...request, deletion: function * () { return {} } }, context)
   t.equal(entries.length, 3)
 })

@@ -33,8 +33,14 @@ t.test('identify: the namespace is that of the URL, and a new object has no vers
   delete write.object.metadata.namespace
   identify(write)
   t.equal(write.object.metadata.namespace, 'default')
-  t.throws(() => { identify(creation(t, { ...config('a'), metadata: { name: 'a', resourceVersion: '1' } })) }, /resourceVersion should not be set/)
-  t.throws(() => { identify(creation(t, { ...config('a'), metadata: { name: 'a', namespace: 'other' } })) }, /does not match the namespace/)
+  t.throws(
+    () => { identify(creation(t, { ...config('a'), metadata: { name: 'a', resourceVersion: '1' } })) },
+    /resourceVersion should not be set/
+  )
+  t.throws(
+    () => { identify(creation(t, { ...config('a'), metadata: { name: 'a', namespace: 'other' } })) },
+    /does not match the namespace/
+  )
 })
 
 t.test('measure: only bodies that may have grown are measured', async t => {
@@ -65,7 +71,9 @@ t.test('own: changes that are tracked during admission belong to the creator too
   done?.()
   write.object.metadata.managedFields = []
   keepOwners(write)
-  t.match(write.object.metadata.managedFields, [{ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {}, 'f:hooked': {} } } }])
+  t.match(write.object.metadata.managedFields, [
+    { manager: 'me', fieldsV1: { 'f:data': { 'f:k': {}, 'f:hooked': {} } } }
+  ])
 })
 
 t.test('default: owner references that admission repeats are merged with a warning', async t => {
@@ -134,7 +142,11 @@ t.test('store and conclude: the answer is what was written', async t => {
 t.test('conclude: a taken name is refused, or generated again; a changed precondition is admitted again', async t => {
   const write = creation(t)
   write.key = '/registry/configmaps/default/a'
-  write.outcome = { succeeded: false, revision: 2, current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 } } as never
+  write.outcome = {
+    succeeded: false,
+    revision: 2,
+    current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 }
+  } as never
   t.match(await failureOf(() => concludeNew(write)), { status: { reason: 'AlreadyExists' } })
   write.isGenerated = true
   t.match(await failureOf(() => concludeNew(write)), new Repeat(NAME))

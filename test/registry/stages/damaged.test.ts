@@ -13,7 +13,9 @@ const damage = new StorageError('Corrupt', 'damaged')
 async function damaged (t: Test, preconditions?: ConstructorParameters<typeof DamagedWrite>[1]) {
   const store = configMapStore(t, openMemory())
   const { revision } = await store.backend.create(store.keys.of('default', 'a'), Buffer.from('not an object'))
-  return Object.assign(new DamagedWrite({ store, target: target('a'), context }, preconditions, damage), { stored: revision })
+  return Object.assign(
+    new DamagedWrite({ store, target: target('a'), context }, preconditions, damage), { stored: revision }
+  )
 }
 
 t.test('find: the stored revision of what cannot be read is what is removed', async t => {
@@ -23,7 +25,9 @@ t.test('find: the stored revision of what cannot be read is what is removed', as
 })
 
 t.test('find: a precondition on its version is compared, one on its uid never holds', async t => {
-  for (const [preconditions, refused] of [[{ resourceVersion: '2' }, false], [{ resourceVersion: '999' }, true], [{ uid: 'u' }, true]] as const) {
+  for (const [preconditions, refused] of [
+    [{ resourceVersion: '2' }, false], [{ resourceVersion: '999' }, true], [{ uid: 'u' }, true]
+  ] as const) {
     const write = await damaged(t, preconditions)
     const failure = await failureOf(() => find(write))
     if (refused) t.match(failure, { status: { reason: 'Conflict', message: /UID cannot be compared/ } })
@@ -36,7 +40,10 @@ t.test('find: an object that can be read is not removed this way, nor one that i
   await create(store, config('b'), target(''), context)
   const write = new DamagedWrite({ store, target: target('b'), context }, undefined, damage)
   t.equal(await failureOf(() => find(write)), damage)
-  t.match(await failureOf(() => find(new DamagedWrite({ store, target: target('c'), context }, undefined, damage))), { status: { reason: 'NotFound' } })
+  t.match(
+    await failureOf(() => find(new DamagedWrite({ store, target: target('c'), context }, undefined, damage))),
+    { status: { reason: 'NotFound' } }
+  )
 })
 
 t.test('conclude: the answer is what its key says; a change meanwhile is a conflict', async t => {

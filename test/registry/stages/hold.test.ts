@@ -16,7 +16,9 @@ const reasonOf = (promise: Promise<unknown>): Promise<string | undefined> =>
   promise.then(() => undefined, (error: unknown) => error instanceof StatusError ? error.status.reason : String(error))
 
 async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promise<Precondition> {
-  return { backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds }
+  return {
+    backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds
+  }
 }
 
 /** Creates an object, which is admitted as long as the precondition stands. */
@@ -26,7 +28,9 @@ function creating (t: Test, basis: Precondition, backend: Backend) {
     if (judged++ > 0) throw new StatusError('Forbidden', 'what it rests on has changed')
     return basis
   }
-  const store = configMapStore(t, backend, { admission: [{ name: 'Rests', handles: () => true, mutate: () => {}, validate }] })
+  const store = configMapStore(t, backend, {
+    admission: [{ name: 'Rests', handles: () => true, mutate: () => {}, validate }]
+  })
   const key = store.keys.of('default', 'a')
   return {
     key, stored: async () => (await backend.get(key)).kv, judged: () => judged,
@@ -48,30 +52,34 @@ t.test('the precondition of a create is compared in the write, if one store has 
 t.test('stores that time their requests apart are one where they are', async t => {
   const backend = openMemory()
   const asked: string[] = []
-  const [one, other] = ['one', 'other'].map(name => timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
+  const [one, other] = ['one', 'other'].map(name =>
+    timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
   const basis = { ...await basisIn(backend, async () => t.fail('the precondition was read again')), backend: one }
   await creating(t, basis, other).create()
   t.same(asked, ['create other'])
 })
 
-t.test('in a store of its own it is looked at again when the key is there, and the key taken back where it has changed', async t => {
-  for (const holds of [true, false]) {
-    let there: unknown
-    const basis = await basisIn(openMemory(), async () => {
-      there = await creation.stored()
-      return holds
-    })
-    const creation = creating(t, basis, openMemory())
-    t.equal(await reasonOf(creation.create()), holds ? undefined : 'Forbidden')
-    t.ok(there !== undefined, 'the look comes after the write')
-    t.equal(await creation.stored() === undefined, !holds)
+t.test(
+  'in a store of its own it is looked at again when the key is there, and the key taken back where it has changed',
+  async t => {
+    for (const holds of [true, false]) {
+      let there: unknown
+      const basis = await basisIn(openMemory(), async () => {
+        there = await creation.stored()
+        return holds
+      })
+      const creation = creating(t, basis, openMemory())
+      t.equal(await reasonOf(creation.create()), holds ? undefined : 'Forbidden')
+      t.ok(there !== undefined, 'the look comes after the write')
+      t.equal(await creation.stored() === undefined, !holds)
+    }
+    const backend = openMemory()
+    const creation = creating(t, await basisIn(openMemory(), async () => t.fail('nothing was created')), backend)
+    done(await backend.create(creation.key, bytes('theirs')))
+    t.equal(await reasonOf(creation.create()), 'AlreadyExists')
+    t.ok(await creation.stored(), 'an existing object stays')
   }
-  const backend = openMemory()
-  const creation = creating(t, await basisIn(openMemory(), async () => t.fail('nothing was created')), backend)
-  done(await backend.create(creation.key, bytes('theirs')))
-  t.equal(await reasonOf(creation.create()), 'AlreadyExists')
-  t.ok(await creation.stored(), 'an existing object stays')
-})
+)
 
 t.test('what is taken back goes even if others changed it, but not what they created later', async t => {
   for (const isReplaced of [false, true]) {
@@ -101,29 +109,35 @@ t.test('if the precondition cannot be read, or the object not be taken back, the
   t.ok(await kept.stored())
 })
 
-t.test('a create whose precondition changes is validated again until it holds, without mutating admission again', async t => {
-  const backend = openMemory()
-  let revision = done(await backend.create('/namespaces/team', bytes('0')))
-  let mutated = 0
-  let judged = 0
-  const store = configMapStore(t, backend, {
-    admission: [{
-      name: 'Rests',
-      handles: () => true,
-      mutate: () => { mutated++ },
-      validate: async () => {
-        const precondition = { backend, key: '/namespaces/team', revision, holds: async () => true }
-        if (++judged < 4) revision = done(await backend.update('/namespaces/team', bytes(String(judged)), revision))
-        return precondition
-      }
-    }]
-  })
-  const made = await create(store, config('a'), target(''), context)
-  t.equal(made.name, 'a')
-  t.same([mutated, judged], [1, 4])
-  t.equal(await reasonOf(create(store, config('a'), target(''), context)), 'AlreadyExists')
+t.test(
+  'a create whose precondition changes is validated again until it holds, without mutating admission again',
+  async t => {
+    const backend = openMemory()
+    let revision = done(await backend.create('/namespaces/team', bytes('0')))
+    let mutated = 0
+    let judged = 0
+    const store = configMapStore(t, backend, {
+      admission: [{
+        name: 'Rests',
+        handles: () => true,
+        mutate: () => { mutated++ },
+        validate: async () => {
+          const precondition = { backend, key: '/namespaces/team', revision, holds: async () => true }
+          if (++judged < 4) revision = done(await backend.update('/namespaces/team', bytes(String(judged)), revision))
+          return precondition
+        }
+      }]
+    })
+    const made = await create(store, config('a'), target(''), context)
+    t.equal(made.name, 'a')
+    t.same([mutated, judged], [1, 4])
+    t.equal(await reasonOf(create(store, config('a'), target(''), context)), 'AlreadyExists')
 
-  judged = -1000
-  const caller = { ...context.caller, signal: context.caller.signal, get isGone () { return judged > -990 } }
-  t.equal(await reasonOf(create(store, config('b'), target(''), { ...context, caller })), 'Timeout', 'not longer than anybody waits')
-})
+    judged = -1000
+    const caller = { ...context.caller, signal: context.caller.signal, get isGone () { return judged > -990 } }
+    t.equal(
+      await reasonOf(create(store, config('b'), target(''), { ...context, caller })), 'Timeout',
+      'not longer than anybody waits'
+    )
+  }
+)

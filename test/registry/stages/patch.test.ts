@@ -1,9 +1,14 @@
 /** The stages of patches, applies and other changes that make the new object from the old one, each alone. */
 import t from 'tap'
-import { apply, APPLY, ApplyWrite, copy as copyLive, identify as identifyApplied, merge, readManagers, refuseUid, type ApplyRequest } from '../../../registry/verbs/apply.js'
+import {
+  apply, APPLY, ApplyWrite, copy as copyLive, identify as identifyApplied, merge, readManagers, refuseUid,
+  type ApplyRequest
+} from '../../../registry/verbs/apply.js'
 import { change, changeBy, createMissing } from '../../../registry/verbs/change.js'
 import { create } from '../../../registry/verbs/create.js'
-import { applyPatch, copy, decodePatched, PATCH, patched, PatchWrite, type PatchRequest } from '../../../registry/verbs/patch.js'
+import {
+  applyPatch, copy, decodePatched, PATCH, patched, PatchWrite, type PatchRequest
+} from '../../../registry/verbs/patch.js'
 import { DELETE } from '../../../registry/verbs/delete.js'
 import { OPERATE } from '../../../registry/verbs/operate.js'
 import { identify, replace, update, UPDATE, UpdateWrite } from '../../../registry/verbs/update.js'
@@ -41,7 +46,9 @@ async function patching (t: Test, given: Patch): Promise<PatchWrite> {
   return made
 }
 
-async function applying (t: Test, config: ApiObject, request: Partial<ApplyRequest> = {}, given: Partial<WriteContext> = {}): Promise<ApplyWrite> {
+async function applying (
+  t: Test, config: ApiObject, request: Partial<ApplyRequest> = {}, given: Partial<WriteContext> = {}
+): Promise<ApplyWrite> {
   const write = await changing(t, { fieldManager: 'me', ...given })
   const made = new ApplyWrite(write, { configOf: () => config, force: false, ...request })
   made.current = write.stored
@@ -61,7 +68,10 @@ t.test('patch: a copy of the current object is patched, and decoded', async t =>
 })
 
 t.test('patch: each attempt begins with a copy of its own', async t => {
-  const write = await patching(t, { type: JSON_PATCH_TYPE, patch: [{ op: 'test', path: '/data/k', value: 'old' }, { op: 'replace', path: '/data/k', value: 'new' }] })
+  const write = await patching(t, {
+    type: JSON_PATCH_TYPE,
+    patch: [{ op: 'test', path: '/data/k', value: 'old' }, { op: 'replace', path: '/data/k', value: 'new' }]
+  })
   for (let attempt = 0; attempt < 2; attempt++) {
     copy(write)
     finish(applyPatch(write))
@@ -82,7 +92,9 @@ t.test('patch: the name of the object stays that of the URL', async t => {
   finish(applyPatch(write))
   decodePatched(write)
   const stage = PATCH.find(({ name }) => name === 'identify')
-  t.match(await failureOf(() => stage?.run(write)), { status: { reason: 'BadRequest', message: /does not match the name on the URL/ } })
+  t.match(await failureOf(() => stage?.run(write)), {
+    status: { reason: 'BadRequest', message: /does not match the name on the URL/ }
+  })
 })
 
 t.test('decode: what a client sent is decoded first, by a patch, an apply and a change alike', async t => {
@@ -97,7 +109,13 @@ t.test('decode: what a client sent is decoded first, by a patch, an apply and a 
   finish(DECODE.run(write) as Steps<void>)
   t.equal(write.given.value.decode, decodeConfig)
   t.equal(DECODE.when?.(new PatchWrite(write, patchOf({}))), false, 'the server itself sends nothing')
-  t.match(await changeBy(store, function * () { return { make: base => Object.assign(base.copy(), { data: { k: 'sent' } }) } }, target, context), { object: { data: { k: 'sent' } } })
+  t.match(
+    await changeBy(
+      store, function * () { return { make: base => Object.assign(base.copy(), { data: { k: 'sent' } }) } }, target,
+      context
+    ),
+    { object: { data: { k: 'sent' } } }
+  )
 })
 
 t.test('replace: the object is a copy of what was sent, and its uid a precondition', async t => {
@@ -110,9 +128,13 @@ t.test('replace: the object is a copy of what was sent, and its uid a preconditi
   t.match(write.object, { data: { k: 'new' } })
   t.not(write.object, write.replacement)
   write.replacement.metadata.uid = 'other'
-  t.match(await failureOf(() => { replace(write) }), { status: { reason: 'Conflict', message: /UID in precondition: other/ } })
+  t.match(await failureOf(() => { replace(write) }), {
+    status: { reason: 'Conflict', message: /UID in precondition: other/ }
+  })
   write.current = undefined
-  t.match(await failureOf(() => { replace(write) }), { status: { reason: 'Conflict', message: /UID in object meta: $/ } })
+  t.match(await failureOf(() => { replace(write) }), {
+    status: { reason: 'Conflict', message: /UID in object meta: $/ }
+  })
 })
 
 t.test('identify: only some types are created by an update, and never through a subresource', async t => {
@@ -165,7 +187,9 @@ t.test('apply: the configuration is merged into the current object, and owned', 
   finish(readManagers(write))
   finish(merge(write))
   t.match(write.object, { data: { k: 'old', n: 'new' } })
-  t.match(write.managers.find(({ manager }) => manager === 'me'), { operation: 'Apply', fields: { 'f:data': { 'f:n': {} } } })
+  t.match(write.managers.find(({ manager }) => manager === 'me'), {
+    operation: 'Apply', fields: { 'f:data': { 'f:n': {} } }
+  })
 })
 
 t.test('apply: fields of others are a conflict, unless it is forced', async t => {
@@ -217,10 +241,28 @@ t.test('apply: a missing object is made of the configuration alone, unless it na
 t.test('an update and an apply create what is missing, through one order', async t => {
   const { store } = creation(t)
   const given = { ...context, fieldManager: 'me' }
-  t.match(await apply(store, { configOf: () => sent({ metadata: { name: 'a' }, data: { k: 'v' } }), force: false }, target('a'), given), { created: true, entry: { name: 'a' } })
-  t.match(await apply(store, { configOf: () => sent({ metadata: { name: 'a' }, data: { k: 'w' } }), force: false }, target('a'), given), { created: false, entry: { object: { data: { k: 'w' } } } })
-  t.match(await failureOf(() => apply(store, { configOf: () => sent({ metadata: { name: 'b' } }), force: false }, { ...target('b'), subresource: 'status' }, given)), { status: { reason: 'NotFound' } })
-  t.match(await update(store, config('a', { k: 'x' }), target('a'), given), { created: false, entry: { object: { data: { k: 'x' } } } })
+  t.match(
+    await apply(
+      store, { configOf: () => sent({ metadata: { name: 'a' }, data: { k: 'v' } }), force: false }, target('a'), given
+    ),
+    { created: true, entry: { name: 'a' } }
+  )
+  t.match(
+    await apply(
+      store, { configOf: () => sent({ metadata: { name: 'a' }, data: { k: 'w' } }), force: false }, target('a'), given
+    ),
+    { created: false, entry: { object: { data: { k: 'w' } } } }
+  )
+  t.match(
+    await failureOf(() => apply(
+      store, { configOf: () => sent({ metadata: { name: 'b' } }), force: false },
+      { ...target('b'), subresource: 'status' }, given
+    )),
+    { status: { reason: 'NotFound' } }
+  )
+  t.match(await update(store, config('a', { k: 'x' }), target('a'), given), {
+    created: false, entry: { object: { data: { k: 'x' } } }
+  })
 })
 
 t.test('an update whose missing object another client creates meanwhile changes that one', async t => {
@@ -230,7 +272,9 @@ t.test('an update whose missing object another client creates meanwhile changes 
     if (others++ === 0) await create(store, config('a', { k: 'theirs' }), target(''), context)
   }
   const configOf = (): ApiObject => sent({ metadata: { name: 'a' }, data: { n: 'mine' } })
-  const written = await apply(store, { configOf, force: false }, target('a'), { ...context, mayCreate, fieldManager: 'me' })
+  const written = await apply(
+    store, { configOf, force: false }, target('a'), { ...context, mayCreate, fieldManager: 'me' }
+  )
   t.match(written, { created: false, entry: { object: { data: { k: 'theirs', n: 'mine' } } } })
   t.equal(others, 1)
 })
@@ -244,5 +288,7 @@ t.test('make: what the server changes itself may be refused, or take steps', asy
   t.match(made.object, { data: { k: 'made' } })
   const refusal = new StatusError('Forbidden', 'no')
   t.equal(await failureOf(() => change(store, target('a'), context, () => { throw refusal })), refusal)
-  t.match(await failureOf(() => change(store, target('b'), context, base => base.copy())), { status: { reason: 'NotFound' } })
+  t.match(await failureOf(() => change(store, target('b'), context, base => base.copy())), {
+    status: { reason: 'NotFound' }
+  })
 })

@@ -13,7 +13,9 @@ import type { Test } from '../../build.js'
 const LARGE = 100_000
 
 function build (t: Test, given: Partial<WriteContext> = {}) {
-  const write = new Write({ store: configMapStore(t, openMemory()), target: target('a'), context: { ...context, ...given } }, 'CREATE')
+  const write = new Write(
+    { store: configMapStore(t, openMemory()), target: target('a'), context: { ...context, ...given } }, 'CREATE'
+  )
   const ran: string[] = []
   const stage = (name: string, run: Stage['run'] = () => {}, more: Partial<Stage> = {}): Stage => ({
     name,
@@ -39,32 +41,37 @@ t.test('stages run in order, whether they return nothing, steps or a promise', a
   t.strictSame(ran, ['one', 'two', 'second step', 'third step', 'three', 'four'])
 })
 
-t.test('a small write runs in one turn; others have their turn between the stages and steps of a large one', async t => {
-  for (const [size, isShared] of [[10, false], [LARGE, true]] as const) {
-    const { write, ran, stage } = build(t)
-    write.size = size
-    await nextTurn()
-    const waiting = nextTurn().then(() => { ran.push('other') })
-    await runStages([stage('one', function * () { yield; ran.push('second step') }), stage('two')], write)
-    await waiting
-    t.equal(ran.indexOf('other') < ran.indexOf('second step'), isShared, ran.join())
+t.test(
+  'a small write runs in one turn; others have their turn between the stages and steps of a large one', async t => {
+    for (const [size, isShared] of [[10, false], [LARGE, true]] as const) {
+      const { write, ran, stage } = build(t)
+      write.size = size
+      await nextTurn()
+      const waiting = nextTurn().then(() => { ran.push('other') })
+      await runStages([stage('one', function * () { yield; ran.push('second step') }), stage('two')], write)
+      await waiting
+      t.equal(ran.indexOf('other') < ran.indexOf('second step'), isShared, ran.join())
+    }
   }
-})
+)
 
-t.test('when the budget of a turn is used up, the steps of a long stage go on in a later one, and short ones at once', async t => {
-  for (const isLong of [true, false]) {
-    const { write, ran, stage } = build(t)
-    await nextTurn()
-    const waiting = nextTurn().then(() => { ran.push('other') })
-    await runStages([stage('one', function * () {
-      while (!turnIsOver());
-      yield
-      ran.push('second step')
-    }, { isLong })], write)
-    await waiting
-    t.strictSame(ran, isLong ? ['one', 'other', 'second step'] : ['one', 'second step', 'other'])
+t.test(
+  'when the budget of a turn is used up, the steps of a long stage go on in a later one, and short ones at once',
+  async t => {
+    for (const isLong of [true, false]) {
+      const { write, ran, stage } = build(t)
+      await nextTurn()
+      const waiting = nextTurn().then(() => { ran.push('other') })
+      await runStages([stage('one', function * () {
+        while (!turnIsOver());
+        yield
+        ran.push('second step')
+      }, { isLong })], write)
+      await waiting
+      t.strictSame(ran, isLong ? ['one', 'other', 'second step'] : ['one', 'second step', 'other'])
+    }
   }
-})
+)
 
 t.test('only stages that name a span have one, failed stages included', async t => {
   const trace = new Trace()
@@ -78,7 +85,9 @@ t.test('only stages that name a span have one, failed stages included', async t 
     stage('failing', () => { throw failure }, { span: 'Failing' })
   ], write), failure)
   t.strictSame(spans, ['', 'Named'])
-  t.match(trace.items, [{ name: 'Named', fields: { operation: 'create' }, failure: undefined }, { name: 'Failing', failure }])
+  t.match(trace.items, [
+    { name: 'Named', fields: { operation: 'create' }, failure: undefined }, { name: 'Failing', failure }
+  ])
   t.equal(write.trace, trace)
 })
 
@@ -87,13 +96,17 @@ t.test('a write is repeated from the named stage, and what it allocated before t
     const { write, ran, stage } = build(t)
     let attempts = 0
     let reverted = 0
-    const takes: Stage = stage('takes a value', running => { running.undo.push({ of: takes, revert: async () => { reverted++ } }) })
+    const takes: Stage = stage('takes a value', running => {
+      running.undo.push({ of: takes, revert: async () => { reverted++ } })
+    })
     const stages = [
       stage('read'),
       takes,
       stage('validate'),
       stage('store', running => { running.outcome = { succeeded: attempts > 0, revision: 1 } as Write['outcome'] }),
-      stage('conclude', () => { if (attempts++ === 0) throw new Repeat(stages.find(({ name }) => name === from) as Stage) })
+      stage('conclude', () => {
+        if (attempts++ === 0) throw new Repeat(stages.find(({ name }) => name === from) as Stage)
+      })
     ]
     await runStages(stages, write)
     const all = ['read', 'takes a value', 'validate', 'store', 'conclude']
@@ -126,7 +139,9 @@ t.test('what was stored is not stored again, whatever fails after that', async t
   const { write, ran, stage } = build(t)
   const failure = new StatusError('InternalError', 'no')
   const store = stage('store', running => { running.outcome = { succeeded: true, revision: 1 } })
-  await t.rejects(runStages([store, stage('conclude', () => { throw failure })], write, async () => new Repeat(store)), failure)
+  await t.rejects(
+    runStages([store, stage('conclude', () => { throw failure })], write, async () => new Repeat(store)), failure
+  )
   t.strictSame(ran, ['store', 'conclude'])
 })
 
@@ -135,7 +150,9 @@ t.test('when the client is gone no further stage runs, but what was sent to the 
   const leave = (): void => { caller.isGone = true }
   const early = build(t, { caller })
   let reverted = 0
-  const takes: Stage = early.stage('allocate', running => { running.undo.push({ of: takes, revert: async () => { reverted++ } }) })
+  const takes: Stage = early.stage('allocate', running => {
+    running.undo.push({ of: takes, revert: async () => { reverted++ } })
+  })
   await t.rejects(runStages([
     takes,
     early.stage('leave', leave),
@@ -159,7 +176,9 @@ t.test('when the client is gone no further stage runs, but what was sent to the 
 })
 
 t.test('a write whose client is gone is not repeated, and says whether it has stored anything', async t => {
-  for (const [isStored, said] of [[false, /nothing was changed/], [true, /what was stored until then stays/]] as const) {
+  for (const [isStored, said] of [
+    [false, /nothing was changed/], [true, /what was stored until then stays/]
+  ] as const) {
     const caller = { isGone: false, signal: new AbortController().signal }
     const { write, ran, stage } = build(t, { caller })
     const first = stage('first')

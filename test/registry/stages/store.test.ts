@@ -34,7 +34,9 @@ t.test('store: what succeeded is noted for good, and waits for those who must kn
 t.test('settle: the strategy sees the new object with its old one', async t => {
   const write = await changing(t)
   const seen: object[] = []
-  Object.assign(write.store, { strategy: { ...write.store.strategy, settle: (...objects: object[]) => { seen.push(...objects) } } })
+  Object.assign(write.store, {
+    strategy: { ...write.store.strategy, settle: (...objects: object[]) => { seen.push(...objects) } }
+  })
   settle(write)
   t.equal(seen[0], write.object)
   t.equal(seen[1], write.oldObject)
@@ -46,7 +48,10 @@ t.test('identify: the name is that of the URL, the uid that of the stored object
   t.throws(() => { matchTarget(store, config('b'), target('a')) }, /does not match the name on the URL/)
   matchTarget(store, config('a'), target('a'))
   requireUid({ metadata: {} }, { metadata: { uid: 'u' } }, target('a'), store.resource)
-  t.throws(() => { requireUid({ metadata: { uid: 'v' } }, { metadata: { uid: 'u' } }, target('a'), store.resource) }, /UID in precondition: v/)
+  t.throws(
+    () => { requireUid({ metadata: { uid: 'v' } }, { metadata: { uid: 'u' } }, target('a'), store.resource) },
+    /UID in precondition: v/
+  )
 })
 
 t.test('what no stage has made yet is an error by name', async t => {
@@ -54,7 +59,9 @@ t.test('what no stage has made yet is an error by name', async t => {
   t.throws(() => creation(t).answer, TypeError)
   const { store, target, context } = creation(t)
   t.equal(new OtherWrite({ store, target, context }, 'CONNECT', config('x')).oldObject, undefined)
-  const seen = seenByAdmission(new OtherWrite({ store, target, context: { ...context, dryRun: true } }, 'CREATE', config('x'), 'Other'))
+  const seen = seenByAdmission(new OtherWrite(
+    { store, target, context: { ...context, dryRun: true } }, 'CREATE', config('x'), 'Other'
+  ))
   t.match(seen, { kind: 'Other', dryRun: true, object: { metadata: { name: 'x' } } })
 })
 
@@ -74,7 +81,12 @@ t.test('an object that cannot be read is removed, if its version is not another 
   const key = store.keys.of('default', 'a')
   const { revision } = await store.backend.create(key, Buffer.from('not an object'))
   t.match(await failureOf(() => removeDamaged(write, { uid: 'u' }, damage)), { status: { reason: 'Conflict' } })
-  t.match(await failureOf(() => removeDamaged(write, { resourceVersion: String(revision + 1) }, damage)), { status: { reason: 'Conflict' } })
-  t.match((await removeDamaged(write, { resourceVersion: String(revision) }, damage)).object, { metadata: { name: 'a', namespace: 'default' } })
+  t.match(
+    await failureOf(() => removeDamaged(write, { resourceVersion: String(revision + 1) }, damage)),
+    { status: { reason: 'Conflict' } }
+  )
+  t.match((await removeDamaged(write, { resourceVersion: String(revision) }, damage)).object, {
+    metadata: { name: 'a', namespace: 'default' }
+  })
   t.equal((await store.backend.get(key)).kv, undefined)
 })

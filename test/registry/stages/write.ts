@@ -11,11 +11,17 @@ import { openMemory } from '../../../storage/embedded/memory.js'
 import { config, configMapStore, context, target } from '../../storage/store.js'
 import type { Test } from '../../build.js'
 
-export const creation = (t: Test, object: ApiObject | Sent<ApiObject> = config('a'), given: Partial<WriteContext> = {}): CreateWrite =>
-  new CreateWrite({ store: configMapStore(t, openMemory()), target: target(''), context: { ...context, ...given } }, object)
+export const creation = (
+  t: Test, object: ApiObject | Sent<ApiObject> = config('a'), given: Partial<WriteContext> = {}
+): CreateWrite =>
+  new CreateWrite(
+    { store: configMapStore(t, openMemory()), target: target(''), context: { ...context, ...given } }, object
+  )
 
 /** A change of an object that is stored, of which `object` is a copy. */
-export async function changing (t: Test, given: Partial<WriteContext> = {}): Promise<ChangeWrite & { readonly stored: Entry }> {
+export async function changing (
+  t: Test, given: Partial<WriteContext> = {}
+): Promise<ChangeWrite & { readonly stored: Entry }> {
   const store = configMapStore(t, openMemory())
   const stored = await create(store, config('a', { k: 'old' }), target(''), context)
   const write = new ChangeWrite({ store, target: target('a'), context: { ...context, ...given } })

@@ -35,7 +35,12 @@ function spoil (directory: string, text: string): void {
   writeFileSync(file, bytes)
 }
 
-const damage = (name: string) => ({ code: 500, json: { kind: 'Status', reason: 'InternalError', message: new RegExp(`/registry/configmaps/default/${name} is damaged`) } })
+const damage = (name: string) => ({
+  code: 500,
+  json: {
+    kind: 'Status', reason: 'InternalError', message: new RegExp(`/registry/configmaps/default/${name} is damaged`)
+  }
+})
 
 async function serves (t: Tap, server: Client): Promise<void> {
   t.match(await server.get(`${CONFIGS}/a`), { code: 200, json: { data: { text: 'the text of a' } } })
@@ -50,7 +55,9 @@ async function serves (t: Tap, server: Client): Promise<void> {
   t.match(await server.get(CONFIGS), damage('(junk|spoilt)'))
   t.match(await server.get('/api/v1/configmaps?limit=500'), damage('(junk|spoilt)'))
   t.match(await server.call('DELETE', CONFIGS), damage('(junk|spoilt)'))
-  t.match(await server.get(`${CONFIGS}?fieldSelector=metadata.name=a`), { code: 200, json: { items: [{ metadata: { name: 'a' } }] } })
+  t.match(await server.get(`${CONFIGS}?fieldSelector=metadata.name=a`), {
+    code: 200, json: { items: [{ metadata: { name: 'a' } }] }
+  })
   t.equal((await server.get('/api/v1/namespaces/orch-system/configmaps')).code, 200, 'a list that has none of them')
   t.equal((await server.post(CONFIGS, config('new'))).code, 201)
   t.match(await server.delete(`${CONFIGS}/spoilt`, { preconditions: { uid: 'some' } }), { code: 409 })
@@ -60,7 +67,10 @@ async function serves (t: Tap, server: Client): Promise<void> {
     t.equal((await server.get(`${CONFIGS}/${name}`)).code, 404)
     t.equal((await server.delete(`${CONFIGS}/${name}`)).code, 404)
   }
-  t.strictSame((await server.get(CONFIGS)).json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name), ['a', 'new', 'z'])
+  t.strictSame(
+    (await server.get(CONFIGS)).json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ['a', 'new', 'z']
+  )
   t.equal((await server.post(CONFIGS, config('spoilt'))).code, 201)
 }
 type Tap = Test & typeof t
@@ -71,7 +81,9 @@ t.test('a damaged object is named, can be deleted and does not hide others', asy
 })
 
 t.test('the same without a cache', async t => {
-  const server = await build(t, { storage: { kind: 'embedded', directory: await damagedStore(t) }, watchCache: { size: 0 } })
+  const server = await build(t, {
+    storage: { kind: 'embedded', directory: await damagedStore(t) }, watchCache: { size: 0 }
+  })
   await serves(t as Tap, server)
 })
 
@@ -98,7 +110,11 @@ t.test('the log names each damaged object once, and the server becomes ready', a
   await app.ready()
   const server = client(app)
   await polled(async () => (await server.get('/readyz')).code === 200)
-  for (const name of ['junk', 'spoilt']) t.equal(lines.filter(line => line.includes(`the object /registry/configmaps/default/${name} is damaged`)).length, 1, name)
+  for (const name of ['junk', 'spoilt']) {
+    t.equal(
+      lines.filter(line => line.includes(`the object /registry/configmaps/default/${name} is damaged`)).length, 1, name
+    )
+  }
 })
 
 t.test('a damaged namespace affects only the objects in it', async t => {
@@ -113,7 +129,9 @@ t.test('a damaged namespace affects only the objects in it', async t => {
   spoil(directory, 'the text of default')
   const server = await build(t, { storage: { kind: 'embedded', directory } })
   t.equal((await server.get('/api/v1/namespaces/team/configmaps/inside')).code, 200)
-  t.match(await server.post('/api/v1/namespaces/team/configmaps', config('another')), { code: 500, json: { message: /\/registry\/namespaces\/team is damaged/ } })
+  t.match(await server.post('/api/v1/namespaces/team/configmaps', config('another')), {
+    code: 500, json: { message: /\/registry\/namespaces\/team is damaged/ }
+  })
   t.equal((await server.post(NAMESPACES, { metadata: { name: 'other' } })).code, 201)
   await polled(async () => (await server.get('/api/v1/namespaces/other/serviceaccounts/default')).code === 200)
   t.equal((await server.delete(`${NAMESPACES}/team`)).code, 200)

@@ -20,24 +20,43 @@ const pathOf = (at: number): string => `/api/v1/namespaces/${namespaceOf(at)}/po
 t.test('a list by an indexed field is what a look at all objects finds', async t => {
   const { get, post, patch, delete: remove } = await build(t, { admission: { disabled: ['ServiceAccount'] } })
   for (const name of ['one', 'two']) await post('/api/v1/namespaces', { metadata: { name } })
-  for (let at = 0; at < PODS; at++) t.equal((await post(`/api/v1/namespaces/${namespaceOf(at)}/pods`, pod(at))).code, 201)
+  for (let at = 0; at < PODS; at++) {
+    t.equal((await post(`/api/v1/namespaces/${namespaceOf(at)}/pods`, pod(at))).code, 201)
+  }
   const before = (await get('/api/v1/pods')).json
-  const names = ({ items }: Json): string[] => items.map(({ metadata }: Json) => `${metadata.namespace}/${metadata.name}`)
+  const names = ({ items }: Json): string[] =>
+    items.map(({ metadata }: Json) => `${metadata.namespace}/${metadata.name}`)
   const checkAt = async (version: string): Promise<void> => {
     const all = (await get(`/api/v1/pods?${version}`)).json.items as Json[]
     const expected = (is: (one: Json) => boolean): string[] => names({ items: all.filter(is) })
-    const selected = async (query: string, base = '/api/v1'): Promise<string[]> => names((await get(`${base}/pods?${query}&${version}`)).json)
+    const selected = async (query: string, base = '/api/v1'): Promise<string[]> =>
+      names((await get(`${base}/pods?${query}&${version}`)).json)
     for (const node of ['node-0', 'node-7', 'node-none', '']) {
-      t.same(await selected(`fieldSelector=spec.nodeName%3D${node}`), expected(({ spec }) => (spec.nodeName ?? '') === node), `${version}: ${node}`)
+      t.same(
+        await selected(`fieldSelector=spec.nodeName%3D${node}`), expected(({ spec }) => (spec.nodeName ?? '') === node),
+        `${version}: ${node}`
+      )
     }
-    t.same(await selected('fieldSelector=spec.host%3Dnode-7'), expected(({ spec }) => spec.nodeName === 'node-7'), 'by the older label')
+    t.same(
+      await selected('fieldSelector=spec.host%3Dnode-7'), expected(({ spec }) => spec.nodeName === 'node-7'),
+      'by the older label'
+    )
     t.same(await selected('fieldSelector=spec.nodeName%3Dnode-6&labelSelector=parity%3Dodd'), [])
     t.same(await selected('fieldSelector=spec.nodeName%3Dnode-6,spec.nodeName!%3Dnode-6'), [])
     t.same(await selected('fieldSelector=spec.nodeName%3Dnode-6,spec.nodeName%3Dnode-7'), [])
-    t.same(await selected('fieldSelector=spec.nodeName%3Dnode-6', '/api/v1/namespaces/one'), expected(({ metadata, spec }) => spec.nodeName === 'node-6' && metadata.namespace === 'one'))
-    t.same(await selected('fieldSelector=metadata.namespace%3Done'), expected(({ metadata }) => metadata.namespace === 'one'))
+    t.same(
+      await selected('fieldSelector=spec.nodeName%3Dnode-6', '/api/v1/namespaces/one'),
+      expected(({ metadata, spec }) => spec.nodeName === 'node-6' && metadata.namespace === 'one')
+    )
+    t.same(
+      await selected('fieldSelector=metadata.namespace%3Done'), expected(({ metadata }) => metadata.namespace === 'one')
+    )
     t.same(await selected('fieldSelector=metadata.namespace%3Done/pod-0'), [])
-    for (const phase of ['Pending', 'Running']) t.same(await selected(`fieldSelector=status.phase%3D${phase}`), expected(({ status }) => status.phase === phase), phase)
+    for (const phase of ['Pending', 'Running']) {
+      t.same(
+        await selected(`fieldSelector=status.phase%3D${phase}`), expected(({ status }) => status.phase === phase), phase
+      )
+    }
   }
   await checkAt('')
   for (const at of [7, 47, 87]) await patch(`${pathOf(at)}/status`, { status: { phase: 'Running' } })

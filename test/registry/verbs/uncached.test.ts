@@ -50,19 +50,32 @@ t.test('every read gives the same result with and without a cache', async t => {
     const store = stores[int(2)] ?? cached
     const written = await outcome(async () => {
       if (int(4) === 0) return (await remove(store, target(name), {}, context)).entry
-      return (await update(store, { ...config(name, { step: String(step) }), metadata: { name, namespace: 'default', labels: { even: String(step % 2 === 0) } } }, target(name), context)).entry
+      return (await update(
+        store,
+        {
+          ...config(name, { step: String(step) }),
+          metadata: { name, namespace: 'default', labels: { even: String(step % 2 === 0) } }
+        },
+        target(name),
+        context
+      )).entry
     }) as { revision: number } | string
     if (typeof written === 'string') await create(store, config(name), target(''), context)
     else versions.push(String(written.revision))
 
     const resourceVersion = versions[int(versions.length)] ?? ''
-    t.same(await outcome(async () => (await get(plain, 'default', name, resourceVersion)).json.toString()), await outcome(async () => (await get(cached, 'default', name, resourceVersion)).json.toString()))
+    t.same(
+      await outcome(async () => (await get(plain, 'default', name, resourceVersion)).json.toString()),
+      await outcome(async () => (await get(cached, 'default', name, resourceVersion)).json.toString())
+    )
     const request: Partial<ListRequest> = {
       resourceVersion,
       limit: int(3) * 3,
       resourceVersionMatch: ['', '', 'Exact', 'NotOlderThan'][int(4)] ?? '',
       labels: parseLabelSelector(['', '', 'even=true'][int(3)] ?? ''),
-      fields: parseFieldSelector(['', '', `metadata.name=${name}`, 'metadata.name!=c1', 'metadata.namespace=elsewhere'][int(5)] ?? '', configMaps),
+      fields: parseFieldSelector(
+        ['', '', `metadata.name=${name}`, 'metadata.name!=c1', 'metadata.namespace=elsewhere'][int(5)] ?? '', configMaps
+      ),
       namespace: ['', 'default', 'elsewhere'][int(3)] ?? ''
     }
     const one = await listed(cached, request)
@@ -84,7 +97,11 @@ t.test('a read of a future version waits for it, and is refused if it does not c
   t.equal((await soon).entries.length, 1)
   t.intercept(performance, 'now', { value: ((at: number) => () => { at += 1000; return at })(0) })
   t.equal(await outcome(async () => await get(store, 'default', 'one', String(now + 1000))), 'FutureRevision')
-  t.equal(await outcome(async () => await list(store, { ...everything, resourceVersion: String(now + 1000), resourceVersionMatch: 'Exact' })), 'FutureRevision')
+  t.equal(
+    await outcome(async () =>
+      await list(store, { ...everything, resourceVersion: String(now + 1000), resourceVersionMatch: 'Exact' })),
+    'FutureRevision'
+  )
 })
 
 t.test('a watch starts with the state or a version, follows selectors, and ends with the store', async t => {
@@ -96,7 +113,15 @@ t.test('a watch starts with the state or a version, follows selectors, and ends 
   const subscriber = { wake: () => {}, end: ({ code }: { code: string }) => { ended = code } }
   const state = await watch(store, { ...everything, resourceVersion: '' }, subscriber)
   const since = await watch(store, { ...everything, resourceVersion: String(before) }, subscriber)
-  const one = await watch(store, { ...everything, fields: parseFieldSelector('metadata.name=one,metadata.namespace=default', configMaps), resourceVersion: String(before) }, subscriber)
+  const one = await watch(
+    store,
+    {
+      ...everything,
+      fields: parseFieldSelector('metadata.name=one,metadata.namespace=default', configMaps),
+      resourceVersion: String(before)
+    },
+    subscriber
+  )
   t.equal(state.initial?.map.size, 1)
   await create(store, config('two'), target(''), context)
   const taken = async (feed: Feed): Promise<string[]> => {
@@ -107,7 +132,10 @@ t.test('a watch starts with the state or a version, follows selectors, and ends 
   t.same(await taken(since.feed), ['ADDED one', 'ADDED two'])
   t.same(await taken(one.feed), ['ADDED one'])
   await backend.compact(await backend.revision())
-  t.equal(await outcome(async () => await watch(store, { ...everything, resourceVersion: String(before) }, subscriber)), 'Expired')
+  t.equal(
+    await outcome(async () => await watch(store, { ...everything, resourceVersion: String(before) }, subscriber)),
+    'Expired'
+  )
   await backend.close()
   t.equal(ended, 'Closed')
 })

@@ -15,9 +15,19 @@ import { OWN_NAMES } from '../../../schemas/naming.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { clusterRoles } from '../../stored.js'
 
-async function opened (t: Test): Promise<{ store: ResourceStore, ask: (verb: Verb, name?: string, sent?: object) => Promise<Answer> }> {
+async function opened (t: Test): Promise<{
+  store: ResourceStore
+  ask: (verb: Verb, name?: string, sent?: object) => Promise<Answer>
+}> {
   const backend = openMemory()
-  const resources = new ResourceRegistry({ backendOf: () => backend, prefix: '/registry', mediaType: 'application/json', windowSizeOf: () => 100, admission: new AdmissionChain([]), log: () => {} })
+  const resources = new ResourceRegistry({
+    backendOf: () => backend,
+    prefix: '/registry',
+    mediaType: 'application/json',
+    windowSizeOf: () => 100,
+    admission: new AdmissionChain([]),
+    log: () => {}
+  })
   const store = resources.add(clusterRoles.type)
   await resources.open()
   t.teardown(async () => {
@@ -31,8 +41,16 @@ async function opened (t: Test): Promise<{ store: ResourceStore, ask: (verb: Ver
     body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
     server: { orchResources: resources, orchSettings: { featureGates: DEFAULT_GATES } },
     orch: {
-      info: { group: 'rbac.authorization.orch.io', version: 'v1', resource: 'clusterroles', subresource: '', namespace: '', name },
-      query: new URLSearchParams(), trace: new Trace(), warnings: [], annotations: {}, naming: OWN_NAMES, dryRun: false, signal: new AbortController().signal, onClosed: () => {}
+      info: {
+        group: 'rbac.authorization.orch.io',
+        version: 'v1',
+        resource: 'clusterroles',
+        subresource: '',
+        namespace: '',
+        name
+      },
+      query: new URLSearchParams(), trace: new Trace(), warnings: [], annotations: {}, naming: OWN_NAMES, dryRun: false,
+      signal: new AbortController().signal, onClosed: () => {}
     }
   } as unknown as VerbRequest) // the members that are read
   return { store, ask }
@@ -47,7 +65,10 @@ t.test('verbs answer with values that know no format', async t => {
   await ask(createVerb(store), '', role('b'))
   const found = getVerb(store)
   const got = await ask(found, 'a')
-  t.ok(got.kind === 'entry' && created.kind === 'entry' && got.entry.json.equals(created.entry.json), 'the bytes that were stored')
+  t.ok(
+    got.kind === 'entry' && created.kind === 'entry' && got.entry.json.equals(created.entry.json),
+    'the bytes that were stored'
+  )
   t.match(await ask(updateVerb(store), 'a', role('a')), { kind: 'entry', code: 200, warnings: [] })
   const odd = { ...role('odd'), odd: 1 }
   t.match(await ask(createVerb(store), '', odd), { kind: 'entry', code: 201, warnings: ['unknown field "odd"'] })
@@ -57,7 +78,9 @@ t.test('verbs answer with values that know no format', async t => {
   const watched = await ask(watchVerb(store, { minRequestTimeoutSeconds: 10 }))
   t.match(watched, { kind: 'watch', bookmarks: false, watch: { everything: true } })
   if (watched.kind === 'watch') watched.watch.feed.close()
-  t.match(await ask(deleteVerb(store), 'a'), { kind: 'status', code: 200, status: { status: 'Success', details: { name: 'a' } } })
+  t.match(await ask(deleteVerb(store), 'a'), {
+    kind: 'status', code: 200, status: { status: 'Success', details: { name: 'a' } }
+  })
   await t.rejects(ask(found, 'a'), { message: 'clusterroles.rbac.authorization.orch.io "a" not found' })
   await t.rejects(ask(createVerb(store), '', { metadata: { name: '/' } }), { message: /is invalid: metadata\.name/ })
 })

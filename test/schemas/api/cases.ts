@@ -8,7 +8,10 @@ import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { ResourceType } from '../../../schemas/resource.js'
 import type { FieldError } from '../../../schemas/status.js'
 
-/** Values by path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots; undefined removes a value. */
+/**
+ * Values by path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots; undefined removes
+ * a value.
+ */
 export type Change = Readonly<Record<string, unknown>>
 /** A change, and its causes such as `Required spec.containers[0].image`, in any order; none if it is allowed. */
 export type Row = readonly [change: Change, ...causes: readonly string[]]
@@ -36,15 +39,19 @@ export function made ({ stored }: ResourceType, object: object): ApiObject {
   return made
 }
 
-export const causes = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
+export const causes = (errors: readonly FieldError[]): string[] =>
+  [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
 
 const told = (change: Change): string => {
-  const text = Object.entries(change).map(([path, value]) => `${path} = ${JSON.stringify(value)}`).join(', ') || 'as it is'
+  const text =
+    Object.entries(change).map(([path, value]) => `${path} = ${JSON.stringify(value)}`).join(', ') || 'as it is'
   return text.length > 150 ? `${text.slice(0, 150)}…` : text
 }
 
 /** Checks the findings on creating the valid object with each change. */
-export function creates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], prepare: (object: ApiObject) => void = () => {}): void {
+export function creates (
+  t: Test, type: ResourceType, valid: object, rows: readonly Row[], prepare: (object: ApiObject) => void = () => {}
+): void {
   for (const [change, ...expected] of rows) {
     const object = made(type, changed(valid, change))
     prepare(object)
@@ -62,7 +69,9 @@ export function updates (t: Test, type: ResourceType, valid: object, rows: reado
   for (const [change, ...expected] of rows) {
     const [old, object] = [made(type, valid), made(type, changed(valid, change))]
     const before = clone([old, object])
-    const found = named === undefined ? validateUpdate(type.stored, object, old) : validateSubresource(type.stored, object, old, named)
+    const found = named === undefined
+      ? validateUpdate(type.stored, object, old)
+      : validateSubresource(type.stored, object, old, named)
     t.same(causes(found), [...expected].sort(), told(change))
     t.same([old, object], before, 'validation changes nothing')
   }

@@ -10,13 +10,19 @@ import { tableRow, tabularOf } from '../../../schemas/table.js'
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
 
 /** A time that many minutes ago. */
-export const minutesAgo = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString().replace('.000', '')
+export const minutesAgo = (minutes: number): string =>
+  new Date(NOW - minutes * 60_000).toISOString().replace('.000', '')
 
 interface Sent { readonly metadata?: object, readonly [name: string]: unknown }
 
 /** An object of a client, with its defaults; a day old unless it says otherwise. */
 export function made (representation: Representation, more: Sent): ApiObject {
-  const metadata = { name: 'web', creationTimestamp: minutesAgo(24 * 60), ...(representation.namespaced ? { namespace: 'shop' } : {}), ...more.metadata }
+  const metadata = {
+    name: 'web',
+    creationTimestamp: minutesAgo(24 * 60),
+    ...(representation.namespaced ? { namespace: 'shop' } : {}),
+    ...more.metadata
+  }
   const { object } = decode(representation.message, { ...more, metadata })
   applyDefaults(representation.message, object)
   return object

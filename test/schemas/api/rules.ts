@@ -1,6 +1,6 @@
 /**
- * Tables of findings. A case is a title, a change of a valid object as a merge patch (null removes a field), and the findings: type and field of
- * each cause, in any order. A case of an update also has a change of the previous object.
+ * Tables of findings. A case is a title, a change of a valid object as a merge patch (null removes a field), and the
+ * findings: type and field of each cause, in any order. A case of an update also has a change of the previous object.
  */
 import type { Test } from 'tap'
 import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
@@ -8,7 +8,9 @@ import { GatedFields } from '../../../schemas/language/gated.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { applyDefaults } from '../../../schemas/language/defaults.js'
 import { emptyField } from '../../../schemas/language/plan.js'
-import { validateSubresource, validateObject, validateUpdate, validateVersion } from '../../../schemas/language/validation.js'
+import {
+  validateSubresource, validateObject, validateUpdate, validateVersion
+} from '../../../schemas/language/validation.js'
 import { clone, putAt, valueAt } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import type { Representation } from '../../../schemas/resource.js'
@@ -38,12 +40,15 @@ export function served (apiVersion: string, plural: string): Representation {
   return found
 }
 
-const lines = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
+const lines = (errors: readonly FieldError[]): string[] =>
+  [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
 
 /** Converts a body of this version to the stored version. */
 function received (one: Representation, body: Plain): ApiObject {
   const { stored } = one.type
-  const metadata = { ...one.namespaced ? { namespace: 'default' } : {}, name: 'sample', ...(body['metadata'] as Plain | undefined) }
+  const metadata = {
+    ...one.namespaced ? { namespace: 'default' } : {}, name: 'sample', ...(body['metadata'] as Plain | undefined)
+  }
   const { object } = decode(one.message, { kind: one.kind, apiVersion: one.apiVersion, ...body, metadata })
   applyDefaults(one.message, object)
   const converted = one.conversion?.toStored(object) ?? object
@@ -51,12 +56,19 @@ function received (one: Representation, body: Plain): ApiObject {
   return converted
 }
 
-/** The object as it would be stored, and its findings. @param gates drops fields of gates that are off, and decides rules; by default none are dropped */
+/**
+ * The object as it would be stored, and its findings. @param gates drops fields of gates that are off, and decides
+ * rules; by default none are dropped
+ */
 export function created (one: Representation, body: Plain, gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const object = received(one, body)
   for (const { name, changes = [] } of stored.subresources) {
-    if (name === 'status' && strategy.statusOfNew !== true) for (const field of changes) putAt(object as unknown as Record<string, unknown>, field, emptyField(stored.message, field))
+    if (name === 'status' && strategy.statusOfNew !== true) {
+      for (const field of changes) {
+        putAt(object as unknown as Record<string, unknown>, field, emptyField(stored.message, field))
+      }
+    }
   }
   one.rules?.prepare?.(object, undefined)
   if (gates !== undefined) {
@@ -74,31 +86,45 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
 }
 
 /** The same for an update, or for one of a subresource. */
-export function updated (one: Representation, before: Plain, body: Plain, subresource = '', gates?: Gates): { object: ApiObject, errors: FieldError[] } {
+export function updated (
+  one: Representation, before: Plain, body: Plain, subresource = '', gates?: Gates
+): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const [old, object] = [received(one, before), received(one, body)]
   const named = stored.subresources.find(({ name }) => name === subresource)
   const members = object as unknown as Record<string, unknown>
-  if (named === undefined) for (const { changes = [], kind = stored.kind } of stored.subresources) if (kind === stored.kind) for (const path of changes) putAt(members, path, valueAt(old, path))
+  if (named === undefined) {
+    for (const { changes = [], kind = stored.kind } of stored.subresources) {
+      if (kind === stored.kind) for (const path of changes) putAt(members, path, valueAt(old, path))
+    }
+  }
   one.rules?.prepare?.(object, old)
   if (gates !== undefined) {
     new GatedFields(stored.message, gates).drop(object, old)
     strategy.dropGated?.(object, old, gates)
   }
   strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES, Date.now())
-  const found = named?.changes === undefined ? validateUpdate(stored, object, old, gates) : validateSubresource(stored, object, old, named, gates)
+  const found = named?.changes === undefined
+    ? validateUpdate(stored, object, old, gates)
+    : validateSubresource(stored, object, old, named, gates)
   return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
 }
 
-export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {
+export async function creates (
+  t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]
+): Promise<void> {
   await t.test(`create ${one.apiVersion} ${one.plural}`, async t => {
     t.same(lines(created(one, valid).errors), [], 'the object that the table changes is valid')
-    for (const [title, change, ...findings] of cases) t.same(lines(created(one, merged(valid, change)).errors), [...findings].sort(), title)
+    for (const [title, change, ...findings] of cases) {
+      t.same(lines(created(one, merged(valid, change)).errors), [...findings].sort(), title)
+    }
   })
 }
 
 /** @param subresource the update changes nothing else, as in the server */
-export async function updates (t: Test, one: Representation, valid: Plain, cases: readonly UpdateCase[], subresource = ''): Promise<void> {
+export async function updates (
+  t: Test, one: Representation, valid: Plain, cases: readonly UpdateCase[], subresource = ''
+): Promise<void> {
   await t.test(`update ${one.apiVersion} ${one.plural}${subresource === '' ? '' : `/${subresource}`}`, async t => {
     t.same(lines(updated(one, valid, valid, subresource).errors), [], 'nothing is found where nothing changes')
     for (const [title, before, change, ...findings] of cases) {

@@ -5,7 +5,10 @@ import { parseYamlBody, writeText } from '../../../schemas/codec/text-thread.js'
 import { toYaml } from '../../../schemas/codec/yaml/yaml-write.js'
 import { parseYaml } from '../../../schemas/codec/yaml/yaml.js'
 
-const large = (lines: number) => Buffer.from(`__proto__: kept\nlist:\n${Array.from({ length: lines }, (_, index) => `- {kind: User, name: "user-${index}"}\n`).join('')}a: 1\na: 2\n`)
+const large = (lines: number) => Buffer.from(
+  `__proto__: kept\nlist:\n${Array.from({ length: lines }, (_, index) => `- {kind: User, name: "user-${index}"}\n`)
+    .join('')}a: 1\na: 2\n`
+)
 
 t.test('large documents come out as small ones do', async t => {
   const bytes = large(1500)
@@ -39,7 +42,8 @@ t.test('concurrent documents are all parsed, while the event loop runs', async t
 t.test('objects are written as they are on the event loop', async t => {
   const value = { apiVersion: 'v1', data: { a: 'ü\nb', count: 12345678901234567890n }, list: [{ x: 1 }, []] }
   const json = Buffer.from(stringify(value) ?? '')
-  const text = async (form: Parameters<typeof writeText>[1]): Promise<string> => Buffer.from(await writeText(json, form)).toString()
+  const text = async (form: Parameters<typeof writeText>[1]): Promise<string> =>
+    Buffer.from(await writeText(json, form)).toString()
   t.equal(await text({ format: 'yaml', item: false }), toYaml(value))
   t.equal(await text({ format: 'yaml', item: true }), toYaml([value]))
   t.equal(await text({ format: 'indented', item: false }), stringify(value, 2))
@@ -49,8 +53,14 @@ t.test('objects are written as they are on the event loop', async t => {
 
 t.test('a tenant whose bodies wait already gets 429, and others are parsed', async t => {
   const comments = Buffer.from(`a: 1\n${`# ${'x'.repeat(1000)}\n`.repeat(2900)}`)
-  const answers = await Promise.allSettled([...Array.from({ length: 6 }, () => parseYamlBody(comments, { tenant: 'crowd' })), parseYamlBody(comments, { tenant: 'quiet' })])
-  t.same(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'], 'one runs and two wait')
+  const answers = await Promise.allSettled([
+    ...Array.from({ length: 6 }, () => parseYamlBody(comments, { tenant: 'crowd' })),
+    parseYamlBody(comments, { tenant: 'quiet' })
+  ])
+  t.same(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'], 'one runs and two wait'
+  )
   t.match(answers[3], { reason: { name: 'StatusError', status: { code: 429, details: { retryAfterSeconds: 1 } } } })
   t.ok((await parseYamlBody(comments, { tenant: 'crowd' })).value, 'when none waits')
 })

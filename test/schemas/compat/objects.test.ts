@@ -11,7 +11,8 @@ import type { Message } from '../../../schemas/language/declare.js'
 import type { Json } from '../../build.js'
 
 /** That of a webhook. */
-const translatePatch = (message: Message, patch: unknown): unknown => translateJsonPatch(rootOf(message), patch, keptBy(message))
+const translatePatch = (message: Message, patch: unknown): unknown =>
+  translateJsonPatch(rootOf(message), patch, keptBy(message))
 
 function messageOf (group: string, version: string, plural: string): Message {
   const found = findResource(group, version, plural)
@@ -31,7 +32,12 @@ const POD: Json = {
     name: 'kubernetes',
     namespace: 'kube-system',
     labels: { 'app.kubernetes.io/name': 'kube-system', 'kubernetes.io/os': 'kube-system' },
-    annotations: { note: 'kube-system', 'scheduler.alpha.kubernetes.io/node-selector': 'kubernetes.io/os=linux', 'scheduler.alpha.kubernetes.io/tolerations': '[{"key": "node.kubernetes.io/not-ready","value":"node.kubernetes.io/not-ready"}]' },
+    annotations: {
+      note: 'kube-system',
+      'scheduler.alpha.kubernetes.io/node-selector': 'kubernetes.io/os=linux',
+      'scheduler.alpha.kubernetes.io/tolerations':
+        '[{"key": "node.kubernetes.io/not-ready","value":"node.kubernetes.io/not-ready"}]'
+    },
     finalizers: ['kubernetes.io/pvc-protection', 'example.com/x'],
     ownerReferences: [{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', name: 'kubernetes', uid: 'u' }],
     managedFields: [{
@@ -40,8 +46,19 @@ const POD: Json = {
       apiVersion: 'v1',
       fieldsType: 'FieldsV1',
       fieldsV1: {
-        'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {}, 'f:app.kubernetes.io/name': {} }, 'f:finalizers': { 'v:"kubernetes.io/pvc-protection"': {} } },
-        'f:spec': { 'f:nodeSelector': { 'f:kubernetes.io/arch': {} }, 'f:topologySpreadConstraints': { 'k:{"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule"}': { '.': {}, 'f:topologyKey': {} } }, 'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } } }
+        'f:metadata': {
+          'f:labels': { 'f:kubernetes.io/os': {}, 'f:app.kubernetes.io/name': {} },
+          'f:finalizers': { 'v:"kubernetes.io/pvc-protection"': {} }
+        },
+        'f:spec': {
+          'f:nodeSelector': { 'f:kubernetes.io/arch': {} },
+          'f:topologySpreadConstraints': {
+            'k:{"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule"}': {
+              '.': {}, 'f:topologyKey': {}
+            }
+          },
+          'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } }
+        }
       }
     }]
   },
@@ -50,38 +67,131 @@ const POD: Json = {
     nodeName: 'kubernetes',
     serviceAccountName: 'kube-dns',
     tolerations: [{ key: 'node.kubernetes.io/not-ready', value: 'kube-system' }],
-    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.kubernetes.io/zone', namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['kube-system', 'x'] }] } }] } },
-    volumes: [{ name: 'kube-api-access-x', projected: { sources: [{ configMap: { name: 'kube-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }],
-    containers: [{ name: 'kube-proxy', image: 'registry.k8s.io/pause', command: ['kube-system'], args: ['kubernetes.io/os'], env: [{ name: 'kubernetes', value: 'kube-system' }, { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['kubernetes.io/os']" } } }], volumeMounts: [{ name: 'kube-api-access-x', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }]
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['kube-system'] }] }
+          ]
+        }
+      },
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          {
+            topologyKey: 'topology.kubernetes.io/zone',
+            namespaceSelector: {
+              matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['kube-system', 'x'] }]
+            }
+          }
+        ]
+      }
+    },
+    volumes: [
+      {
+        name: 'kube-api-access-x',
+        projected: {
+          sources: [
+            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }
+          ]
+        }
+      }
+    ],
+    containers: [
+      {
+        name: 'kube-proxy',
+        image: 'registry.k8s.io/pause',
+        command: ['kube-system'],
+        args: ['kubernetes.io/os'],
+        env: [
+          { name: 'kubernetes', value: 'kube-system' },
+          { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['kubernetes.io/os']" } } }
+        ],
+        volumeMounts: [{ name: 'kube-api-access-x', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }]
+      }
+    ]
   }
 }
 
 t.test('names are translated where the declaration has names, and nothing else', async t => {
   const own = translateValues(PODS, copy(POD))
   const { metadata, spec } = own
-  t.match(metadata, { name: 'kubernetes', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'kubernetes' }] })
+  t.match(metadata, {
+    name: 'kubernetes',
+    namespace: 'orch-system',
+    finalizers: ['orch.io/pvc-protection', 'example.com/x'],
+    ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'kubernetes' }]
+  })
   t.strictSame(metadata.labels, { 'app.kubernetes.io/name': 'kube-system', 'orch.io/os': 'kube-system' })
-  t.strictSame(metadata.annotations, { note: 'kube-system', 'scheduler.alpha.orch.io/node-selector': 'orch.io/os=linux', 'scheduler.alpha.orch.io/tolerations': '[{"key": "node.orch.io/not-ready","value":"node.kubernetes.io/not-ready"}]' })
+  t.strictSame(metadata.annotations, {
+    note: 'kube-system',
+    'scheduler.alpha.orch.io/node-selector': 'orch.io/os=linux',
+    'scheduler.alpha.orch.io/tolerations': '[{"key": "node.orch.io/not-ready","value":"node.kubernetes.io/not-ready"}]'
+  })
   t.strictSame(metadata.managedFields[0].fieldsV1, {
-    'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/name': {}, 'f:orch.io/os': {} }, 'f:finalizers': { 'v:"orch.io/pvc-protection"': {} } },
-    'f:spec': { 'f:nodeSelector': { 'f:orch.io/arch': {} }, 'f:topologySpreadConstraints': { 'k:{"topologyKey":"topology.orch.io/zone","whenUnsatisfiable":"DoNotSchedule"}': { '.': {}, 'f:topologyKey': {} } }, 'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } } }
+    'f:metadata': {
+      'f:labels': { 'f:app.kubernetes.io/name': {}, 'f:orch.io/os': {} },
+      'f:finalizers': { 'v:"orch.io/pvc-protection"': {} }
+    },
+    'f:spec': {
+      'f:nodeSelector': { 'f:orch.io/arch': {} },
+      'f:topologySpreadConstraints': {
+        'k:{"topologyKey":"topology.orch.io/zone","whenUnsatisfiable":"DoNotSchedule"}': {
+          '.': {}, 'f:topologyKey': {}
+        }
+      },
+      'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } }
+    }
   })
   t.match(spec, {
     nodeSelector: { 'orch.io/arch': 'kubernetes.io/arch' },
     nodeName: 'kubernetes',
     serviceAccountName: 'kube-dns',
     tolerations: [{ key: 'node.orch.io/not-ready', value: 'kube-system' }],
-    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'orch.io/hostname', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.orch.io/zone', namespaceSelector: { matchExpressions: [{ key: 'orch.io/metadata.name', values: ['orch-system', 'x'] }] } }] } },
-    volumes: [{ name: 'orch-api-access-x', projected: { sources: [{ configMap: { name: 'orch-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }]
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'orch.io/hostname', values: ['kube-system'] }] }]
+        }
+      },
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          {
+            topologyKey: 'topology.orch.io/zone',
+            namespaceSelector: { matchExpressions: [{ key: 'orch.io/metadata.name', values: ['orch-system', 'x'] }] }
+          }
+        ]
+      }
+    },
+    volumes: [
+      {
+        name: 'orch-api-access-x',
+        projected: {
+          sources: [
+            { configMap: { name: 'orch-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }
+          ]
+        }
+      }
+    ]
   })
-  t.strictSame(spec.containers, [{ ...POD['spec'].containers[0], env: [{ name: 'kubernetes', value: 'kube-system' }, { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['orch.io/os']" } } }], volumeMounts: [{ name: 'orch-api-access-x', mountPath: '/var/run/secrets/orch.io/serviceaccount' }] }])
+  t.strictSame(spec.containers, [
+    {
+      ...POD['spec'].containers[0],
+      env: [
+        { name: 'kubernetes', value: 'kube-system' },
+        { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['orch.io/os']" } } }
+      ],
+      volumeMounts: [{ name: 'orch-api-access-x', mountPath: '/var/run/secrets/orch.io/serviceaccount' }]
+    }
+  ])
   t.strictSame(translateValues(PODS, own), POD, 'and back')
   t.strictSame(translateValues(PODS, translateValues(PODS, copy(POD))), POD)
 })
 
 t.test('both names of one key are two keys', async t => {
   const pod = { metadata: { labels: { 'kubernetes.io/os': 'a', 'orch.io/os': 'b' } } }
-  t.strictSame(translateValues(PODS, copy(pod)), { metadata: { labels: { 'kubernetes.io/os': 'b', 'orch.io/os': 'a' } } })
+  t.strictSame(translateValues(PODS, copy(pod)), {
+    metadata: { labels: { 'kubernetes.io/os': 'b', 'orch.io/os': 'a' } }
+  })
   t.strictSame(translateValues(PODS, translateValues(PODS, copy(pod))), pod)
 })
 
@@ -89,16 +199,60 @@ t.test('roles, bindings and definitions', async t => {
   t.match(translateValues(ROLES, copy({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     metadata: { name: 'system:kube-dns' },
-    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }] },
-    rules: [{ apiGroups: ['rbac.authorization.k8s.io', 'node.k8s.io'], resources: ['roles'], resourceNames: ['system:kube-scheduler', 'a'], verbs: ['get'] }, { apiGroups: [''], resources: ['nodes'], resourceNames: ['kubernetes'] }, { apiGroups: ['authentication.k8s.io'], resources: ['userextras/authentication.kubernetes.io/pod-name', 'userextras/scopes'], resourceNames: ['orch'] }, { nonResourceURLs: ['/apis/node.k8s.io/*', '/healthz'] }]
+    aggregationRule: {
+      clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }]
+    },
+    rules: [
+      {
+        apiGroups: ['rbac.authorization.k8s.io', 'node.k8s.io'],
+        resources: ['roles'],
+        resourceNames: ['system:kube-scheduler', 'a'],
+        verbs: ['get']
+      },
+      { apiGroups: [''], resources: ['nodes'], resourceNames: ['kubernetes'] },
+      {
+        apiGroups: ['authentication.k8s.io'],
+        resources: ['userextras/authentication.kubernetes.io/pod-name', 'userextras/scopes'],
+        resourceNames: ['orch']
+      },
+      { nonResourceURLs: ['/apis/node.k8s.io/*', '/healthz'] }
+    ]
   })), {
     apiVersion: 'rbac.authorization.orch.io/v1',
     metadata: { name: 'system:orch-dns' },
-    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] },
-    rules: [{ apiGroups: ['rbac.authorization.orch.io', 'node.orch.io'], resourceNames: ['system:orch-scheduler', 'a'] }, { resourceNames: ['kubernetes'] }, { apiGroups: ['authentication.orch.io'], resources: ['userextras/authentication.orch.io/pod-name', 'userextras/scopes'], resourceNames: ['orch'] }, { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }]
+    aggregationRule: {
+      clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }]
+    },
+    rules: [
+      { apiGroups: ['rbac.authorization.orch.io', 'node.orch.io'], resourceNames: ['system:orch-scheduler', 'a'] },
+      { resourceNames: ['kubernetes'] },
+      {
+        apiGroups: ['authentication.orch.io'],
+        resources: ['userextras/authentication.orch.io/pod-name', 'userextras/scopes'],
+        resourceNames: ['orch']
+      },
+      { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }
+    ]
   })
-  t.match(translateValues(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'User', name: 'kubernetes' }, { kind: 'User', name: 'system:kube-proxy' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
-    roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' }, subjects: [{ name: 'kube-dns', namespace: 'orch-system' }, { name: 'kubernetes' }, { name: 'system:orch-proxy' }, { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }]
+  t.match(translateValues(
+    BINDINGS,
+    copy({
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+      subjects: [
+        { kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' },
+        { kind: 'User', name: 'kubernetes' },
+        { kind: 'User', name: 'system:kube-proxy' },
+        { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }
+      ]
+    })
+  ), {
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' },
+    subjects: [
+      { name: 'kube-dns', namespace: 'orch-system' },
+      { name: 'kubernetes' },
+      { name: 'system:orch-proxy' },
+      { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }
+    ]
   })
 })
 
@@ -137,7 +291,9 @@ t.test('extensions in schemas are translated at every depth, and data never', as
   const own = ownSchema(extensions('x-kubernetes-'))
   t.same(own, extensions('x-orch-'))
   t.same(publicSchema(own), extensions('x-kubernetes-'))
-  t.strictSame(decode(publicMessage(SCHEMA), extensions('x-orch-')).unknown.length, 10, 'names of the other project are none')
+  t.strictSame(
+    decode(publicMessage(SCHEMA), extensions('x-orch-')).unknown.length, 10, 'names of the other project are none'
+  )
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
   t.strictSame(translatePatch(DEFINITIONS, [
     { op: 'add', path: `${at}/x-kubernetes-list-type/items/x-kubernetes-int-or-string`, value: true },
@@ -163,9 +319,21 @@ t.test('extensions in schemas are translated at every depth, and data never', as
 
 t.test('extensions in every field of a schema that holds schemas', async t => {
   const { fields } = planOf(SCHEMA)
-  const all = { 'preserve-unknown-fields': true, 'embedded-resource': true, 'int-or-string': true, 'list-map-keys': ['a'], 'list-type': 'map', 'map-type': 'atomic', validations: [{ rule: 'self' }] }
-  t.strictSame(fields.filter(({ name }) => name.startsWith('x-')).map(({ name }) => name), Object.keys(all).map(name => `x-orch-${name}`))
-  const leaf = (prefix: string): Json => Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value]))
+  const all = {
+    'preserve-unknown-fields': true,
+    'embedded-resource': true,
+    'int-or-string': true,
+    'list-map-keys': ['a'],
+    'list-type': 'map',
+    'map-type': 'atomic',
+    validations: [{ rule: 'self' }]
+  }
+  t.strictSame(
+    fields.filter(({ name }) => name.startsWith('x-')).map(({ name }) => name),
+    Object.keys(all).map(name => `x-orch-${name}`)
+  )
+  const leaf = (prefix: string): Json =>
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value]))
   const holding = fields.filter(({ message }) => message?.name.includes('JSONSchema') === true)
   t.equal(holding.length, 11)
   for (const { name, shape, message } of holding) {
@@ -181,8 +349,28 @@ t.test('extensions in every field of a schema that holds schemas', async t => {
 })
 
 t.test('values of other types than declared stay for the server to refuse', async t => {
-  for (const value of [null, 1, 'kube-system', [], { metadata: null }, { metadata: 'kube-system' }, { metadata: { labels: [], finalizers: 'kubernetes.io/x', ownerReferences: {}, managedFields: [1, { fieldsV1: 'x' }] } }, { spec: { tolerations: { key: 'x' }, volumes: [null, 1] } }]) t.strictSame(translateValues(PODS, JSON.parse(JSON.stringify(value)) as unknown), value)
-  t.strictSame(translateValues(PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json), JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}'))
+  for (const value of [
+    null,
+    1,
+    'kube-system',
+    [],
+    { metadata: null },
+    { metadata: 'kube-system' },
+    {
+      metadata: {
+        labels: [], finalizers: 'kubernetes.io/x', ownerReferences: {}, managedFields: [1, { fieldsV1: 'x' }]
+      }
+    },
+    { spec: { tolerations: { key: 'x' }, volumes: [null, 1] } }
+  ]) {
+    t.strictSame(translateValues(PODS, JSON.parse(JSON.stringify(value)) as unknown), value)
+  }
+  t.strictSame(
+    translateValues(
+      PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json
+    ),
+    JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}')
+  )
 })
 
 t.test('JSON patches of webhooks have names in paths, and in the values at them', async t => {
@@ -217,19 +405,51 @@ t.test('JSON patches of webhooks have names in paths, and in the values at them'
 
 t.test('the configuration that kubectl keeps is the object it is, if it comes back as it was', async t => {
   const KEPT = 'kubectl.kubernetes.io/last-applied-configuration'
-  const kept = (text: string): string => translateValues(ROLES, { metadata: { annotations: { [KEPT]: text } } }).metadata.annotations[KEPT] as string
-  const text = '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"annotations":{},"name":"a"},"rules":[{"apiGroups":["node.k8s.io"],"n":12345678901234567890}]}\n'
+  const kept = (text: string): string =>
+    translateValues(ROLES, { metadata: { annotations: { [KEPT]: text } } }).metadata.annotations[KEPT] as string
+  const text =
+    '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"annotations":{},"name":"a"},' +
+    '"rules":[{"apiGroups":["node.k8s.io"],"n":12345678901234567890}]}\n'
   const own = kept(text)
   t.equal(own, text.replaceAll('k8s.io', 'orch.io'))
   t.equal(kept(own), text)
-  for (const odd of ['{"apiVersion": "rbac.authorization.k8s.io/v1"}', '{"apiVersion":"rbac.authorization.k8s.io/v1"', '"kube-system"', '{"metadata":{"name":"kube-system","name":"kube-system"}}', '']) t.equal(kept(odd), odd)
-  const patch = translatePatch(ROLES, [{ op: 'add', path: '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration', value: text }])
+  for (const odd of [
+    '{"apiVersion": "rbac.authorization.k8s.io/v1"}', '{"apiVersion":"rbac.authorization.k8s.io/v1"', '"kube-system"',
+    '{"metadata":{"name":"kube-system","name":"kube-system"}}', ''
+  ]) {
+    t.equal(kept(odd), odd)
+  }
+  const patch = translatePatch(ROLES, [
+    { op: 'add', path: '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration', value: text }
+  ])
   t.match(patch, [{ value: own }])
 })
 
 t.test('a Status', async t => {
-  t.strictSame(publicStatus({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.orch.io "system:orch-dns" not found', reason: 'NotFound', details: { name: 'system:orch-dns', group: 'rbac.authorization.orch.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }] }, code: 404 } as never), {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.k8s.io "system:kube-dns" not found', reason: 'NotFound', details: { name: 'system:kube-dns', group: 'rbac.authorization.k8s.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }] }, code: 404
+  t.strictSame(publicStatus({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'roles.rbac.authorization.orch.io "system:orch-dns" not found',
+    reason: 'NotFound',
+    details: {
+      name: 'system:orch-dns',
+      group: 'rbac.authorization.orch.io',
+      kind: 'roles',
+      causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }]
+    },
+    code: 404
+  } as never), {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure',
+    message: 'roles.rbac.authorization.k8s.io "system:kube-dns" not found', reason: 'NotFound',
+    details: {
+      name: 'system:kube-dns',
+      group: 'rbac.authorization.k8s.io',
+      kind: 'roles',
+      causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }]
+    },
+    code: 404
   })
 })
 

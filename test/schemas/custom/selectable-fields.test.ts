@@ -10,13 +10,18 @@ import { fieldValues, placeOf } from '../../../schemas/selectors/fields.js'
 import type { Json } from '../../build.js'
 
 const SCALARS: readonly Json[] = [
-  { type: 'string' }, { type: 'string', default: 'x' }, { type: 'string', nullable: true }, { type: 'string', nullable: true, default: 'x' }, { type: 'integer', default: 3 }, { type: 'boolean' }
+  { type: 'string' }, { type: 'string', default: 'x' }, { type: 'string', nullable: true },
+  { type: 'string', nullable: true, default: 'x' }, { type: 'integer', default: 3 }, { type: 'boolean' }
 ]
-const HOLDERS: readonly Json[] = [{}, { default: {} }, { nullable: true }, { nullable: true, default: {} }, { default: { a: 'y' } }]
+const HOLDERS: readonly Json[] = [
+  {}, { default: {} }, { nullable: true }, { nullable: true, default: {} }, { default: { a: 'y' } }
+]
 const NOTHING = Symbol('nothing')
 const VALUES: readonly unknown[] = [NOTHING, null, 'x', 'blue', 0, 7, true, false, { b: 1 }]
 
-const schema = (holder: Json, scalar: Json): Json => ({ type: 'object', properties: { spec: { type: 'object', ...holder, properties: { a: scalar } } } })
+const schema = (holder: Json, scalar: Json): Json => ({
+  type: 'object', properties: { spec: { type: 'object', ...holder, properties: { a: scalar } } }
+})
 const holding = (spec: unknown): Json => spec === NOTHING ? {} : { spec }
 
 t.test('a field has the value that its version shows', async t => {
@@ -25,10 +30,21 @@ t.test('a field has the value that its version shows', async t => {
   const versions = HOLDERS.flatMap(holder => SCALARS.map(scalar => schema(holder, scalar)))
   for (const first of versions) {
     for (const second of versions) {
-      const version = (name: string, openAPIV3Schema: Json): Json => ({ name, served: true, storage: name === 'v1', schema: { openAPIV3Schema }, selectableFields: [{ jsonPath: '.spec.a' }] })
+      const version = (name: string, openAPIV3Schema: Json): Json => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        schema: { openAPIV3Schema },
+        selectableFields: [{ jsonPath: '.spec.a' }]
+      })
       const { object } = decode(CustomResourceDefinition, {
         metadata: { name: 'things.example.com' },
-        spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [version('v1', first), version('v2', second)] }
+        spec: {
+          group: 'example.com',
+          scope: 'Namespaced',
+          names: { plural: 'things', kind: 'Thing' },
+          versions: [version('v1', first), version('v2', second)]
+        }
       })
       const [type] = customResources(object, gates)
       if (type === undefined) throw new TypeError('no type')

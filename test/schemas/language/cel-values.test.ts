@@ -13,7 +13,9 @@ import { creation, stored, title } from '../../conformance/collections.js'
 /** Everything that expressions can see of a value, in order. */
 function seen (value: Value): unknown {
   if (value instanceof Items) return [...value].map(seen)
-  if (typeof value === 'object' && value !== null && isDict(value)) return ['dict', value.size, ...value.keys().map(key => [key, seen(value.get(key) ?? null)])]
+  if (typeof value === 'object' && value !== null && isDict(value)) {
+    return ['dict', value.size, ...value.keys().map(key => [key, seen(value.get(key) ?? null)])]
+  }
   return value
 }
 

@@ -47,7 +47,8 @@ t.test('an embedded object needs its kind and version, unless its Swagger says n
 
 t.test('kind and version are described alike in every kind, whatever its author says of them', async t => {
   const types = {
-    apiVersion: { type: 'string', description: 'APIVersion defines it.' }, kind: { type: 'string', description: 'Kind is it.' }
+    apiVersion: { type: 'string', description: 'APIVersion defines it.' },
+    kind: { type: 'string', description: 'Kind is it.' }
   }
   const own: JSONSchemaProps = {
     type: 'object', 'x-orch-embedded-resource': true,
@@ -55,27 +56,32 @@ t.test('kind and version are described alike in every kind, whatever its author 
   }
   for (const swagger of [false, true]) {
     const root: JSONSchemaProps = { ...own, properties: { ...own.properties, part: own } }
-    t.match(customSchema(root, swagger, { ...STANDARD, types })['properties'], { ...types, part: { properties: types } })
+    t.match(customSchema(root, swagger, { ...STANDARD, types })['properties'], {
+      ...types, part: { properties: types }
+    })
   }
 })
 
-t.test('Swagger says of what may be null, or anything, neither type nor members, and requires nothing that may be null', async t => {
-  const text = { type: 'string' } as const
-  const said = (part: JSONSchemaProps): Record<string, unknown> => published(part, true)
-  t.same(said({ type: 'object', nullable: true, properties: { a: text } }), {})
-  t.same(said({ type: 'array', nullable: true, items: text }), {})
-  t.same(
-    said({ type: 'array', 'x-orch-preserve-unknown-fields': true, items: text }),
-    { 'x-orch-preserve-unknown-fields': true, 'x-kubernetes-preserve-unknown-fields': true }
-  )
-  t.match(said({ ...INT_OR_STRING, maxLength: 5 }), { maxLength: 5 })
-  t.same(
-    said({ type: 'object', required: ['a', 'b'], properties: { a: text, b: { ...text, nullable: true } } }),
-    { type: 'object', required: ['a'], properties: { a: text, b: {} } }
-  )
-  t.notOk('required' in said({ type: 'object', required: ['b'], properties: { b: { ...text, nullable: true } } }))
-  t.same(
-    said({ type: 'object', required: ['k'], additionalProperties: { ...text, nullable: true } }),
-    { type: 'object', additionalProperties: {} }
-  )
-})
+t.test(
+  'Swagger says of what may be null, or anything, neither type nor members, and requires nothing that may be null',
+  async t => {
+    const text = { type: 'string' } as const
+    const said = (part: JSONSchemaProps): Record<string, unknown> => published(part, true)
+    t.same(said({ type: 'object', nullable: true, properties: { a: text } }), {})
+    t.same(said({ type: 'array', nullable: true, items: text }), {})
+    t.same(
+      said({ type: 'array', 'x-orch-preserve-unknown-fields': true, items: text }),
+      { 'x-orch-preserve-unknown-fields': true, 'x-kubernetes-preserve-unknown-fields': true }
+    )
+    t.match(said({ ...INT_OR_STRING, maxLength: 5 }), { maxLength: 5 })
+    t.same(
+      said({ type: 'object', required: ['a', 'b'], properties: { a: text, b: { ...text, nullable: true } } }),
+      { type: 'object', required: ['a'], properties: { a: text, b: {} } }
+    )
+    t.notOk('required' in said({ type: 'object', required: ['b'], properties: { b: { ...text, nullable: true } } }))
+    t.same(
+      said({ type: 'object', required: ['k'], additionalProperties: { ...text, nullable: true } }),
+      { type: 'object', additionalProperties: {} }
+    )
+  }
+)

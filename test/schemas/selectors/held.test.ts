@@ -23,7 +23,8 @@ const LABELS: Readonly<Record<string, (copy: number, length: number) => string>>
   'one value said over and over': copy => `k${copy} in (${upTo(LENGTH, () => 'v')})`,
   'one thing excluded over and over': copy => upTo(LENGTH, () => `k!=v${copy}`),
   'many keys': (copy, length) => upTo(length, index => `k${copy}-${index}`),
-  'long keys': (copy, length) => upTo(length, index => `${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(60)}/${long(copy, index)}`),
+  'long keys': (copy, length) =>
+    upTo(length, index => `${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(60)}/${long(copy, index)}`),
   'many values': (copy, length) => `k in (${upTo(length, index => `${copy}-${index}`)})`,
   'long values': (copy, length) => `k in (${upTo(length, index => long(copy, index))})`,
   'many exclusions': (copy, length) => upTo(length, index => `k!=${copy}-${index}`),
@@ -37,13 +38,17 @@ const FIELDS: typeof LABELS = {
 }
 const label = (text: string) => holdLabelSelector(parseLabelSelector(text))
 const field = (text: string) => holdFieldSelector(parseFieldSelector(text, configMaps), configMaps)
-const BOTH = [...Object.entries(LABELS).map(([name, text]) => [`labels: ${name}`, label, text] as const), ...Object.entries(FIELDS).map(([name, text]) => [`fields: ${name}`, field, text] as const)]
+const BOTH = [
+  ...Object.entries(LABELS).map(([name, text]) => [`labels: ${name}`, label, text] as const),
+  ...Object.entries(FIELDS).map(([name, text]) => [`fields: ${name}`, field, text] as const)
+]
 
 /** Maximum bytes that one watch holds for its selectors. */
 const MAX_BYTES = 11 * 1024
 
 t.test('every parsed selector stays within a bound of memory or is refused', async t => {
-  const all: unknown[] = [] // so that the end of one measurement is the beginning of the next: each takes two collections
+  // so that the end of one measurement is the beginning of the next: each takes two collections
+  const all: unknown[] = []
   let before = await heapUsed(2)
   for (const [name, hold, text] of BOTH) {
     for (const length of [LENGTH, 6000, 800]) {
@@ -77,7 +82,9 @@ t.test('hundreds of names are within it, and matched as they should be', async t
   const fields = field(names.map(name => `metadata.name!=${name}`).join(','))
   for (const name of [...names, 'some', 'some-object-with-a-longer-name-', 'some-object-with-a-longer-name-400', '']) {
     const is = names.includes(name)
-    t.same([chosen.matches({ name }), others.matches({ name }), fields.matches([name, 'default'])], [is, !is, !is], name)
+    t.same(
+      [chosen.matches({ name }), others.matches({ name }), fields.matches([name, 'default'])], [is, !is, !is], name
+    )
   }
   t.same([chosen.matches({}), others.matches({})], [false, true])
 })
@@ -87,16 +94,24 @@ t.test('watches that ask the same hold one selector, in whatever words', async t
   t.equal(label(`name in (${names.join(',')})`), label(` name  in (${[...names, ...names].reverse().join(', ')}) `))
   const text = names.map(name => `metadata.name!=${name}`)
   t.equal(field(text.join(',')), field([...text].reverse().join(',')))
-  t.not(field(text.join(',')), holdFieldSelector(parseFieldSelector(text.join(','), secrets), secrets), 'each type has its own')
+  t.not(
+    field(text.join(',')), holdFieldSelector(parseFieldSelector(text.join(','), secrets), secrets),
+    'each type has its own'
+  )
 })
 
 t.test('a selector says nothing twice', async t => {
   for (const [text, words] of [
-    ['a,a,a', 'a'], ['a=b,a==b', 'a=b'], ['a in (y,x,y)', 'a in (x,y)'], ['a in (x,y),a in (y,x)', 'a in (x,y)'], ['a!=x,a!=y,a notin (z,x)', 'a notin (x,y,z)'], ['a notin (x)', 'a!=x'], ['!a,!a', '!a'], ['a>1,a>1,a<3', 'a<3,a>1'],
+    ['a,a,a', 'a'], ['a=b,a==b', 'a=b'], ['a in (y,x,y)', 'a in (x,y)'], ['a in (x,y),a in (y,x)', 'a in (x,y)'],
+    ['a!=x,a!=y,a notin (z,x)', 'a notin (x,y,z)'], ['a notin (x)', 'a!=x'], ['!a,!a', '!a'],
+    ['a>1,a>1,a<3', 'a<3,a>1'],
     ['a=b,a=c', 'a=b,a=c']
   ] as const) t.equal(parseLabelSelector(text).text, words, text)
   t.notOk(parseLabelSelector('a=b,a=c').matches({ a: 'b' }))
-  t.equal(parseFieldSelector('metadata.name!=b,metadata.name!=a,metadata.name!=b', configMaps).text, 'metadata.name!=a,metadata.name!=b')
+  t.equal(
+    parseFieldSelector('metadata.name!=b,metadata.name!=a,metadata.name!=b', configMaps).text,
+    'metadata.name!=a,metadata.name!=b'
+  )
   const contradiction = parseFieldSelector('metadata.name=a,metadata.name=b', configMaps)
   t.equal(contradiction.text, 'metadata.name=a,metadata.name=b')
   for (const name of ['a', 'b', 'c']) t.notOk(contradiction.matches([name, '']))

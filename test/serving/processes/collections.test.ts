@@ -4,7 +4,10 @@ import type { Command } from '../../../serving/processes/messages.js'
 import { merged } from '../../../plugins/metrics/merged.js'
 import { finish } from '../../../schemas/steps.js'
 
-const textOf = (count: number): Uint8Array => Buffer.from(`# HELP a_total A.\n# TYPE a_total counter\na_total ${count}\n# HELP g G.\n# TYPE g gauge\ng ${count}\n# HELP s S.\n# TYPE s summary\ns{quantile="0.5"} ${count}\ns_sum ${count}\n`)
+const textOf = (count: number): Uint8Array => Buffer.from(
+  `# HELP a_total A.\n# TYPE a_total counter\na_total ${count}\n# HELP g G.\n# TYPE g gauge\ng ${count}\n# HELP s ` +
+  `S.\n# TYPE s summary\ns{quantile="0.5"} ${count}\ns_sum ${count}\n`
+)
 
 class Process {
   readonly name: string
@@ -26,7 +29,10 @@ class Process {
   /** This process's response to a scrape. */
   lines (): string[] {
     if (this.collected === undefined) throw new Error('nothing was collected')
-    return finish(merged([{ process: this.name, text: textOf(this.count) }, ...this.collected.expositions])).toString().split('\n').filter(line => line !== '' && !line.startsWith('#'))
+    return finish(merged([{ process: this.name, text: textOf(this.count) }, ...this.collected.expositions]))
+      .toString()
+      .split('\n')
+      .filter(line => line !== '' && !line.startsWith('#'))
   }
 }
 
@@ -40,7 +46,10 @@ t.test('summed counters do not decrease when a process ends, in a scrape of any 
     return asker.lines()
   }
   for (const [at, each] of all.entries()) each.count = 10 ** at
-  t.same(scrape(one), ['a_total 111', 'g 111', 's{quantile="0.5",process="1"} 1', 's_sum 111', 's{quantile="0.5",process="2"} 10', 's{quantile="0.5",process="3"} 100'])
+  t.same(scrape(one), [
+    'a_total 111', 'g 111', 's{quantile="0.5",process="1"} 1', 's_sum 111', 's{quantile="0.5",process="2"} 10',
+    's{quantile="0.5",process="3"} 100'
+  ])
   const ends = (process: Process, next: Process): void => {
     all = all.filter(each => each !== process)
     collections.ended(process)
@@ -48,7 +57,9 @@ t.test('summed counters do not decrease when a process ends, in a scrape of any 
   }
   ends(two, new Process('2'))
   ends(one, new Process('1')) // it answered the scrape itself
-  for (const asker of all) t.same(scrape(asker).filter(line => /^(?:a_total|g|s_sum) /.test(line)), ['a_total 111', 'g 100', 's_sum 111'])
+  for (const asker of all) {
+    t.same(scrape(asker).filter(line => /^(?:a_total|g|s_sum) /.test(line)), ['a_total 111', 'g 100', 's_sum 111'])
+  }
   t.end()
 })
 

@@ -3,7 +3,9 @@ import type { Socket } from 'node:net'
 import { Connections, type ServingProcess } from '../../../serving/processes/connections.js'
 
 /** A connection that only records whether it was closed. */
-const connection = (): Socket & { closed: boolean } => Object.assign({} as Socket, { closed: false, destroy (this: { closed: boolean }) { this.closed = true } }) as unknown as Socket & { closed: boolean }
+const connection = (): Socket & { closed: boolean } => Object.assign(
+  {} as Socket, { closed: false, destroy (this: { closed: boolean }) { this.closed = true } }
+) as unknown as Socket & { closed: boolean }
 
 function taker (connections: Connections): ServingProcess & { readonly taken: Socket[], readonly accept: () => void } {
   const taken: Socket[] = []
@@ -47,25 +49,27 @@ t.test('connections that a dead process has not accepted are given to the others
   t.same(connections.counts, [6])
 })
 
-t.test('an unresponsive process gets no connection until it answers, and those waiting for it go to the others', async t => {
-  const connections = new Connections()
-  const one = taker(connections)
-  const other = taker(connections)
-  for (let number = 0; number < 6; number++) connections.give(connection())
-  connections.silent(one)
-  for (let number = 0; number < 4; number++) connections.give(connection())
-  for (let number = 0; number < 20; number++) other.accept()
-  t.equal(one.taken.length, 1, 'only its first connection')
-  t.equal(other.taken.length, 9)
-  connections.answers(one)
-  one.accept()
-  connections.give(connection())
-  t.equal(one.taken.length, 2)
-  connections.silent(one)
-  connections.silent(other)
-  connections.give(connection())
-  t.equal(one.taken.length + other.taken.length, 11, 'with all of them silent it is as before')
-})
+t.test(
+  'an unresponsive process gets no connection until it answers, and those waiting for it go to the others', async t => {
+    const connections = new Connections()
+    const one = taker(connections)
+    const other = taker(connections)
+    for (let number = 0; number < 6; number++) connections.give(connection())
+    connections.silent(one)
+    for (let number = 0; number < 4; number++) connections.give(connection())
+    for (let number = 0; number < 20; number++) other.accept()
+    t.equal(one.taken.length, 1, 'only its first connection')
+    t.equal(other.taken.length, 9)
+    connections.answers(one)
+    one.accept()
+    connections.give(connection())
+    t.equal(one.taken.length, 2)
+    connections.silent(one)
+    connections.silent(other)
+    connections.give(connection())
+    t.equal(one.taken.length + other.taken.length, 11, 'with all of them silent it is as before')
+  }
+)
 
 t.test('a process that is not ready gets connections only while no other is ready and answers', async t => {
   const connections = new Connections()

@@ -5,15 +5,21 @@ import { ask, CONFIGS, eventually, kept, processesIn, several } from './server.j
 
 const POLICY = 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n'
 
-t.test('a process that cannot be replaced does not affect the others, and is replaced later', { timeout: 300_000 }, async t => {
+t.test('a process that cannot be replaced does not affect the others, and is replaced later', {
+  timeout:
+    300_000
+}, async t => {
   const folder = t.testdir()
   const policy = join(folder, 'policy.yaml')
   writeFileSync(policy, POLICY)
-  const server = await several(t, 2, [`--audit-policy-file=${policy}`, `--audit-log-path=${folder}/audit.log`, '--audit-log-maxsize=1'])
+  const server = await several(t, 2, [
+    `--audit-policy-file=${policy}`, `--audit-log-path=${folder}/audit.log`, '--audit-log-maxsize=1'
+  ])
   const { port, pidOf, log } = server
   writeFileSync(policy, 'kind: Nothing\n')
   process.kill(pidOf('1'), 'SIGKILL')
-  await eventually('the next one could not start', () => /orch-apiserver: --audit-policy-file=/.test(log()) && /serving process 1 \(pid \d+\) ended with exit code 1/.test(log()))
+  await eventually('the next one could not start', () => /orch-apiserver: --audit-policy-file=/.test(log()) &&
+    /serving process 1 \(pid \d+\) ended with exit code 1/.test(log()))
   // Another process now does the work of the first one.
   const agent = kept(t)
   while (!readdirSync(folder).some(name => name.startsWith('audit-'))) {

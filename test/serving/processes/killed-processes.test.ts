@@ -1,4 +1,7 @@
-/** Processes killed under load: nothing acknowledged is lost, watches continue elsewhere without a gap or a repeat, and too many deaths end the server. */
+/**
+ * Processes killed under load: nothing acknowledged is lost, watches continue elsewhere without a gap or a repeat, and
+ * too many deaths end the server.
+ */
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +20,10 @@ const WRITERS = 6
 /** Milliseconds between two writes of one writer. */
 const PAUSE = 5
 
-t.test('processes that are killed are replaced, and their connections end and nothing else', { timeout: 400_000 }, async t => {
+t.test('processes that are killed are replaced, and their connections end and nothing else', {
+  timeout:
+    400_000
+}, async t => {
   const server = await several(t, 3)
   const { port, pidOf } = server
   const from = versionOf((await ask(port, 'GET', CONFIGS))?.text ?? '')
@@ -57,9 +63,14 @@ t.test('processes that are killed are replaced, and their connections end and no
   t.comment(`${acknowledged.size} of ${answers} writes acknowledged, ${failures} failed`)
 
   const { text = '' } = await ask(port, 'GET', CONFIGS) ?? {}
-  const list = JSON.parse(text) as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }
+  const list = JSON.parse(text) as {
+    metadata: { resourceVersion: string }
+    items: Array<{ metadata: { name: string, resourceVersion: string } }>
+  }
   const stored = new Map(list.items.map(({ metadata: { name, resourceVersion } }) => [name, Number(resourceVersion)]))
-  t.same([...acknowledged].filter(([name, version]) => stored.get(name) !== version), [], 'acknowledged objects are stored')
+  t.same(
+    [...acknowledged].filter(([name, version]) => stored.get(name) !== version), [], 'acknowledged objects are stored'
+  )
   const newest = Math.max(...stored.values())
   await eventually('all watches have seen all', () => followers.every(({ last }) => last >= newest))
   const expected = [...stored.values()].filter(version => version > from).sort((a, b) => a - b)
@@ -75,10 +86,15 @@ t.test('processes that are killed are replaced, and their connections end and no
   for (let died = 0; died < 5 && server.process.exitCode === null; died++) {
     const pid = pidOf('3')
     if (pid !== 0) process.kill(pid, 'SIGKILL')
-    await Promise.race([server.exit, eventually('3 is replaced', () => pidOf('3') !== pid && pidOf('3') !== 0).catch(() => {})])
+    await Promise.race([
+      server.exit, eventually('3 is replaced', () => pidOf('3') !== pid && pidOf('3') !== 0).catch(() => {})
+    ])
   }
   t.equal(await server.exit, 1)
-  t.match(server.log(), /ERROR serving process 3 \(pid \d+\) ended by SIGKILL: 5 processes ended within a minute, the server ends\n$/)
+  t.match(
+    server.log(),
+    /ERROR serving process 3 \(pid \d+\) ended by SIGKILL: 5 processes ended within a minute, the server ends\n$/
+  )
 })
 
 t.test('a start that fails is reported once, with the exit code of one process', async t => {
@@ -87,7 +103,9 @@ t.test('a start that fails is reported once, with the exit code of one process',
     [[`--audit-policy-file=${folder}/audit.yaml`], /^orch-apiserver: --audit-policy-file=.*\n$/],
     [['--serving-processes=2', '--max-requests-inflight=1'], /^orch-apiserver: --serving-processes=2: .*\n$/]
   ] as const) {
-    const { code, err } = await failed(['--serving-processes=3', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`, ...flags])
+    const { code, err } = await failed([
+      '--serving-processes=3', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`, ...flags
+    ])
     t.equal(code, 1)
     t.match(err, message)
     t.equal(existsSync(`${folder}/data`), false)
@@ -96,13 +114,25 @@ t.test('a start that fails is reported once, with the exit code of one process',
   await once(taken, 'listening')
   t.teardown(() => { taken.close() })
   const { port } = taken.address() as AddressInfo
-  const used = await failed(['--serving-processes=2', '--bind-address=127.0.0.1', `--secure-port=${port}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`])
-  t.same(used, { code: 1, err: `orch-apiserver: --secure-port=${port}: the port is in use on 127.0.0.1; choose another one or end what listens there\n` })
+  const used = await failed([
+    '--serving-processes=2', '--bind-address=127.0.0.1', `--secure-port=${port}`, `--data-dir=${folder}/data`,
+    `--cert-dir=${folder}/certs`
+  ])
+  t.same(used, {
+    code: 1,
+    err:
+      `orch-apiserver: --secure-port=${port}: the port is in use on 127.0.0.1; choose another one or end what ` +
+      'listens ' +
+      'there\n'
+  })
 })
 
 t.test('a store that another server has ends the start with one line', { timeout: 120_000 }, async t => {
   const server = await several(t, 2)
-  const second = await failed(['--serving-processes=2', '--bind-address=127.0.0.1', `--secure-port=${await freePort()}`, `--cert-dir=${server.folder}`, `--data-dir=${server.folder}/data`])
+  const second = await failed([
+    '--serving-processes=2', '--bind-address=127.0.0.1', `--secure-port=${await freePort()}`,
+    `--cert-dir=${server.folder}`, `--data-dir=${server.folder}/data`
+  ])
   t.equal(second.code, 1)
   t.match(second.err, /(^|\n)orch-apiserver: --data-dir=\S+: the directory .* is in use[^\n]*\n$/)
   t.equal(second.err.match(/orch-apiserver:/g)?.length, 1)
@@ -116,7 +146,9 @@ t.test('no other server takes the folder while the process of the store is repla
     const pid = server.pidOf('store')
     process.kill(pid, 'SIGKILL')
     for (let refused = 0; server.pidOf('store') === pid || server.pidOf('store') === 0 || refused === 0; refused++) {
-      await t.rejects(openBackend({ kind: 'embedded', directory: folder }), { code: 'Unavailable', message: /is in use by another server/ })
+      await t.rejects(openBackend({ kind: 'embedded', directory: folder }), {
+        code: 'Unavailable', message: /is in use by another server/
+      })
     }
     await eventually('it answers again', async () => (await ask(server.port, 'GET', CONFIGS))?.code === 200)
   }
@@ -133,7 +165,10 @@ t.test('no other server takes the folder while the process of the store is repla
 })
 
 async function failed (args: readonly string[]): Promise<{ code: number | null, err: string }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../../bundle/cli.js', import.meta.url)), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(
+    process.execPath, [fileURLToPath(new URL('../../../bundle/cli.js', import.meta.url)), ...args],
+    { stdio: ['ignore', 'ignore', 'pipe'] }
+  )
   let err = ''
   child.stderr.on('data', (text: Buffer) => { err += text.toString() })
   const [code] = await once(child, 'close') as [number | null]

@@ -9,7 +9,8 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
   // A stand-in for systemd's command that records its arguments and the process that calls it.
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$PPID $*" >> "$NOTIFY_SOCKET"\n' })
   chmodSync(`${folder}/systemd-notify`, 0o755)
-  const sent = (): string[] => existsSync(`${folder}/sent`) ? readFileSync(`${folder}/sent`, 'utf8').trimEnd().split('\n') : []
+  const sent = (): string[] =>
+    existsSync(`${folder}/sent`) ? readFileSync(`${folder}/sent`, 'utf8').trimEnd().split('\n') : []
   const { PATH } = process.env
   Object.assign(process.env, { NOTIFY_SOCKET: `${folder}/sent`, PATH: `${folder}:${PATH}` })
   t.teardown(() => {
@@ -25,8 +26,15 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
 
   const agents = [kept(t), kept(t)]
   for (let round = 0; round < 10; round++) {
-    const created = await ask(port, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `c-${round}` } }), agents[round % 2])
-    for (const agent of agents) t.equal(versionOf((await ask(port, 'GET', `${CONFIGS}/c-${round}`, undefined, agent))?.text ?? ''), versionOf(created?.text ?? ''))
+    const created = await ask(
+      port, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `c-${round}` } }), agents[round % 2]
+    )
+    for (const agent of agents) {
+      t.equal(
+        versionOf((await ask(port, 'GET', `${CONFIGS}/c-${round}`, undefined, agent))?.text ?? ''),
+        versionOf(created?.text ?? '')
+      )
+    }
   }
 
   t.equal((await ask(port, 'PUT', '/debug/flags/v', '4', agents[0]))?.code, 200)
@@ -36,7 +44,9 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
   const made = kept(t)
   await eventually('another process leads', async () => {
     await ask(port, 'POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name: 'later' } }), made)
-    return (await ask(port, 'GET', '/api/v1/namespaces/later/configmaps/orch-root-ca.crt', undefined, made))?.code === 200
+    return (await ask(
+      port, 'GET', '/api/v1/namespaces/later/configmaps/orch-root-ca.crt', undefined, made
+    ))?.code === 200
   })
   await eventually('the process is replaced', () => pidOf('1') !== 0 && pidOf('1') !== leader)
   await eventually('it is ready', async () => (await ask(port, 'GET', '/readyz'))?.code === 200)
@@ -54,21 +64,41 @@ t.test('custom objects are selected by their fields in every process', { timeout
   const { url } = await startEtcd(t)
   const { port } = await several(t, 2, [`--etcd-servers=${url}`, '--emulated-version=1.36'])
   const agents = [kept(t), kept(t)]
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } } } }
+  const schema = {
+    openAPIV3Schema: {
+      type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string' } } } }
+    }
+  }
   const definition = {
     metadata: { name: 'widgets.example.com' },
-    spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'widgets', kind: 'Widget' }, versions: [{ name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.spec.color' }] }] }
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema, selectableFields: [{ jsonPath: '.spec.color' }] }]
+    }
   }
   const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
-  const widget = (name: string, color?: string): string => JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: color === undefined ? {} : { color } })
-  await eventually('the definition is made', async () => [201, 409].includes((await ask(port, 'POST', '/apis/apiextensions.orch.io/v1/customresourcedefinitions', JSON.stringify(definition)))?.code ?? 0))
-  for (const agent of agents) await eventually('it is served', async () => (await ask(port, 'GET', WIDGETS, undefined, agent))?.code === 200)
+  const widget = (name: string, color?: string): string => JSON.stringify({
+    apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: color === undefined ? {} : { color }
+  })
+  await eventually('the definition is made', async () => [201, 409].includes(
+    (await ask(
+      port, 'POST', '/apis/apiextensions.orch.io/v1/customresourcedefinitions', JSON.stringify(definition)
+    ))?.code ??
+      0
+  ))
+  for (const agent of agents) {
+    await eventually('it is served', async () => (await ask(port, 'GET', WIDGETS, undefined, agent))?.code === 200)
+  }
   for (const [at, [name, color]] of ([['a', 'blue'], ['b', 'red'], ['c'], ['d', 'blue']] as const).entries()) {
     t.equal((await ask(port, 'POST', WIDGETS, widget(name, color), agents[at % 2]))?.code, 201)
   }
   const selected = async (selector: string, agent = agents[0]): Promise<string[]> => {
-    const { text } = await ask(port, 'GET', `${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`, undefined, agent) ?? {}
-    return (JSON.parse(text ?? '') as { items: Array<{ metadata: { name: string } }> }).items.map(({ metadata }) => metadata.name)
+    const { text } =
+      await ask(port, 'GET', `${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`, undefined, agent) ?? {}
+    return (JSON.parse(text ?? '') as { items: Array<{ metadata: { name: string } }> }).items.map(({ metadata }) =>
+      metadata.name)
   }
   for (const agent of agents) {
     t.same(await selected('spec.color=blue', agent), ['a', 'd'])

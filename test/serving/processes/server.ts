@@ -22,14 +22,23 @@ export interface Several extends Apart {
 interface Teardown { teardown: (end: () => unknown) => void }
 
 /** Resolves when all processes serve. */
-export async function several (t: Teardown, count: number, flags: readonly string[] = [], folder?: string, node: readonly string[] = []): Promise<Several> {
+export async function several (
+  t: Teardown, count: number, flags: readonly string[] = [], folder?: string, node: readonly string[] = []
+): Promise<Several> {
   let log = ''
   const server = await launchApart([`--serving-processes=${count}`, ...flags], folder, node)
   server.process.stderr?.on('data', (text: Buffer) => { log += text.toString() })
   const exit = new Promise<number | null>(resolve => { server.process.once('exit', resolve) })
   t.teardown(folder === undefined ? server.stop : server.kill)
   const children = (): number[] => childrenOf(server.process.pid ?? 0)
-  const found = { ...server, count, log: () => log, children, pidOf: (name: string) => children().find(pid => nameOf(pid) === name) ?? 0, exit }
+  const found = {
+    ...server,
+    count,
+    log: () => log,
+    children,
+    pidOf: (name: string) => children().find(pid => nameOf(pid) === name) ?? 0,
+    exit
+  }
   await eventually('all processes serve', async () => await processesIn(server.port) === count)
   return found
 }
@@ -58,14 +67,30 @@ export async function processesIn (port: number): Promise<number> {
 }
 
 /** The sum of all series of a metric. */
-export const total = (metrics: string, series: RegExp): number => [...metrics.matchAll(series)].reduce((sum, [line]) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+export const total = (metrics: string, series: RegExp): number =>
+  [...metrics.matchAll(series)].reduce((sum, [line]) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
 
 export interface Answer { readonly code: number, readonly text: string }
 
 /** The response, undefined if the connection broke before it was complete. Without an agent, on a new connection. */
-export function ask (port: number, method: string, path: string, body?: string, agent: Agent | false = false, headers: Record<string, string> = {}): Promise<Answer | undefined> {
+export function ask (
+  port: number, method: string, path: string, body?: string, agent: Agent | false = false,
+  headers: Record<string, string> = {}
+): Promise<Answer | undefined> {
   return new Promise(resolve => {
-    const asked = request({ port, host: '127.0.0.1', method, path, agent, headers: { authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers }, rejectUnauthorized: false }, response => {
+    const asked = request({
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      agent,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers
+      },
+      rejectUnauthorized: false
+    }, response => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (part: string) => { text += part })
@@ -93,7 +118,10 @@ export function sockets (pid: number): number {
   }).length
 }
 
-/** Follows the config maps across lost connections, from the last version it saw, as clients do. Events that are repeated or late are in `faults`. */
+/**
+ * Follows the config maps across lost connections, from the last version it saw, as clients do. Events that are
+ * repeated or late are in `faults`.
+ */
 export class Follower {
   readonly seen = new Map<number, string>()
   readonly faults: string[] = []
@@ -122,7 +150,14 @@ export class Follower {
   }
 
   async #once (): Promise<void> {
-    const asked = request({ port: this.#port, host: '127.0.0.1', path: `${CONFIGS}?watch=1&resourceVersion=${this.#last}`, headers: { authorization: `Bearer ${TOKEN}` }, rejectUnauthorized: false, agent: false })
+    const asked = request({
+      port: this.#port,
+      host: '127.0.0.1',
+      path: `${CONFIGS}?watch=1&resourceVersion=${this.#last}`,
+      headers: { authorization: `Bearer ${TOKEN}` },
+      rejectUnauthorized: false,
+      agent: false
+    })
     asked.on('error', () => {})
     asked.end()
     const [response] = await once(asked, 'response') as [IncomingMessage]
@@ -139,7 +174,10 @@ export class Follower {
   }
 
   #take (line: string): void {
-    const { type, object } = JSON.parse(line) as { type: string, object: { code?: number, metadata: { name: string, resourceVersion: string } } }
+    const { type, object } = JSON.parse(line) as {
+      type: string
+      object: { code?: number, metadata: { name: string, resourceVersion: string } }
+    }
     if (type === 'ERROR') {
       if (object.code !== 500 && object.code !== 503) this.faults.push(line)
       return

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { StallWatch } from '../../../serving/processes/stall-watch.js'
 
 t.test('the thread names the request for which the event loop stalls, once for each stall', async t => {
-  const child = fork(fileURLToPath(new URL('stalling.js', import.meta.url)), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
+  const child = fork(
+    fileURLToPath(new URL('stalling.js', import.meta.url)), [],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] }
+  )
   t.teardown(() => { child.kill() })
   let written = ''
   const pipe = child.stdio[4] as Readable // a pipe
@@ -17,7 +20,8 @@ t.test('the thread names the request for which the event loop stalls, once for e
     await once(child, 'message')
     return written
   }
-  const line = (verb: string): string => `{"like":{"user":"ann","verb":"${verb}","what":"configmaps","namespace":"team"}}\n`
+  const line = (verb: string): string =>
+    `{"like":{"user":"ann","verb":"${verb}","what":"configmaps","namespace":"team"}}\n`
   t.equal(await stall('create', 4000), line('create'))
   t.equal(await stall('update', 4000), line('update'))
   t.equal(await stall('', 4000), '{}\n', 'what is worked for is not known')

@@ -1,7 +1,10 @@
 /** Internals of Node that this server relies on: each test fails with a Node that changes one. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
-import { connect as connectHttp2, constants, createSecureServer, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import {
+  connect as connectHttp2, constants, createSecureServer, createServer as createHttp2Server, type Http2ServerRequest,
+  type Http2ServerResponse
+} from 'node:http2'
 import { createServer, ServerResponse, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
@@ -103,7 +106,10 @@ t.test('a server that stops accepting leaves idle connections open', async t => 
 
 t.test('streams of HTTP/2 are taken from Node, and handed back to it one by one', async t => {
   const { certificate, key } = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
-  const server = createSecureServer({ cert: certificate, key }, (_request: Http2ServerRequest, response: Http2ServerResponse) => { response.end('compatible') })
+  const server = createSecureServer(
+    { cert: certificate, key },
+    (_request: Http2ServerRequest, response: Http2ServerResponse) => { response.end('compatible') }
+  )
   const compatible = takeStreams(server, (stream, headers, flags, raw) => {
     if (headers[':path'] === '/core') {
       stream.respond()
@@ -113,7 +119,9 @@ t.test('streams of HTTP/2 are taken from Node, and handed back to it one by one'
     }
   })
   await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  const session = connectHttp2(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, { rejectUnauthorized: false })
+  const session = connectHttp2(
+    `https://127.0.0.1:${(server.address() as AddressInfo).port}`, { rejectUnauthorized: false }
+  )
   t.teardown(() => {
     session.destroy()
     server.close()
@@ -128,14 +136,18 @@ t.test('streams of HTTP/2 are taken from Node, and handed back to it one by one'
 
 t.test('a TLS connection that is read as a stream takes all requests that come at once', async t => {
   const { certificate, key } = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
-  const server = createHttpsServer({ cert: certificate, key }, (_request, response) => { response.end(Buffer.alloc(1000, 'x')) })
+  const server = createHttpsServer(
+    { cert: certificate, key }, (_request, response) => { response.end(Buffer.alloc(1000, 'x')) }
+  )
   server.on('secureConnection', readAsStream)
   server.on('clientError', (error, socket) => {
     t.error(error, 'no bad HTTP')
     socket.destroy()
   })
   await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  const socket = connectTls({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', rejectUnauthorized: false })
+  const socket = connectTls({
+    port: (server.address() as AddressInfo).port, host: '127.0.0.1', rejectUnauthorized: false
+  })
   t.teardown(() => {
     socket.destroy()
     server.close()
@@ -160,9 +172,15 @@ t.test('100 Continue of a queued response comes before its head, or not at all',
     if (request.url === '/early') end()
     else request.resume().once('end', end)
   })
-  for (const [path, whole] of [['/late', /first[^]*100 Continue\r\n\r\nHTTP\/1.1 200[^]*second$/], ['/early', /first(?![^]*100 Continue)[^]*second$/]] as const) {
+  for (const [path, whole] of [
+    ['/late', /first[^]*100 Continue\r\n\r\nHTTP\/1.1 200[^]*second$/],
+    ['/early', /first(?![^]*100 Continue)[^]*second$/]
+  ] as const) {
     const socket = await open(t, port)
-    socket.write(`GET /first HTTP/1.1\r\nHost: test\r\n\r\nPOST ${path} HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n`)
+    socket.write(
+      `GET /first HTTP/1.1\r\nHost: test\r\n\r\nPOST ${path} HTTP/1.1\r\nHost: test\r\nExpect: ` +
+      '100-continue\r\nContent-Length: 1\r\n\r\n'
+    )
     let text = ''
     while (!/100 Continue|second/.test(text)) text += String((await once(socket, 'data'))[0])
     socket.write('x')
@@ -197,31 +215,36 @@ t.test('a queued response closes with its connection, once, and takes it along w
   }
 })
 
-t.test('an incomplete HTTP/2 response that is destroyed ends with an error code, and one that is cancelled closes', async t => {
-  const closed: string[] = []
-  const server = createHttp2Server((request, response) => {
-    destroyWhenCancelled(response.stream)
-    resetWhenDestroyed(response)
-    response.stream.on('close', () => { if (closed.push(request.url) === 2) server.emit('both') })
-    response.write(Buffer.alloc(100_000))
-    if (request.url === '/destroyed') response.destroy()
-  })
-  await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { settings: { initialWindowSize: 0 } })
-  t.teardown(() => {
-    session.destroy()
-    server.close()
-  })
-  const both = once(server, 'both')
-  const destroyed = session.request({ ':path': '/destroyed' })
-  const [error] = await once(destroyed, 'error') as [Error]
-  t.match(error.message, 'INTERNAL_ERROR')
-  const cancelled = session.request({ ':path': '/cancelled' })
-  await once(cancelled, 'response')
-  cancelled.close(constants.NGHTTP2_NO_ERROR)
-  await both
-  t.strictSame(closed, ['/destroyed', '/cancelled'])
-})
+t.test(
+  'an incomplete HTTP/2 response that is destroyed ends with an error code, and one that is cancelled closes',
+  async t => {
+    const closed: string[] = []
+    const server = createHttp2Server((request, response) => {
+      destroyWhenCancelled(response.stream)
+      resetWhenDestroyed(response)
+      response.stream.on('close', () => { if (closed.push(request.url) === 2) server.emit('both') })
+      response.write(Buffer.alloc(100_000))
+      if (request.url === '/destroyed') response.destroy()
+    })
+    await new Promise<void>(resolve => { server.listen(0, '127.0.0.1', resolve) })
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      settings: { initialWindowSize: 0 }
+    })
+    t.teardown(() => {
+      session.destroy()
+      server.close()
+    })
+    const both = once(server, 'both')
+    const destroyed = session.request({ ':path': '/destroyed' })
+    const [error] = await once(destroyed, 'error') as [Error]
+    t.match(error.message, 'INTERNAL_ERROR')
+    const cancelled = session.request({ ':path': '/cancelled' })
+    await once(cancelled, 'response')
+    cancelled.close(constants.NGHTTP2_NO_ERROR)
+    await both
+    t.strictSame(closed, ['/destroyed', '/cancelled'])
+  }
+)
 
 t.test('a connection leads to its server', async t => {
   const { server, port } = await serve(t, (request, response) => {
@@ -261,7 +284,9 @@ t.test('an upgrade has a response, or its handler the connection', async t => {
   })
   const upgrade = async (path: string, rest: string): Promise<Socket> => {
     const socket = await open(t, port)
-    socket.setEncoding('latin1').write(`GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: upgrade\r\nUpgrade: echo\r\n${rest}`)
+    socket.setEncoding('latin1').write(
+      `GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: upgrade\r\nUpgrade: echo\r\n${rest}`
+    )
     return socket
   }
   t.match((await (await upgrade('/refused', '\r\n')).toArray()).join(''), /^HTTP\/1.1 200[^]*refused$/)

@@ -32,7 +32,9 @@ t.test('a store that continues from another shares the entries that have not cha
   }
   await change(one, target('a'), context, () => config('a', { n: 'one' }))
   t.match(cacheOf(one).get(KEY('a'))?.copy(), { data: { n: 'one' } })
-  for (const store of [original, other]) t.match(cacheOf(store).get(KEY('a'))?.copy(), { data: { n: '0' } }, 'a change stays in its store')
+  for (const store of [original, other]) {
+    t.match(cacheOf(store).get(KEY('a'))?.copy(), { data: { n: '0' } }, 'a change stays in its store')
+  }
 })
 
 t.test('an entry is that of its value, type, key and revision', async t => {
@@ -43,7 +45,12 @@ t.test('an entry is that of its value, type, key and revision', async t => {
   const value = Buffer.from('value')
   rememberDecoded(value, store.type, entry)
   t.equal(decodedBefore(value, store.type, entry.key, entry.revision), entry)
-  for (const [bytes, type, key, revision] of [[Buffer.from(value), store.type, entry.key, entry.revision], [value, {}, entry.key, entry.revision], [value, store.type, KEY('b'), entry.revision], [value, store.type, entry.key, 99]] as const) {
+  for (const [bytes, type, key, revision] of [
+    [Buffer.from(value), store.type, entry.key, entry.revision],
+    [value, {}, entry.key, entry.revision],
+    [value, store.type, KEY('b'), entry.revision],
+    [value, store.type, entry.key, 99]
+  ] as const) {
     t.equal(decodedBefore(bytes, type, key, revision), undefined)
   }
 })

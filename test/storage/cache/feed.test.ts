@@ -37,8 +37,13 @@ async function busy (store: ResourceStore): Promise<void> {
 }
 const BUSY_EVENTS = 37
 
-const historyOf = (store: ResourceStore, after: number, scope = store.keys.scope(''), subscriber = quiet, backend: Backend = store.backend): HistoryFeed =>
-  new HistoryFeed({ backend, scope, after, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache: store.cache })
+const historyOf = (
+  store: ResourceStore, after: number, scope = store.keys.scope(''), subscriber = quiet,
+  backend: Backend = store.backend
+): HistoryFeed =>
+  new HistoryFeed({
+    backend, scope, after, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache: store.cache
+  })
 
 async function memoryStore (t: Test, windowSize?: number): Promise<ResourceStore> {
   const store = configMapStore(t, await openBackend({ kind: 'memory' }), windowSize === undefined ? {} : { windowSize })
@@ -50,7 +55,10 @@ t.test('history and cache give the same events, for a resource, a namespace and 
   const store = await memoryStore(t)
   const after = await store.backend.revision()
   await busy(store)
-  for (const [scope, count] of [[store.keys.scope(''), BUSY_EVENTS], [store.keys.scope('default'), BUSY_EVENTS], [store.keys.of('default', 'c0'), 3], [store.keys.scope('other'), 0], [store.keys.of('default', 'c'), 0]] as const) {
+  for (const [scope, count] of [
+    [store.keys.scope(''), BUSY_EVENTS], [store.keys.scope('default'), BUSY_EVENTS],
+    [store.keys.of('default', 'c0'), 3], [store.keys.scope('other'), 0], [store.keys.of('default', 'c'), 0]
+  ] as const) {
     const fromCache = drain(cacheFeed(cacheOf(store), after, scope, quiet))
     const history = historyOf(store, after, scope)
     const fromHistory: string[] = []
@@ -68,24 +76,36 @@ t.test('history and cache give the same events, for a resource, a namespace and 
 t.test('a change wakes only the feeds it concerns, once until they are read', async t => {
   const store = await memoryStore(t)
   const woken: string[] = []
-  const feeds = [store.keys.scope(''), store.keys.scope('default'), store.keys.scope('other'), store.keys.of('default', 'one'), store.keys.of('default', 'two')].map(scope =>
-    cacheFeed(cacheOf(store), cacheOf(store).revision, scope, { wake: () => { woken.push(scope.slice('/registry/configmaps'.length)) }, end: () => {} }))
+  const feeds = [
+    store.keys.scope(''), store.keys.scope('default'), store.keys.scope('other'), store.keys.of('default', 'one'),
+    store.keys.of('default', 'two')
+  ].map(scope =>
+    cacheFeed(cacheOf(store), cacheOf(store).revision, scope, {
+      wake: () => { woken.push(scope.slice('/registry/configmaps'.length)) }, end: () => {}
+    }))
   const told = async (work: () => Promise<unknown>): Promise<string[]> => {
     await work()
     await turn()
     return woken.splice(0)
   }
   t.same(await told(() => create(store, config('one'), target(''), context)), ['/', '/default/', '/default/one'])
-  t.same(await told(() => create(store, config('two'), target(''), context)), ['/default/two'], 'the others have not looked yet')
+  t.same(
+    await told(() => create(store, config('two'), target(''), context)), ['/default/two'],
+    'the others have not looked yet'
+  )
   for (const feed of feeds) drain(feed)
-  t.same(await told(() => update(store, config('two', { a: 'b' }), target('two'), context)), ['/', '/default/', '/default/two'])
+  t.same(await told(() => update(store, config('two', { a: 'b' }), target('two'), context)), [
+    '/', '/default/', '/default/two'
+  ])
 })
 
 t.test('a feed that wants a value of a field is woken by objects that have it, or had it', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
   const woken: string[] = []
-  const named = (value: string) => cacheFeed(cache, cache.revision, store.keys.scope(''), { selected: { at: 0, value }, wake: () => { woken.push(value) }, end: () => {} })
+  const named = (value: string) => cacheFeed(cache, cache.revision, store.keys.scope(''), {
+    selected: { at: 0, value }, wake: () => { woken.push(value) }, end: () => {}
+  })
   const feeds = [named('one'), named('two')]
   const told = async (work: () => Promise<unknown>): Promise<string[]> => {
     await work()
@@ -132,7 +152,9 @@ t.test('a position that fell off the window is an error', async t => {
   const feed = cacheFeed(cache, cache.revision, store.keys.scope(''), quiet)
   await create(store, config('one'), target(''), context)
   const entry = new Entry('/registry/configmaps/default/x', 1, ownBytes('{"metadata":{}}'), undefined, [])
-  for (let revision = 10; revision < 3000; revision++) cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
+  for (let revision = 10; revision < 3000; revision++) {
+    cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
+  }
   t.throws(() => feed.take(1), { code: 'Compacted' })
 })
 
@@ -145,9 +167,16 @@ function counted (backend: Backend): { backend: Backend, open: () => number, ask
     open++
     const inner = backend.watch(request)
     let over = false
-    return { requestProgress: () => { inner.requestProgress() }, cancel: () => { if (!over) open--; over = true; inner.cancel() } }
+    return {
+      requestProgress: () => { inner.requestProgress() },
+      cancel: () => { if (!over) open--; over = true; inner.cancel() }
+    }
   }
-  return { backend: new Proxy(backend, { get: (of, name) => name === 'watch' ? watch : Reflect.get(of, name, of) }), open: () => open, asked }
+  return {
+    backend: new Proxy(backend, { get: (of, name) => name === 'watch' ? watch : Reflect.get(of, name, of) }),
+    open: () => open,
+    asked
+  }
 }
 
 t.test('a feed of history moves to the window without a gap or a repeat during writes', async t => {
@@ -157,7 +186,9 @@ t.test('a feed of history moves to the window without a gap or a repeat during w
   await busy(store)
   const history = historyOf(store, after, store.keys.scope(''), quiet, backend)
   const found: string[] = []
-  const wrote = Promise.all(Array.from({ length: 200 }, (_, at) => create(store, config(`later${at}`), target(''), context)))
+  const wrote = Promise.all(Array.from(
+    { length: 200 }, (_, at) => create(store, config(`later${at}`), target(''), context)
+  ))
   for (let turns = 0; turns < 50 || found.length < BUSY_EVENTS + 200; turns++) {
     await turn()
     found.push(...drain(history))
@@ -175,7 +206,9 @@ t.test('a reader that does not read is read ahead for no more than a bound, and 
   const store = await memoryStore(t, 0)
   const { backend, open, asked } = counted(store.backend)
   const after = await store.backend.revision()
-  for (let at = 0; at < 40; at++) await create(store, config(`c${at}`, { text: 'x'.repeat(500_000) }), target(''), context)
+  for (let at = 0; at < 40; at++) {
+    await create(store, config(`c${at}`, { text: 'x'.repeat(500_000) }), target(''), context)
+  }
   const history = historyOf(store, after, store.keys.scope(''), quiet, backend)
   for (let turns = 0; turns < 100; turns++) await turn()
   t.equal(open(), 0, 'it does not go on reading')
@@ -205,7 +238,9 @@ t.test('a feed of history does not vouch for what it has not been given', async 
 t.test('a window forgets the oldest, knows since when it is whole, and finds revisions', async t => {
   const window = new EventWindow(5, 100)
   const entry = new Entry('k', 1, ownBytes('{}'), undefined, [])
-  for (let revision = 6; revision <= 5005; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
+  for (let revision = 6; revision <= 5005; revision++) {
+    window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
+  }
   t.equal(window.end, 5000)
   t.ok(window.begin > 0)
   t.equal(window.at(window.begin)?.revision, window.since + 1)
@@ -218,9 +253,13 @@ t.test('a window forgets the oldest, knows since when it is whole, and finds rev
 t.test('recent events stay for a minute though more than the least come, within bounds', async t => {
   const window = new EventWindow(0, 100)
   const entry = new Entry('k', 1, ownBytes('{}'), undefined, [])
-  for (let revision = 1; revision <= 50_000; revision++) window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision)
+  for (let revision = 1; revision <= 50_000; revision++) {
+    window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision)
+  }
   t.equal(window.begin, 0, '50 seconds of 1,000 events each')
   const large = new Entry('k', 1, ownBytes(JSON.stringify('x'.repeat(1024 * 1024))), undefined, [])
-  for (let revision = 50_001; revision <= 50_400; revision++) window.push(new CacheEvent('MODIFIED', revision, large, large), revision)
+  for (let revision = 50_001; revision <= 50_400; revision++) {
+    window.push(new CacheEvent('MODIFIED', revision, large, large), revision)
+  }
   t.ok(window.end - window.begin < 100, 'no more than 64 MiB of objects')
 })

@@ -12,7 +12,10 @@ class Type {
   readonly forms: Forms
 
   constructor (name: string, count: number, size = 10) {
-    this.entries = Array.from({ length: count }, () => new Entry('k', 1, ownBytes(JSON.stringify({ metadata: {}, text: 'x'.repeat(size) })), undefined, []))
+    this.entries = Array.from(
+      { length: count },
+      () => new Entry('k', 1, ownBytes(JSON.stringify({ metadata: {}, text: 'x'.repeat(size) })), undefined, [])
+    )
     this.forms = new Forms(name, () => [this.entries])
     for (const one of this.entries) one.enter(this.forms)
   }

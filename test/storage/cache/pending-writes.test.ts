@@ -20,7 +20,9 @@ t.test('the cache takes the entry of the write itself and decodes nothing', asyn
 
 t.test('another client\'s value under the key is not taken for the pending write', async t => {
   const writes = new PendingWrites()
-  const pending = (text: string) => ({ value: Buffer.from(text), entry: (revision: number) => new Entry('k', revision, ownBytes(text), undefined, []) })
+  const pending = (text: string) => ({
+    value: Buffer.from(text), entry: (revision: number) => new Entry('k', revision, ownBytes(text), undefined, [])
+  })
   const stored = (text: string) => ({ key: 'k', value: Buffer.from(text), modRevision: 7, createRevision: 7 })
   writes.add('k', pending('mine'))
   t.equal(writes.take(stored('theirs'), 7), undefined)

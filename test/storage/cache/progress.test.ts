@@ -31,6 +31,8 @@ t.test('however many reads wait, one request for progress is sent at a time', as
   for (let at = 0; at < changes; at++) await update(store, config('one', { at: String(at) }), target('one'), context)
   await Promise.all(waiting)
   const polls = (performance.now() - since) / 24 // an unanswered request is repeated every 25 ms
-  t.ok(asked <= polls + 1, `${asked} questions of 50 that waited for ${changes} changes, in the time of ${polls.toFixed()}`)
+  t.ok(
+    asked <= polls + 1, `${asked} questions of 50 that waited for ${changes} changes, in the time of ${polls.toFixed()}`
+  )
   t.ok(asked > 0, 'and at least one request is sent')
 })

@@ -65,14 +65,24 @@ t.test('kept objects equal their stored bytes, for every type', async t => {
   const backend = openMemory()
   t.teardown(() => backend.close())
   for (const resource of representations.filter(one => one === one.type.stored)) {
-    const store = new ResourceStore({ type: resource.type, backend, prefix: '/registry', mediaType: 'application/json', admission: new AdmissionChain([]), windowSize: 10, log: () => {} })
+    const store = new ResourceStore({
+      type: resource.type,
+      backend,
+      prefix: '/registry',
+      mediaType: 'application/json',
+      admission: new AdmissionChain([]),
+      windowSize: 10,
+      log: () => {}
+    })
     for (let run = 0; run < 10; run++) {
       const { object } = decode(resource.message, value(dice, resource.message))
       applyDefaults(resource.message, object)
       const stored = store.entries.of('/key', object, 7)
       const read = toJson(resource.message, store.readStored(stored))
       keepDecoded(stored, object)
-      if (toJson(resource.message, store.readStored(stored)) !== read) t.fail(`${resource.kind}: ${stored.json.toString()}`)
+      if (toJson(resource.message, store.readStored(stored)) !== read) {
+        t.fail(`${resource.kind}: ${stored.json.toString()}`)
+      }
     }
   }
   t.pass('of all kinds')

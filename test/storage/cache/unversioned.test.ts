@@ -20,7 +20,9 @@ t.test('it recognizes the bytes of the same object at any version', async t => {
   for (const room of [7, 123_456]) {
     new UnversionedJson({ head, tail }).at(room) // the next has room for as much
     const json = new UnversionedJson({ head, tail })
-    for (const revision of [1, 12, 123_456, Number.MAX_SAFE_INTEGER]) t.ok(json.isOf(Buffer.from(whole(revision)), revision))
+    for (const revision of [1, 12, 123_456, Number.MAX_SAFE_INTEGER]) {
+      t.ok(json.isOf(Buffer.from(whole(revision)), revision))
+    }
     t.notOk(json.isOf(Buffer.from(whole(12).replace('ä', 'ü')), 12), 'another head')
     t.notOk(json.isOf(Buffer.from(whole(12).replace('ö', 'ü')), 12), 'another tail')
     t.notOk(json.isOf(Buffer.from(whole(12).replace('"k"', '"kk"')), 12), 'more of it')

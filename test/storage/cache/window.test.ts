@@ -7,7 +7,9 @@ import { Entry } from '../../../storage/cache/entry.js'
 import { EventWindow } from '../../../storage/cache/window.js'
 
 const MIN = 2000
-const event = (revision: number): CacheEvent => new CacheEvent('ADDED', revision, new Entry(`/x/${revision}`, revision, Buffer.from('{}\n'), undefined, []), undefined)
+const event = (revision: number): CacheEvent => new CacheEvent(
+  'ADDED', revision, new Entry(`/x/${revision}`, revision, Buffer.from('{}\n'), undefined, []), undefined
+)
 
 t.test('more than the least number of events is kept for a minute, whether others come or not', async t => {
   const window = new EventWindow(0, MIN)

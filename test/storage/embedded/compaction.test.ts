@@ -11,7 +11,9 @@ const VALUE = new Uint8Array(1)
 class Store {
   readonly versions = new Versions()
   readonly stored: Change[] = []
-  readonly compactor = new Compactor(this.versions, new Readers(), async changes => { this.stored.push(...changes) }, new FakeClock())
+  readonly compactor = new Compactor(
+    this.versions, new Readers(), async changes => { this.stored.push(...changes) }, new FakeClock()
+  )
 
   /** @returns the revision */
   write (key: string): number { return this.#append(key, VALUE) }
@@ -28,7 +30,8 @@ class Store {
 
   /** Removed versions, in order. */
   get forgotten (): string[] {
-    return this.stored.flatMap(change => change.type === 'forget' ? [`${change.version.entry.key}@${change.version.revision}`] : [])
+    return this.stored.flatMap(change =>
+      change.type === 'forget' ? [`${change.version.entry.key}@${change.version.revision}`] : [])
   }
 
   /** The chain of a key, newest first. */
@@ -51,7 +54,9 @@ t.test('a key with a long history is compacted at once', async t => {
 t.test('each key keeps the version that readers see, and deletions go last', async t => {
   const store = new Store()
   const [a2, b3, a4, b5] = [store.write('/a'), store.write('/b'), store.write('/a'), store.delete('/b')]
-  const [b6, c7, c8, d9, d10] = [store.write('/b'), store.write('/c'), store.delete('/c'), store.write('/d'), store.delete('/d')]
+  const [b6, c7, c8, d9, d10] = [
+    store.write('/b'), store.write('/c'), store.delete('/c'), store.write('/d'), store.delete('/d')
+  ]
   const [d11, a12, a13] = [store.write('/d'), store.write('/a'), store.delete('/a')]
   await store.compactor.compact(d10)
   t.same(store.forgotten, [`/a@${a2}`, `/b@${b3}`, `/b@${b5}`, `/c@${c7}`, `/d@${d9}`, `/c@${c8}`, `/d@${d10}`])

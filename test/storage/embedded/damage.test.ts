@@ -19,14 +19,19 @@ const PAGE = 4096
 
 async function table (directory: string) {
   const { open } = await import('lmdb')
-  return open<Uint8Array, Uint8Array>({ path: fileOf(directory), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+  return open<Uint8Array, Uint8Array>({
+    path: fileOf(directory), noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
+  })
 }
 
 const valueOf = (at: number): Buffer => Buffer.alloc(at % 25 === 0 ? 9000 : at % 12 === 0 ? 2500 : 200, `value ${at};`)
 const keyOf = (at: number): string => `/k/${String(at).padStart(5, '0')}`
 
 /** A store with that many objects: a third were written twice, some were deleted. */
-async function filled (count: number): Promise<{ directory: string, there: Map<string, { revision: number, value: Buffer }> }> {
+async function filled (count: number): Promise<{
+  directory: string
+  there: Map<string, { revision: number, value: Buffer }>
+}> {
   const directory = fresh()
   const backend = await openEmbedded(directory)
   const there = new Map<string, { revision: number, value: Buffer }>()
@@ -51,7 +56,11 @@ t.test('a store with fewer versions than were written is refused with both numbe
   await raw.remove(keys[50] ?? Buffer.of(0))
   await raw.close()
   await t.rejects(openEmbedded(directory), {
-    code: 'Corrupt', message: new RegExp(`${directory} .*has ${keys.length - 1} versions of objects where there are to be ${keys.length}; restore it from a backup \\(orch-apiserver restore; fsck --data-dir=${directory}`)
+    code: 'Corrupt',
+    message: new RegExp(
+      `${directory} .*has ${keys.length - 1} versions of objects where there are to be ${keys.length}; restore it ` +
+      `from a backup \\(orch-apiserver restore; fsck --data-dir=${directory}`
+    )
   })
   t.match((await inspect(fileOf(directory))).problems, [/versions of objects where there are to be/])
 })
@@ -106,7 +115,10 @@ t.test('with any damaged page the start is refused in one line, or reads return 
     await mkdir(damaged)
     const copy = Buffer.from(whole)
     const number = int(whole.length / PAGE)
-    const [how, damage] = Object.entries(DAMAGES)[int(Object.keys(DAMAGES).length)] as [string, (typeof DAMAGES)[string]] // within their number
+    // within their number
+    const [how, damage] = Object.entries(DAMAGES)[int(Object.keys(DAMAGES).length)] as [
+      string, (typeof DAMAGES)[string]
+    ]
     damage(copy.subarray(number * PAGE, (number + 1) * PAGE), whole, int)
     await writeFile(fileOf(damaged), copy)
     const what = `page ${number} ${how}`
@@ -179,44 +191,64 @@ t.test('a damaged value is reported with its object alone, which can be deleted'
   const directory = fresh()
   let backend = await openEmbedded(directory)
   const revisions = []
-  for (const name of ['first', 'second', 'third']) revisions.push(done(await backend.create(`/${name}`, Buffer.from(`the ${name} value`))))
+  for (const name of ['first', 'second', 'third']) {
+    revisions.push(done(await backend.create(`/${name}`, Buffer.from(`the ${name} value`))))
+  }
   await backend.close()
   await spoil(directory, 'the second value')
   backend = await openEmbedded(directory)
   const { kvs, count } = await backend.list({ start: '/', end: '0' })
   t.equal(count, 3)
-  t.match(kvs.map(kv => [kv.key, kv.damage?.code, Buffer.from(kv.value).toString()]), [['/first', undefined, 'the first value'], ['/second', 'Corrupt', ''], ['/third', undefined, 'the third value']])
+  t.match(kvs.map(kv => [kv.key, kv.damage?.code, Buffer.from(kv.value).toString()]), [
+    ['/first', undefined, 'the first value'], ['/second', 'Corrupt', ''], ['/third', undefined, 'the third value']
+  ])
   t.match(kvs[1]?.damage, { key: '/second', message: /damaged value of \/second at revision/ })
   t.match((await backend.get('/second')).kv, { modRevision: revisions[1], damage: { code: 'Corrupt' } })
-  t.match(await backend.create('/second', Buffer.from('x')), { succeeded: false, current: { damage: { code: 'Corrupt' } } })
+  t.match(await backend.create('/second', Buffer.from('x')), {
+    succeeded: false, current: { damage: { code: 'Corrupt' } }
+  })
   const watch = new Observed(backend, '/', '0', 1)
   await watch.upTo(revisions[2] ?? 0)
   t.strictSame(watch.events.map(event => event.kv.damage?.code), [undefined, 'Corrupt', undefined])
   done(await backend.delete('/second', revisions[1] ?? 0))
   t.ok((await backend.list({ start: '/', end: '0' })).kvs.every(kv => kv.damage === undefined))
   await backend.close()
-  t.match(await inspect(fileOf(directory)), { problems: [], values: [/the value of \/second at revision \d+ does not have its checksum/], versions: 4, keys: 2 })
+  t.match(await inspect(fileOf(directory)), {
+    problems: [], values: [/the value of \/second at revision \d+ does not have its checksum/], versions: 4, keys: 2
+  })
 })
 
 t.test('the page of a large value is mended before LMDB frees pages by it, and its value stays damaged', async t => {
   const directory = fresh()
   let backend = await openEmbedded(directory)
   const revisions = []
-  for (const name of ['first', 'second', 'third']) revisions.push(done(await backend.create(`/${name}`, Buffer.alloc(9000, `the ${name} value;`))))
+  for (const name of ['first', 'second', 'third']) {
+    revisions.push(done(await backend.create(`/${name}`, Buffer.alloc(9000, `the ${name} value;`))))
+  }
   await backend.close()
   const whole = await readFile(fileOf(directory))
   const page = Math.floor(whole.indexOf('the second value') / PAGE) * PAGE
   for (const [from, to, damaged] of [[0, PAGE, true], [0, 24, false], [16, 24, false]] as const) {
     const copy = fresh()
     await mkdir(copy)
-    await writeFile(fileOf(copy), Buffer.concat([whole.subarray(0, page + from), Buffer.alloc(to - from, 0xee), whole.subarray(page + to)]))
-    t.match(await inspect(fileOf(copy)), { problems: [], values: [/the value of \/second at revision \d+ (does not have its checksum|lies on a damaged page)/] })
+    await writeFile(
+      fileOf(copy),
+      Buffer.concat([whole.subarray(0, page + from), Buffer.alloc(to - from, 0xee), whole.subarray(page + to)])
+    )
+    t.match(await inspect(fileOf(copy)), {
+      problems: [],
+      values: [/the value of \/second at revision \d+ (does not have its checksum|lies on a damaged page)/]
+    })
     const notes: string[] = []
     backend = await openEmbedded(copy, { note: text => { notes.push(text) } })
     t.match(notes, [/a page of the value of \/second was damaged/])
     const { kvs } = await backend.list({ start: '/', end: '0' })
-    t.strictSame(kvs.map(kv => [kv.key, kv.damage?.code]), [['/first', undefined], ['/second', damaged ? 'Corrupt' : undefined], ['/third', undefined]])
-    if (!damaged) t.same((await readFile(fileOf(copy))).subarray(page, page + PAGE), whole.subarray(page, page + PAGE), 'as it was')
+    t.strictSame(kvs.map(kv => [kv.key, kv.damage?.code]), [
+      ['/first', undefined], ['/second', damaged ? 'Corrupt' : undefined], ['/third', undefined]
+    ])
+    if (!damaged) {
+      t.same((await readFile(fileOf(copy))).subarray(page, page + PAGE), whole.subarray(page, page + PAGE), 'as it was')
+    }
     const deleted = done(await backend.delete('/second', revisions[1] ?? 0))
     await backend.compact(deleted)
     for (let at = 0; at < 20; at++) done(await backend.create(`/more/${at}`, Buffer.alloc(9000, 'x')))
@@ -250,19 +282,28 @@ t.test('a store of the first format opens, accepts writes and is checked from th
   t.equal(Buffer.from((await backend.get('/a')).kv?.value ?? []).toString(), '{"a":2}')
   t.equal(Buffer.from((await backend.get('/b', 3)).kv?.value ?? []).toString(), '{"b":1}')
   await backend.close()
-  t.match(await inspect(fileOf(directory)), { problems: [], values: [], versions: 4, keys: 1 }, 'reading has changed nothing')
+  t.match(
+    await inspect(fileOf(directory)), { problems: [], values: [], versions: 4, keys: 1 }, 'reading has changed nothing'
+  )
 
   const notes: string[] = []
   backend = await openEmbedded(directory, { note: text => { notes.push(text) } })
   t.strictSame(notes, [])
   const updated = done(await backend.update('/a', Buffer.from('{"a":3}'), 4))
   done(await backend.create('/c', Buffer.from('{"c":1}')))
-  t.match(notes, [/^the store \S+ is of the format 'orch-store 2' from now on, it was 'orch-store 1': releases that know only 'orch-store 1' can read it no longer; to go back to one, restore a backup from before$/])
+  t.match(notes, [
+    /^the store \S+ is of the format 'orch-store 2' from now on, it was 'orch-store 1': releases that know only 'orch-store 1' can read it no longer; to go back to one, restore a backup from before$/
+  ])
   t.equal(notes.length, 1)
   await backend.compact(updated)
   await backend.close()
   backend = await openEmbedded(directory)
-  t.match((await backend.list({ start: '/', end: '0' })).kvs.map(kv => [kv.key, kv.createRevision, kv.modRevision, Buffer.from(kv.value).toString()]), [['/a', 2, updated, '{"a":3}'], ['/c', 7, 7, '{"c":1}']])
+  t.match(
+    (await backend.list({ start: '/', end: '0' })).kvs.map(kv => [
+      kv.key, kv.createRevision, kv.modRevision, Buffer.from(kv.value).toString()
+    ]),
+    [['/a', 2, updated, '{"a":3}'], ['/c', 7, 7, '{"c":1}']]
+  )
   await backend.close()
   t.match(await inspect(fileOf(directory)), { problems: [], values: [], versions: 2 })
   const after = await table(directory)
@@ -279,7 +320,9 @@ t.test('after a start that died while it opened the store the next one checks al
   const notes: string[] = []
   const backend = await openEmbedded(directory, { note: text => { notes.push(text) } })
   await backend.close()
-  t.match(notes, [/the last start ended while it was opening the store in .*: all of it was read, nothing is damaged \(orch-apiserver fsck/])
+  t.match(notes, [
+    /the last start ended while it was opening the store in .*: all of it was read, nothing is damaged \(orch-apiserver fsck/
+  ])
   t.notOk(existsSync(path.join(directory, 'opening')))
 
   const intact = path.join(root, 'intact.mdb')

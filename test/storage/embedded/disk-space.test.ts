@@ -21,28 +21,37 @@ function disk (minFree: number) {
     held.looks++
     return held.free
   }
-  return { held, space: new DiskSpace({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now }) }
+  return {
+    held,
+    space: new DiskSpace({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now })
+  }
 }
 
-t.test('values are written down to the floor, deletions down to an eighth of it, and the refusal ends by itself', async t => {
-  const { held, space } = disk(16 * MIB)
-  held.free = 16 * MIB
-  t.doesNotThrow(() => space.admit(5 * MIB, true))
-  held.free = 15 * MIB
-  t.throws(() => space.admit(MIB, true), { code: 'NoSpace', message: /\/d is nearly full: 15 MiB are free, 16 MiB are to stay free/ })
-  t.match(space.refusal, { code: 'NoSpace' })
-  t.doesNotThrow(() => space.admit(5 * MIB, false))
-  held.free = 3 * MIB
-  t.doesNotThrow(() => space.admit(MIB, false))
-  t.throws(() => space.admit(MIB + 1, false), { code: 'NoSpace' }, 'at the worst an eighth stays free')
-  held.free = 17 * MIB
-  t.match(space.shortage, { code: 'NoSpace' }, 'at the floor itself it does not begin anew')
-  held.free = 18 * MIB
-  t.equal(space.refusal, undefined)
-  t.doesNotThrow(() => space.admit(MIB, true))
-  t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'a write that would fill the disk is refused')
-  t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
-})
+t.test(
+  'values are written down to the floor, deletions down to an eighth of it, and the refusal ends by itself',
+  async t => {
+    const { held, space } = disk(16 * MIB)
+    held.free = 16 * MIB
+    t.doesNotThrow(() => space.admit(5 * MIB, true))
+    held.free = 15 * MIB
+    t.throws(
+      () => space.admit(MIB, true),
+      { code: 'NoSpace', message: /\/d is nearly full: 15 MiB are free, 16 MiB are to stay free/ }
+    )
+    t.match(space.refusal, { code: 'NoSpace' })
+    t.doesNotThrow(() => space.admit(5 * MIB, false))
+    held.free = 3 * MIB
+    t.doesNotThrow(() => space.admit(MIB, false))
+    t.throws(() => space.admit(MIB + 1, false), { code: 'NoSpace' }, 'at the worst an eighth stays free')
+    held.free = 17 * MIB
+    t.match(space.shortage, { code: 'NoSpace' }, 'at the floor itself it does not begin anew')
+    held.free = 18 * MIB
+    t.equal(space.refusal, undefined)
+    t.doesNotThrow(() => space.admit(MIB, true))
+    t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'a write that would fill the disk is refused')
+    t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
+  }
+)
 
 t.test('with plenty of room the disk is checked occasionally, and writes in between are counted', async t => {
   const { held, space } = disk(MIB)
@@ -98,9 +107,17 @@ t.test('a compaction that finds the disk full is finished when there is room', a
   const directory = fresh()
   const clock = new FakeClock()
   const looks: number[] = []
-  const backend = await openEmbedded(directory, { minFree: 16 * MIB, clock, freeBytes: () => looks.shift() ?? 50 * MIB })
+  const backend = await openEmbedded(directory, {
+    minFree: 16 * MIB, clock, freeBytes: () => looks.shift() ?? 50 * MIB
+  })
   let revision = 0
-  for (let i = 0; i < 20; i++) revision = done(i === 0 ? await backend.create('/a', Buffer.from('0')) : await backend.update('/a', Buffer.from(String(i)), revision))
+  for (let i = 0; i < 20; i++) {
+    revision = done(
+      i === 0
+        ? await backend.create('/a', Buffer.from('0'))
+        : await backend.update('/a', Buffer.from(String(i)), revision)
+    )
+  }
   // The mark of the compaction is still written, the removals are not.
   looks.push(50 * MIB, 0)
   let finished = false
@@ -112,13 +129,17 @@ t.test('a compaction that finds the disk full is finished when there is room', a
   await compacting
   await backend.close()
   const { open } = await import('lmdb')
-  const table = open<Uint8Array, Uint8Array>({ path: path.join(directory, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+  const table = open<Uint8Array, Uint8Array>({
+    path: path.join(directory, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
+  })
   t.equal([...table.getKeys({ start: Buffer.of(2), end: Buffer.of(4) })].length, 1)
   await table.close()
 })
 
 t.test('a disk too full to start on is reported in one line', async t => {
-  await t.rejects(openEmbedded(fresh(), { freeBytes: () => 1000 }), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
+  await t.rejects(openEmbedded(
+    fresh(), { freeBytes: () => 1000 }
+  ), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
 })
 
 /** The store on a real small disk. Runs where nobody else sees it mounted. */
@@ -178,15 +199,30 @@ t.test('a real small disk is filled, by the store and by others, again and again
   const directory = fresh()
   const module = new URL('../../../storage/embedded/lmdb.js', import.meta.url).href
   // In a mount namespace of its own: it needs root, or a kernel with user namespaces.
-  const script = 'mkdir -p "$3" && mount -t tmpfs -o size=48m orch "$3" && exec "$0" --input-type=module -e "$1" "$2" "$3"'
+  const script =
+    'mkdir -p "$3" && mount -t tmpfs -o size=48m orch "$3" && exec "$0" --input-type=module -e "$1" "$2" "$3"'
   const user = process.getuid?.() === 0 ? [] : ['--map-root-user']
-  const { status, signal, stdout, stderr } = spawnSync('unshare', [...user, '--mount', 'sh', '-c', script, process.execPath, PROGRAM, module, directory], { encoding: 'utf8', timeout: 120_000 })
+  const { status, signal, stdout, stderr } = spawnSync(
+    'unshare', [...user, '--mount', 'sh', '-c', script, process.execPath, PROGRAM, module, directory],
+    { encoding: 'utf8', timeout: 120_000 }
+  )
   if (status !== 0) throw new Error(`ended with ${status ?? signal}: ${stdout}${stderr.slice(-2000)}`)
-  const report = JSON.parse(stdout) as { codes: Record<string, number>, first: { written: number, free: number, shortage: string }, full: Record<string, unknown>, deleted: number, again: { written: number, free: number }, listed: boolean, reopened: boolean }
+  const report = JSON.parse(stdout) as {
+    codes: Record<string, number>
+    first: { written: number, free: number, shortage: string }
+    full: Record<string, unknown>
+    deleted: number
+    again: { written: number, free: number }
+    listed: boolean
+    reopened: boolean
+  }
   t.strictSame(Object.keys(report.codes), ['NoSpace'], 'nothing ever failed but was refused')
   t.equal(stderr, '', 'the package had nothing to complain of')
   t.ok(report.first.written > 500)
-  t.ok(report.first.free < 8 * MIB && report.first.free > 6 * MIB, `${report.first.free} stay free, the floor but for a batch`)
+  t.ok(
+    report.first.free < 8 * MIB && report.first.free > 6 * MIB,
+    `${report.first.free} stay free, the floor but for a batch`
+  )
   t.equal(report.first.shortage, 'NoSpace')
   t.match(report.full, { free: 0, deleted: 'NoSpace', read: true, count: true })
   t.ok(report.again.written > report.first.written / 3, `${report.again.written} of ${report.first.written} fit again`)

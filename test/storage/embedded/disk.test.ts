@@ -82,7 +82,9 @@ t.test('after a restart a lease continues with its remaining time', async t => {
 t.test('a second opening is refused with the directory and the process named, in the same process too', async t => {
   const directory = fresh()
   const backend = await openEmbedded(directory)
-  await t.rejects(openEmbedded(directory), { code: 'Unavailable', message: new RegExp(`${directory}.*in use.*${process.pid}`) })
+  await t.rejects(openEmbedded(directory), {
+    code: 'Unavailable', message: new RegExp(`${directory}.*in use.*${process.pid}`)
+  })
   done(await backend.create('/a', bytes('still works')))
   const neighbour = await openEmbedded(fresh())
   t.equal(await neighbour.count('/', '0'), 0)
@@ -97,14 +99,20 @@ t.test('a compaction that was cut short is finished by the next start and brings
   const directory = fresh()
   let backend = await openEmbedded(directory)
   let revision = 0
-  for (let i = 0; i < 10; i++) revision = done(i === 0 ? await backend.create('/a', bytes('0')) : await backend.update('/a', bytes(String(i)), revision))
+  for (let i = 0; i < 10; i++) {
+    revision = done(
+      i === 0 ? await backend.create('/a', bytes('0')) : await backend.update('/a', bytes(String(i)), revision)
+    )
+  }
   const gone = done(await backend.create('/gone', bytes('x')))
   const deleted = done(await backend.delete('/gone', gone))
   const last = done(await backend.update('/a', bytes('last'), revision))
   await backend.close()
 
   const { open: openLmdb } = await import('lmdb')
-  const table = () => openLmdb<Uint8Array, Uint8Array>({ path: path.join(directory, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+  const table = () => openLmdb<Uint8Array, Uint8Array>({
+    path: path.join(directory, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
+  })
   // The state after a crash right after the compaction was recorded.
   const before = table()
   await before.put(bytes('\0compacted'), bytes(String(deleted)))
@@ -112,7 +120,10 @@ t.test('a compaction that was cut short is finished by the next start and brings
 
   backend = await openEmbedded(directory)
   t.equal(backend.compactedRevision(), deleted)
-  t.same((await backend.list({ start: '/', end: '0', revision: deleted })).kvs.map(kv => [kv.key, kv.modRevision]), [['/a', revision]])
+  t.same(
+    (await backend.list({ start: '/', end: '0', revision: deleted })).kvs.map(kv => [kv.key, kv.modRevision]),
+    [['/a', revision]]
+  )
   t.same((await backend.list({ start: '/', end: '0' })).kvs.map(kv => [kv.key, kv.modRevision]), [['/a', last]])
   t.equal(await backend.count('/', '0'), 1)
   await backend.close()
@@ -126,7 +137,9 @@ t.test('a compaction that was cut short is finished by the next start and brings
 async function holder (directory: string): Promise<ChildProcess> {
   const module = new URL('../../../storage/embedded/lmdb.js', import.meta.url).href
   const child = spawn(process.execPath, ['--input-type=module', '-e',
-    `const { openEmbedded } = await import(${JSON.stringify(module)}); await openEmbedded(process.argv[1]); console.log('open'); setInterval(() => {}, 1000)`, directory],
+    `const { openEmbedded } = await import(${JSON.stringify(module)}); await openEmbedded(process.argv[1]); ` +
+    "console.log('open'); setInterval(() => {}, 1000)",
+    directory],
   { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
   return child
@@ -143,39 +156,47 @@ t.test('another process is refused while the first lives and let in at once when
   await backend.close()
 })
 
-t.test('closed in the midst of reads, writes, a compaction and ending leases, it finishes or refuses each of them', async t => {
-  const directory = fresh()
-  const clock = new FakeClock()
-  const backend = await openEmbedded(directory, { clock })
-  const lease = await backend.lease(1)
-  await Promise.all(Array.from({ length: 8000 }, (_, i) => backend.create(`/k/${i}`, bytes('x'), i % 2 === 0 ? { lease } : {})))
-  const revision = await backend.revision()
-  const updated = await Promise.all(Array.from({ length: 4000 }, (_, i) => backend.update(`/k/${i * 2 + 1}`, bytes('y'), i * 2 + 3)))
-  t.ok(updated.every(result => result.succeeded))
-  const settled = Promise.allSettled([
-    backend.list({ start: '/', end: '0' }),
-    backend.list({ start: '/', end: '0', revision }),
-    backend.compact(await backend.revision()),
-    ...Array.from({ length: 3000 }, (_, i) => backend.create(`/late/${i}`, bytes('x')))
-  ])
-  clock.advance(1000)
-  await new Promise(resolve => setImmediate(resolve))
-  await backend.close()
-  const outcomes = await settled
-  const reasons = new Set(outcomes.map(outcome => outcome.status === 'rejected' ? String(Object(outcome.reason).code) : 'done'))
-  reasons.delete('done')
-  t.ok([...reasons].every(code => code === 'Closed'), [...reasons].join())
+t.test(
+  'closed in the midst of reads, writes, a compaction and ending leases, it finishes or refuses each of them',
+  async t => {
+    const directory = fresh()
+    const clock = new FakeClock()
+    const backend = await openEmbedded(directory, { clock })
+    const lease = await backend.lease(1)
+    await Promise.all(Array.from(
+      { length: 8000 }, (_, i) => backend.create(`/k/${i}`, bytes('x'), i % 2 === 0 ? { lease } : {})
+    ))
+    const revision = await backend.revision()
+    const updated = await Promise.all(Array.from(
+      { length: 4000 }, (_, i) => backend.update(`/k/${i * 2 + 1}`, bytes('y'), i * 2 + 3)
+    ))
+    t.ok(updated.every(result => result.succeeded))
+    const settled = Promise.allSettled([
+      backend.list({ start: '/', end: '0' }),
+      backend.list({ start: '/', end: '0', revision }),
+      backend.compact(await backend.revision()),
+      ...Array.from({ length: 3000 }, (_, i) => backend.create(`/late/${i}`, bytes('x')))
+    ])
+    clock.advance(1000)
+    await new Promise(resolve => setImmediate(resolve))
+    await backend.close()
+    const outcomes = await settled
+    const reasons = new Set(outcomes.map(outcome =>
+      outcome.status === 'rejected' ? String(Object(outcome.reason).code) : 'done'))
+    reasons.delete('done')
+    t.ok([...reasons].every(code => code === 'Closed'), [...reasons].join())
 
-  const again = await openEmbedded(directory, { clock })
-  const written = outcomes.slice(3).filter(outcome => outcome.status === 'fulfilled').length
-  t.equal(await again.count('/late/', '/late0'), written)
-  const left = await again.count('/k/', '/k0') - 4000
-  const watch = new Observed(again, '/', '0', await again.revision())
-  clock.advance(1000)
-  await watch.until(() => watch.events.length === left, 'the last deletes')
-  t.equal(await again.count('/k/', '/k0'), 4000, 'the lease has ended for all of its keys and no others')
-  await again.close()
-})
+    const again = await openEmbedded(directory, { clock })
+    const written = outcomes.slice(3).filter(outcome => outcome.status === 'fulfilled').length
+    t.equal(await again.count('/late/', '/late0'), written)
+    const left = await again.count('/k/', '/k0') - 4000
+    const watch = new Observed(again, '/', '0', await again.revision())
+    clock.advance(1000)
+    await watch.until(() => watch.events.length === left, 'the last deletes')
+    t.equal(await again.count('/k/', '/k0'), 4000, 'the lease has ended for all of its keys and no others')
+    await again.close()
+  }
+)
 
 t.test('a directory with a very long name works and is guarded', async t => {
   const directory = path.join(fresh(), 'x'.repeat(120), 'y'.repeat(120))
@@ -230,17 +251,24 @@ t.test('directories that hold no store of ours are refused by name and left as t
   const other = fresh()
   await mkdir(other)
   const { open: openLmdb } = await import('lmdb')
-  const table = openLmdb({ path: path.join(other, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+  const table = openLmdb({
+    path: path.join(other, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
+  })
   await table.put(bytes('somebody'), bytes('else'))
   await table.close()
   await refuses(other, /another program/)
 
   const newer = fresh()
   await mkdir(newer)
-  const future = openLmdb({ path: path.join(newer, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
+  const future = openLmdb({
+    path: path.join(newer, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
+  })
   await future.put(bytes('\0format'), bytes('orch-store 999'))
   await future.close()
-  await refuses(newer, /holds a store of the format 'orch-store 999', this server reads 'orch-store 2': start the release that wrote it, or a newer one, or name another --data-dir$/)
+  await refuses(
+    newer,
+    /holds a store of the format 'orch-store 999', this server reads 'orch-store 2': start the release that wrote it, or a newer one, or name another --data-dir$/
+  )
 
   // Refused opens have released their lock.
   await rm(path.join(cut, 'data.mdb'))
@@ -271,11 +299,22 @@ t.test('a full disk refuses writes, loses nothing that was acknowledged, and is 
     await backend.close()
     console.log(JSON.stringify({ codes, written, count }))`
   // A limit on file sizes is a full disk that a test can make without root.
-  const child = spawn('bash', ['-c', 'trap "" XFSZ; ulimit -f 600; exec "$@"', 'bash', process.execPath, '--input-type=module', '-e', program, directory], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(
+    'bash',
+    [
+      '-c', 'trap "" XFSZ; ulimit -f 600; exec "$@"', 'bash', process.execPath, '--input-type=module', '-e', program,
+      directory
+    ],
+    { stdio: ['ignore', 'pipe', 'ignore'] }
+  )
   let text = ''
   child.stdout.on('data', piece => { text += piece })
   await once(child, 'close')
-  const { codes, written, count } = JSON.parse(text) as { codes: Record<string, number>, written: Array<[string, number]>, count: number }
+  const { codes, written, count } = JSON.parse(text) as {
+    codes: Record<string, number>
+    written: Array<[string, number]>
+    count: number
+  }
   t.ok((codes.Unavailable ?? 0) > 0)
   t.same(Object.keys(codes), ['Unavailable'])
   t.ok(written.length > 0)

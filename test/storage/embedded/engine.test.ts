@@ -38,7 +38,9 @@ t.test('a list of 100,000 keys lets others in, and is of one state whatever they
   const backend = openMemory()
   const value = bytes('x')
   for (let group = 0; group < 100; group++) {
-    await Promise.all(Array.from({ length: 1000 }, (_, i) => backend.create(`/k/${String(i * 100 + group).padStart(6, '0')}`, value)))
+    await Promise.all(Array.from(
+      { length: 1000 }, (_, i) => backend.create(`/k/${String(i * 100 + group).padStart(6, '0')}`, value)
+    ))
   }
   t.equal(await backend.count('/k/', '/k0'), 100_000)
   const before = await backend.revision()
@@ -61,7 +63,9 @@ t.test('a list of 100,000 keys lets others in, and is of one state whatever they
   await running
   t.equal(result.kvs.length, 100_000)
   t.equal(result.count, 100_000)
-  t.ok(result.kvs.every((kv, i) => kv.key === `/k/${String(i).padStart(6, '0')}`), 'the keys of that revision, in order')
+  t.ok(
+    result.kvs.every((kv, i) => kv.key === `/k/${String(i).padStart(6, '0')}`), 'the keys of that revision, in order'
+  )
   t.equal(newest.kvs.length, newest.count)
   t.ok(newest.kvs.every(kv => kv.modRevision <= newest.revision))
   t.ok(counted >= 1)
@@ -96,7 +100,14 @@ t.test('a receiver that throws ends its own watch and no other', async t => {
   const backend = openMemory()
   const healthy = new Observed(backend, '/', '0', 1)
   let ended: unknown
-  backend.watch({ start: '/', end: '0', after: 1, onEvents: () => { throw new Error('receiver') }, onProgress: () => {}, onEnd: error => { ended = error } })
+  backend.watch({
+    start: '/',
+    end: '0',
+    after: 1,
+    onEvents: () => { throw new Error('receiver') },
+    onProgress: () => {},
+    onEnd: error => { ended = error }
+  })
   const late = new Observed(backend, '/', '0', 1)
   const revision = done(await backend.create('/a', bytes('x')))
   t.match(ended, { code: 'Closed', cause: { message: 'receiver' } })
@@ -123,7 +134,14 @@ t.test('events come before the answer, and a watch opened or cancelled while the
     onProgress: () => {},
     onEnd: () => {}
   })
-  doomed.watch = backend.watch({ start: '/', end: '0', after: 1, onEvents: () => order.push('cancelled watch was called'), onProgress: () => {}, onEnd: () => {} })
+  doomed.watch = backend.watch({
+    start: '/',
+    end: '0',
+    after: 1,
+    onEvents: () => order.push('cancelled watch was called'),
+    onProgress: () => {},
+    onEnd: () => {}
+  })
   const answers = await Promise.all(['/a', '/b', '/c'].map(async key => {
     const revision = done(await backend.create(key, bytes('x')))
     order.push(`answer ${revision}`)
@@ -170,7 +188,10 @@ t.test('leases end when their time has come, not before, and one after the other
   const backend = openMemory({ clock })
   const watch = new Observed(backend, '/', '0', 1)
   const [short, long] = [await backend.lease(10), await backend.lease(100)]
-  await Promise.all([backend.create('/s1', bytes('x'), { lease: short }), backend.create('/s2', bytes('x'), { lease: short }), backend.create('/l', bytes('x'), { lease: long })])
+  await Promise.all([
+    backend.create('/s1', bytes('x'), { lease: short }), backend.create('/s2', bytes('x'), { lease: short }),
+    backend.create('/l', bytes('x'), { lease: long })
+  ])
   clock.advance(9_999)
   t.equal(await backend.count('/', '0'), 3)
   clock.advance(1)
@@ -187,7 +208,11 @@ t.test('leases end when their time has come, not before, and one after the other
 t.test('a wall clock that jumps while leases run ends none early and keeps none longer', async t => {
   const clock = new FakeClock()
   let jump = 0
-  const jumping = { wall: () => clock.wall() + jump, elapsed: () => clock.elapsed(), after: (milliseconds: number, callback: () => void) => clock.after(milliseconds, callback) }
+  const jumping = {
+    wall: () => clock.wall() + jump,
+    elapsed: () => clock.elapsed(),
+    after: (milliseconds: number, callback: () => void) => clock.after(milliseconds, callback)
+  }
   const backend = openMemory({ clock: jumping })
   const day = 24 * 3600 * 1000
   const leases: string[] = []
@@ -203,7 +228,9 @@ t.test('a wall clock that jumps while leases run ends none early and keeps none 
     t.equal(await backend.count('/', '0'), left)
     clock.advance(1)
     const watch = new Observed(backend, '/', '0', 1)
-    await watch.until(() => watch.events.filter(({ type }) => type === 'delete').length === 5 - left, 'the next one to end')
+    await watch.until(
+      () => watch.events.filter(({ type }) => type === 'delete').length === 5 - left, 'the next one to end'
+    )
   }
   await backend.close()
 })

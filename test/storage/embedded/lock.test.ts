@@ -27,7 +27,9 @@ const HOLD = `
   setInterval(() => {}, 1000)`
 
 /** A process that tries to take the lock on command, and then stays. */
-async function contender (t: Test, directory: string, wrapper: readonly string[] = []): Promise<{ child: ChildProcess, lock: () => Promise<string> }> {
+async function contender (
+  t: Test, directory: string, wrapper: readonly string[] = []
+): Promise<{ child: ChildProcess, lock: () => Promise<string> }> {
   const [command = '', ...args] = [...wrapper, process.execPath, '--input-type=module', '-e', HOLD, directory]
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
@@ -55,9 +57,13 @@ t.test('an occupied abstract socket of the same name does not prevent locking th
 
 t.test('a server in another network namespace is seen', async t => {
   const directory = await fresh()
-  const other = await contender(t, directory, process.getuid?.() === 0 ? ['unshare', '--net'] : ['unshare', '--map-root-user', '--net'])
+  const other = await contender(
+    t, directory, process.getuid?.() === 0 ? ['unshare', '--net'] : ['unshare', '--map-root-user', '--net']
+  )
   t.equal(await other.lock(), 'locked')
-  await t.rejects(lockDirectory(directory), { code: 'Unavailable', message: /in use by another server \(process \d+\)/ })
+  await t.rejects(lockDirectory(directory), {
+    code: 'Unavailable', message: /in use by another server \(process \d+\)/
+  })
   const gone = once(other.child, 'exit')
   other.child.kill('SIGKILL')
   await gone
@@ -85,7 +91,9 @@ t.test('the same within one process, as often as it likes, and nothing piles up'
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockDirectory(directory)))
     const held = outcomes.flatMap(outcome => outcome.status === 'fulfilled' ? [outcome.value] : [])
     if (held.length !== 1) t.fail(`round ${round}: ${held.length} locks were given`)
-    for (const outcome of outcomes) if (outcome.status === 'rejected' && !/in use/.test(String(outcome.reason))) t.fail(String(outcome.reason))
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected' && !/in use/.test(String(outcome.reason))) t.fail(String(outcome.reason))
+    }
     await Promise.all(held.map(lock => lock.release()))
   }
   t.ok((await readdir(directory)).length <= 2, 'the last ones alone are left')
@@ -112,7 +120,9 @@ t.test('it is held as long as its socket, by whoever keeps nothing else', async 
     }
     console.log(handle.listening ? 'held' : 'lost')
     handle.close()`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script, await fresh()], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(
+    process.execPath, ['--expose-gc', '--input-type=module', '-e', script, await fresh()], { encoding: 'utf8' }
+  )
   t.same({ stdout, stderr }, { stdout: 'held\n', stderr: '' })
 })
 

@@ -21,7 +21,9 @@ class Store {
   backend: Backend | undefined
 
   async open (historyRetention: Retention): Promise<Backend> {
-    this.backend = await openEmbedded(this.directory, { historyRetention, clock: this.clock, note: text => { this.notes.push(text) } })
+    this.backend = await openEmbedded(this.directory, {
+      historyRetention, clock: this.clock, note: text => { this.notes.push(text) }
+    })
     return this.backend
   }
 
@@ -30,10 +32,13 @@ class Store {
     for (let minute = 0; minute < minutes; minute++) {
       const { kv } = await backend.get('/a')
       const value = Buffer.alloc(bytes, String(this.written.length))
-      this.written.push(done(kv === undefined ? await backend.create('/a', value) : await backend.update('/a', value, kv.modRevision)))
+      this.written.push(done(
+        kv === undefined ? await backend.create('/a', value) : await backend.update('/a', value, kv.modRevision)
+      ))
       while (this.clock.waits.length === 0) await new Promise(resolve => { setImmediate(resolve) })
       this.clock.advance(MINUTE)
-      while (this.clock.waits.length === 0) await new Promise(resolve => { setImmediate(resolve) }) // the step is over when it waits for the next
+      // the step is over when it waits for the next
+      while (this.clock.waits.length === 0) await new Promise(resolve => { setImmediate(resolve) })
     }
   }
 }
@@ -56,7 +61,10 @@ t.test('a state is readable for the time, over restarts, and not for longer', as
   await kept.pass(backend, 60)
   const ago = (minutes: number): Revision => kept.written[kept.written.length - minutes] ?? 0
   t.equal((await backend.get('/a', ago(58))).kv?.modRevision, ago(58))
-  t.ok(backend.compactedRevision() <= ago(60) && backend.compactedRevision() >= ago(62), 'the state of an hour ago is the oldest')
+  t.ok(
+    backend.compactedRevision() <= ago(60) && backend.compactedRevision() >= ago(62),
+    'the state of an hour ago is the oldest'
+  )
   await t.rejects(backend.get('/a', ago(62)), { code: 'Compacted' })
   t.equal(statSync(join(kept.directory, RETENTION_FILE)).mode & 0o777, 0o600)
   t.same(kept.notes, [])
@@ -71,20 +79,26 @@ t.test('or for so many bytes of changes', async t => {
   await t.rejects(backend.get('/a', ago(105)), { code: 'Compacted' })
 })
 
-t.test('marks that are damaged or of another store are forgotten, and a clock that was set back keeps nothing for longer', async t => {
-  const kept = await store(t)
-  let backend = await kept.open({ milliseconds: HOUR })
-  await kept.pass(backend, 5)
-  for (const text of ['', '[1]', '{"at":1}', `[{"at":${kept.clock.wall()},"revision":1000,"written":0}]`, `[{"at":${kept.clock.wall() + 1000 * HOUR},"revision":${kept.written[3] ?? 0},"written":0}]`]) {
-    await backend.close()
-    writeFileSync(join(kept.directory, RETENTION_FILE), text)
-    backend = await kept.open({ milliseconds: HOUR })
-    await kept.pass(backend, 2)
-    t.equal(backend.compactedRevision(), 0, text)
+t.test(
+  'marks that are damaged or of another store are forgotten, and a clock that was set back keeps nothing for longer',
+  async t => {
+    const kept = await store(t)
+    let backend = await kept.open({ milliseconds: HOUR })
+    await kept.pass(backend, 5)
+    for (const text of [
+      '', '[1]', '{"at":1}', `[{"at":${kept.clock.wall()},"revision":1000,"written":0}]`,
+    `[{"at":${kept.clock.wall() + 1000 * HOUR},"revision":${kept.written[3] ?? 0},"written":0}]`
+    ]) {
+      await backend.close()
+      writeFileSync(join(kept.directory, RETENTION_FILE), text)
+      backend = await kept.open({ milliseconds: HOUR })
+      await kept.pass(backend, 2)
+      t.equal(backend.compactedRevision(), 0, text)
+    }
+    await kept.pass(backend, 62)
+    t.ok(backend.compactedRevision() >= (kept.written[3] ?? Infinity))
   }
-  await kept.pass(backend, 62)
-  t.ok(backend.compactedRevision() >= (kept.written[3] ?? Infinity))
-})
+)
 
 t.test('a long retention keeps no more marks than a short one', async t => {
   const kept = await store(t)

@@ -9,7 +9,9 @@ import { secret, SECRETS, serve, storedAt, textOf } from './server.js'
 const AT = '/registry/secrets/default/a'
 const TIMEOUT = '1500ms'
 
-const kms = (service: TestKeyService, name = 'local', more: object = {}): Provider => ({ kms: { name, endpoint: service.endpoint, timeout: TIMEOUT, ...more } })
+const kms = (service: TestKeyService, name = 'local', more: object = {}): Provider => ({
+  kms: { name, endpoint: service.endpoint, timeout: TIMEOUT, ...more }
+})
 
 async function memory (t: Test): Promise<Backend> {
   const store = await openBackend({ kind: 'memory' })
@@ -36,49 +38,65 @@ t.test('the service encrypts a key for each value, and keys in memory need no ca
   t.equal(textOf((await again.get(`${SECRETS}/a`)).json), 'the text')
   const { body } = await again.get('/metrics')
   t.match(body, /^apiserver_storage_envelope_transformation_cache_misses_total [1-9]/m)
-  t.match(body, /^apiserver_storage_transformation_operations_total\{transformation_type="from_storage",transformer_prefix="orch:enc:kms:v1:local:",status="OK"\} [1-9]/m)
+  t.match(
+    body,
+    /^apiserver_storage_transformation_operations_total\{transformation_type="from_storage",transformer_prefix="orch:enc:kms:v1:local:",status="OK"\} [1-9]/m
+  )
   t.match(body, /^apiserver_storage_data_key_generation_failures_total 0$/m)
 })
 
-t.test("events of the server's own writes need no call, even without keys in memory; those of another server do", async t => {
-  const service = await keyServiceOf(t)
-  const store = await memory(t)
-  const [one, other] = [await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })])), await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })]))]
-  await one.reach('/readyz', 200)
-  await other.reach('/readyz', 200)
-  const { Decrypt } = service.calls
-  t.equal((await one.post(SECRETS, secret('a', 'the text'))).code, 201)
-  t.equal(textOf((await one.get(`${SECRETS}/a`)).json), 'the text')
-  t.equal(textOf((await other.get(`${SECRETS}/a`)).json), 'the text')
-  t.equal(service.calls.Decrypt - Decrypt, 1)
-})
+t.test(
+  "events of the server's own writes need no call, even without keys in memory; those of another server do",
+  async t => {
+    const service = await keyServiceOf(t)
+    const store = await memory(t)
+    const [one, other] = [
+      await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })])),
+      await serve(t, store, configurationOf([kms(service, 'local', { cachesize: -1 })]))
+    ]
+    await one.reach('/readyz', 200)
+    await other.reach('/readyz', 200)
+    const { Decrypt } = service.calls
+    t.equal((await one.post(SECRETS, secret('a', 'the text'))).code, 201)
+    t.equal(textOf((await one.get(`${SECRETS}/a`)).json), 'the text')
+    t.equal(textOf((await other.get(`${SECRETS}/a`)).json), 'the text')
+    t.equal(service.calls.Decrypt - Decrypt, 1)
+  }
+)
 
-t.test('a service that comes later: the server starts, other types are served, Secrets are when it is there', async t => {
-  const service = await keyServiceOf(t)
-  const store = await memory(t)
-  const first = await serve(t, store, configurationOf([kms(service)]))
-  await first.reach('/readyz', 200)
-  await first.post(SECRETS, secret('a', 'the text'))
-  await first.close()
-  await service.stop()
+t.test(
+  'a service that comes later: the server starts, other types are served, Secrets are when it is there', async t => {
+    const service = await keyServiceOf(t)
+    const store = await memory(t)
+    const first = await serve(t, store, configurationOf([kms(service)]))
+    await first.reach('/readyz', 200)
+    await first.post(SECRETS, secret('a', 'the text'))
+    await first.close()
+    await service.stop()
 
-  const server = await serve(t, store, configurationOf([kms(service)]))
-  t.equal((await server.get('/api/v1/configmaps')).code, 200)
-  t.equal((await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })).code, 201)
-  for (const path of ['/healthz', '/livez', '/readyz']) t.match((await server.get(`${path}?verbose`)).body, /^\[-\]kms-provider-0 failed/m, path)
-  t.equal((await server.get('/healthz/kms-provider-0')).code, 500)
-  const refused = await server.post(SECRETS, secret('b', 'the text'))
-  t.match([refused.code, refused.json['reason'], refused.json['message']], [500, 'InternalError', /^Internal error occurred: the key service local failed: /])
-  t.equal((await store.get('/registry/secrets/default/b')).kv, undefined, 'nothing is written')
-  t.ok((await server.get(`${SECRETS}/a`)).code >= 500)
+    const server = await serve(t, store, configurationOf([kms(service)]))
+    t.equal((await server.get('/api/v1/configmaps')).code, 200)
+    t.equal((await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })).code, 201)
+    for (const path of ['/healthz', '/livez', '/readyz']) {
+      t.match((await server.get(`${path}?verbose`)).body, /^\[-\]kms-provider-0 failed/m, path)
+    }
+    t.equal((await server.get('/healthz/kms-provider-0')).code, 500)
+    const refused = await server.post(SECRETS, secret('b', 'the text'))
+    t.match(
+      [refused.code, refused.json['reason'], refused.json['message']],
+      [500, 'InternalError', /^Internal error occurred: the key service local failed: /]
+    )
+    t.equal((await store.get('/registry/secrets/default/b')).kv, undefined, 'nothing is written')
+    t.ok((await server.get(`${SECRETS}/a`)).code >= 500)
 
-  await service.start()
-  await server.reach(`${SECRETS}/a`, 200)
-  await server.reach('/readyz', 200)
-  t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
-  t.equal((await server.post(SECRETS, secret('b', 'the text'))).code, 201)
-  t.notMatch(server.log.join(''), /the text|dGhlIHRleHQ/)
-})
+    await service.start()
+    await server.reach(`${SECRETS}/a`, 200)
+    await server.reach('/readyz', 200)
+    t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
+    t.equal((await server.post(SECRETS, secret('b', 'the text'))).code, 201)
+    t.notMatch(server.log.join(''), /the text|dGhlIHRleHQ/)
+  }
+)
 
 t.test('without the service values with keys in memory can be read and deleted, and nothing written', async t => {
   const service = await keyServiceOf(t)
@@ -90,7 +108,10 @@ t.test('without the service values with keys in memory can be read and deleted, 
   t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
   const { code, json } = await server.patch(`${SECRETS}/a`, { stringData: { text: 'another' } })
   t.match([code, json['reason']], [500, 'InternalError'])
-  t.match((await server.get('/metrics')).body, /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v1:local:",status="(?:DeadlineExceeded|Unavailable)"\} 1/)
+  t.match(
+    (await server.get('/metrics')).body,
+    /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v1:local:",status="(?:DeadlineExceeded|Unavailable)"\} 1/
+  )
   t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
   t.equal((await store.get(AT)).kv, undefined)
 })
@@ -101,7 +122,9 @@ t.test('a service that hangs ends a write after its timeout', async t => {
   const server = await serve(t, store, configurationOf([kms(service)]))
   await server.reach('/readyz', 200)
   service.encrypt = async () => await new Promise(() => {})
-  const answers = await Promise.all(Array.from({ length: 50 }, async (_, at) => await server.post(SECRETS, secret(`a${at}`, 'the text'))))
+  const answers = await Promise.all(Array.from(
+    { length: 50 }, async (_, at) => await server.post(SECRETS, secret(`a${at}`, 'the text'))
+  ))
   t.same(new Set(answers.map(({ code }) => code)), new Set([500]))
   t.equal(await store.count('/registry/secrets/default/', '/registry/secrets/default0'), 0)
 })
@@ -150,7 +173,10 @@ t.test('a service that has lost one key: that object is damaged and can be delet
   const server = await serve(t, store, configurationOf([kms(service)]))
   await server.reach('/readyz', 200)
   t.equal((await server.post(SECRETS, secret('b', 'other'))).code, 201)
-  t.match((await server.get(`${SECRETS}/a`)).json['message'], /the stored value of \/registry\/secrets\/default\/a is encrypted by kms with the key /)
+  t.match(
+    (await server.get(`${SECRETS}/a`)).json['message'],
+    /the stored value of \/registry\/secrets\/default\/a is encrypted by kms with the key /
+  )
   t.equal((await server.get(`${SECRETS}/b`)).code, 200)
   t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
   await server.reach(SECRETS, 200)
@@ -175,8 +201,18 @@ t.test('services are counted in order of configuration, and each has its check',
   const [one, two] = [await keyServiceOf(t), await keyServiceOf(t)]
   await two.stop()
   const store = await memory(t)
-  const server = await serve(t, store, { resources: [{ resources: ['secrets'], providers: [kms(one, 'one', { timeout: '10s' }), kms(two, 'two', { timeout: '300ms' })] }, { resources: ['configmaps'], providers: [kms(one, 'one', { timeout: '10s' })] }] })
-  t.match((await server.get('/healthz?verbose')).body, /^\[\+\]kms-provider-0 ok\n\[-\]kms-provider-1 failed.*\n\[\+\]kms-provider-2 ok$/m)
+  const server = await serve(t, store, {
+    resources: [
+      {
+        resources: ['secrets'], providers: [kms(one, 'one', { timeout: '10s' }), kms(two, 'two', { timeout: '300ms' })]
+      },
+      { resources: ['configmaps'], providers: [kms(one, 'one', { timeout: '10s' })] }
+    ]
+  })
+  t.match(
+    (await server.get('/healthz?verbose')).body,
+    /^\[\+\]kms-provider-0 ok\n\[-\]kms-provider-1 failed.*\n\[\+\]kms-provider-2 ok$/m
+  )
   t.equal((await server.post(SECRETS, secret('a', 'the text'))).code, 201, 'the second is not needed')
 })
 

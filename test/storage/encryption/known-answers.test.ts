@@ -36,7 +36,9 @@ for (const length of [16, 24, 32]) {
     const algorithm = `aes-${length * 8}-gcm` as 'aes-256-gcm'
     const stored = await written(t, provider, 'orch:enc:aesgcm:v1:one:')
     t.equal(stored.length, 12 + TEXT.length + 16)
-    const decipher = createDecipheriv(algorithm, secretOf(7, length), stored.subarray(0, 12)).setAAD(Buffer.from(AT)).setAuthTag(stored.subarray(-16))
+    const decipher = createDecipheriv(algorithm, secretOf(7, length), stored.subarray(0, 12))
+      .setAAD(Buffer.from(AT))
+      .setAuthTag(stored.subarray(-16))
     t.equal(Buffer.concat([decipher.update(stored.subarray(12, -16)), decipher.final()]).toString(), TEXT.toString())
 
     const nonce = randomBytes(12)
@@ -53,36 +55,58 @@ for (const length of [16, 24, 32]) {
 
     const vector = randomBytes(16)
     const cipher = createCipheriv(`aes-${length * 8}-cbc`, secretOf(7, length), vector)
-    t.equal(await read(t, provider, [Buffer.from('orch:enc:aescbc:v1:one:'), vector, cipher.update(TEXT), cipher.final()]), TEXT.toString())
+    t.equal(
+      await read(t, provider, [Buffer.from('orch:enc:aescbc:v1:one:'), vector, cipher.update(TEXT), cipher.final()]),
+      TEXT.toString()
+    )
   })
 }
 
 t.test('aesgcm: a fixed value from another implementation of AES-GCM', async t => {
-  // Test case 4 of the GCM specification has other additional data. This is its key and nonce with ours, from OpenSSL's command line.
+  // Test case 4 of the GCM specification has other additional data. This is its key and nonce with ours, from OpenSSL's
+  // command line.
   const secret = Buffer.from('feffe9928665731c6d6a8f9467308308', 'hex')
   const nonce = Buffer.from('cafebabefacedbaddecaf888', 'hex')
   const cipher = createCipheriv('aes-128-gcm', secret, nonce).setAAD(Buffer.from(AT))
   const text = Buffer.concat([cipher.update(TEXT), cipher.final(), cipher.getAuthTag()])
-  t.equal(await read(t, { aesgcm: { keys: [{ name: 'one', secret: secret.toString('base64') }] } }, [Buffer.from('orch:enc:aesgcm:v1:one:'), nonce, text]), TEXT.toString())
+  t.equal(
+    await read(
+      t, { aesgcm: { keys: [{ name: 'one', secret: secret.toString('base64') }] } },
+      [Buffer.from('orch:enc:aesgcm:v1:one:'), nonce, text]
+    ),
+    TEXT.toString()
+  )
 })
 
 t.test('secretbox: nonce and box, as NaCl', async t => {
   const provider: Provider = { secretbox: { keys: [key('one', 7)] } }
   const stored = await written(t, provider, 'orch:enc:secretbox:v1:one:')
-  t.equal(Buffer.from(nacl.secretbox.open(stored.subarray(24), stored.subarray(0, 24), secretOf(7)) ?? '').toString(), TEXT.toString())
+  t.equal(
+    Buffer.from(nacl.secretbox.open(stored.subarray(24), stored.subarray(0, 24), secretOf(7)) ?? '').toString(),
+    TEXT.toString()
+  )
 
   const nonce = randomBytes(24)
-  t.equal(await read(t, provider, [Buffer.from('orch:enc:secretbox:v1:one:'), nonce, Buffer.from(nacl.secretbox(TEXT, nonce, secretOf(7)))]), TEXT.toString())
+  t.equal(
+    await read(t, provider, [
+      Buffer.from('orch:enc:secretbox:v1:one:'), nonce, Buffer.from(nacl.secretbox(TEXT, nonce, secretOf(7)))
+    ]),
+    TEXT.toString()
+  )
 })
 
 t.test("secretbox: the vector of NaCl's own tests", async t => {
   const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
   const secret = hex('1b27556473e985d462cd51197a9a46c76009549eac6474f206c4ee0844f68389')
   const nonce = hex('69696ee955b62b73cd62bda875fc73d68219e0036b7a0b37')
-  const text = hex(`be075fc53c81f2d5cf141316ebeb0c7b5228c52a4c62cbd44b66849b64244ffce5ecbaaf33bd751a1ac728d45e6c61296cdc3c01233561f41db66cce314adb31
-    0e3be8250c46f06dceea3a7fa1348057e2f6556ad6b1318a024a838f21af1fde048977eb48f59ffd4924ca1c60902e52f0a089bc76897040e082f937763848645e0705`)
-  const box = hex(`f3ffc7703f9400e52a7dfb4b3d3305d98e993b9f48681273c29650ba32fc76ce48332ea7164d96a4476fb8c531a1186ac0dfc17c98dce87b4da7f011ec48c972
-    71d2c20f9b928fe2270d6fb863d51738b48eeee314a7cc8ab932164548e526ae90224368517acfeabd6bb3732bc0e9da99832b61ca01b6de56244a9e88d5f9b37973f622a43d14a6599b1f654cb45a74e355a5`)
+  const text = hex(
+    `be075fc53c81f2d5cf141316ebeb0c7b5228c52a4c62cbd44b66849b64244ffce5ecbaaf33bd751a1ac728d45e6c61296cdc3c01233561f41db66cce314adb31
+    0e3be8250c46f06dceea3a7fa1348057e2f6556ad6b1318a024a838f21af1fde048977eb48f59ffd4924ca1c60902e52f0a089bc76897040e082f937763848645e0705`
+  )
+  const box = hex(
+    `f3ffc7703f9400e52a7dfb4b3d3305d98e993b9f48681273c29650ba32fc76ce48332ea7164d96a4476fb8c531a1186ac0dfc17c98dce87b4da7f011ec48c972
+    71d2c20f9b928fe2270d6fb863d51738b48eeee314a7cc8ab932164548e526ae90224368517acfeabd6bb3732bc0e9da99832b61ca01b6de56244a9e88d5f9b37973f622a43d14a6599b1f654cb45a74e355a5`
+  )
   const provider: Provider = { secretbox: { keys: [{ name: 'one', secret: secret.toString('base64') }] } }
   const store = await openBackend({ kind: 'memory' })
   t.teardown(() => store.close())
@@ -101,7 +125,9 @@ t.test('a key service: length, encrypted key, and AES-CBC with that key; AES-GCM
   t.match(wrapped, /^wrapped:[0-9a-f]{64}$/)
   const secret = Buffer.from(wrapped.slice('wrapped:'.length), 'hex')
   const decipher = createDecipheriv('aes-256-cbc', secret, stored.subarray(2 + length, 2 + length + 16))
-  t.equal(Buffer.concat([decipher.update(stored.subarray(2 + length + 16)), decipher.final()]).toString(), TEXT.toString())
+  t.equal(
+    Buffer.concat([decipher.update(stored.subarray(2 + length + 16)), decipher.final()]).toString(), TEXT.toString()
+  )
 
   const own = randomBytes(32)
   const head = Buffer.from(`orch:enc:kms:v1:local:\0\x48wrapped:${own.toString('hex')}`)

@@ -17,7 +17,11 @@ t.test('wildcards stand for the resources of a group, after those that are named
   const store = await openBackend({ kind: 'memory' })
   t.teardown(() => store.close())
   const server = await serve(t, store, {
-    resources: [{ resources: ['secrets'], providers: [ONE] }, { resources: ['*.'], providers: [TWO] }, { resources: ['*.*'], providers: [{ identity: {} }] }]
+    resources: [
+      { resources: ['secrets'], providers: [ONE] },
+      { resources: ['*.'], providers: [TWO] },
+      { resources: ['*.*'], providers: [{ identity: {} }] }
+    ]
   })
   await server.reach('/readyz', 200)
   await server.post(SECRETS, secret('a', 'the text'))
@@ -47,16 +51,23 @@ t.test('a new content encrypts what is written from then on, and an invalid one 
   await server.reach('/readyz', 200)
   t.equal((await server.get('/readyz/kms-providers')).code, 200)
   const reloads = async (status: string): Promise<string | undefined> =>
-    new RegExp(`encryption_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"} (\\d+)`).exec((await server.get('/metrics')).body)?.[1]
+    new RegExp(
+      'encryption_config_controller_automatic_reloads_total{apiserver_id_hash="sha256:[0-9a-f]{64}",' +
+      `status="${status}"} (\\d+)`
+    ).exec((await server.get('/metrics')).body)?.[1]
   await server.post(SECRETS, secret('a', 'the text'))
   await server.post(MAPS, { metadata: { name: 'a' }, data: { text: 'plain' } })
 
   change({ resources: [{ resources: ['secrets', 'configmaps'], providers: [TWO, ONE, { identity: {} }] }] })
   await until('the new providers', async () => await reloads('success') === '1')
   t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text', 'with the old key')
-  for (const url of [`${SECRETS}/a`, `${MAPS}/a`]) t.equal((await server.put(url, (await server.get(url)).json)).code, 200)
+  for (const url of [`${SECRETS}/a`, `${MAPS}/a`]) {
+    t.equal((await server.put(url, (await server.get(url)).json)).code, 200)
+  }
   t.match(await storedAt(store, '/registry/secrets/default/a'), /^orch:enc:aescbc:v1:two:/)
-  t.match(await storedAt(store, '/registry/configmaps/default/a'), /^orch:enc:aescbc:v1:two:/, 'a resource that had none')
+  t.match(
+    await storedAt(store, '/registry/configmaps/default/a'), /^orch:enc:aescbc:v1:two:/, 'a resource that had none'
+  )
 
   change({ resources: [] })
   await until('the refusal', async () => await reloads('failure') === '1')

@@ -18,10 +18,17 @@ export interface Served extends Client {
 }
 
 /** A server on a store that outlives it. The server may be unready. */
-export async function serve (t: Test, store: Backend, encryption: EncryptionOptions | undefined, options: Omit<ServerOptions, 'storage'> = {}, more: Pick<StorageOptions, 'eventTtl' | 'encryptionFile'> = {}): Promise<Served> {
+export async function serve (
+  t: Test, store: Backend, encryption: EncryptionOptions | undefined, options: Omit<ServerOptions, 'storage'> = {},
+  more: Pick<StorageOptions, 'eventTtl' | 'encryptionFile'> = {}
+): Promise<Served> {
   const log: string[] = []
-  const app = Fastify({ forceCloseConnections: true, logger: { level: 'trace', stream: { write: (line: string) => { log.push(line) } } } })
-  await app.register(orch, { ...options, storage: { ...viewOf(store), ...(encryption === undefined ? {} : { encryption }), ...more } })
+  const app = Fastify({
+    forceCloseConnections: true, logger: { level: 'trace', stream: { write: (line: string) => { log.push(line) } } }
+  })
+  await app.register(orch, {
+    ...options, storage: { ...viewOf(store), ...(encryption === undefined ? {} : { encryption }), ...more }
+  })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => closing ??= app.close()
@@ -35,13 +42,18 @@ export async function serve (t: Test, store: Backend, encryption: EncryptionOpti
 
 /** The methods of a store, to which options can be added. */
 function viewOf (store: Backend): Backend {
-  const methods = ['get', 'list', 'count', 'create', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow', 'status', 'lease', 'close'] as const
+  const methods = [
+    'get', 'list', 'count', 'create', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision',
+    'revisionNow', 'status', 'lease', 'close'
+  ] as const
   return Object.assign({ name: store.name }, ...methods.map(name => ({ [name]: store[name].bind(store) }))) as Backend
 }
 
 export const secret = (name: string, text: string): object => ({ metadata: { name }, stringData: { text } })
 
 /** The text of a Secret that was read. */
-export const textOf = (object: { data?: { text?: string } }): string => Buffer.from(object.data?.text ?? '', 'base64').toString()
+export const textOf = (object: { data?: { text?: string } }): string =>
+  Buffer.from(object.data?.text ?? '', 'base64').toString()
 
-export const storedAt = async (store: Backend, key: string): Promise<string> => Buffer.from((await store.get(key)).kv?.value ?? '').toString('latin1')
+export const storedAt = async (store: Backend, key: string): Promise<string> =>
+  Buffer.from((await store.get(key)).kv?.value ?? '').toString('latin1')

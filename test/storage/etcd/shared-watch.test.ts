@@ -10,7 +10,10 @@ const START = 10
 /** Milliseconds: longer than a feed waits for an event before it requests progress, and before it writes. */
 const LONG = 60
 
-/** `early`: responds to progress requests ahead of the watch and of events; `ordered`: behind them, and not without a watch; `mute`: never. */
+/**
+ * `early`: responds to progress requests ahead of the watch and of events; `ordered`: behind them, and not without a
+ * watch; `mute`: never.
+ */
 type Kind = 'early' | 'ordered' | 'mute'
 
 class Played {
@@ -37,7 +40,10 @@ class Played {
           this.streams++
           this.#listener = listener
           this.#watching = false
-          return { stream: { write: message => { setImmediate(() => { this.#take(message) }) }, cancel: () => { this.cut() } }, moveOn: () => {} }
+          return {
+            stream: { write: message => { setImmediate(() => { this.#take(message) }) }, cancel: () => { this.cut() } },
+            moveOn: () => {}
+          }
         }
       },
       start: Buffer.from('/a/'),
@@ -60,7 +66,13 @@ class Played {
   }
 
   event (key: string, revision = ++this.revision): void {
-    this.#say({ header: { revision }, watch_id: 0, events: [{ type: 0, kv: { key: Buffer.from(key), mod_revision: revision, create_revision: revision, version: 1 } }] })
+    this.#say({
+      header: { revision },
+      watch_id: 0,
+      events: [
+        { type: 0, kv: { key: Buffer.from(key), mod_revision: revision, create_revision: revision, version: 1 } }
+      ]
+    })
   }
 
   progress (): void { this.#say({ header: { revision: this.revision }, watch_id: -1 }) }
@@ -96,26 +108,28 @@ t.test('where progress follows events, one request brings a feed up to the store
   t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and known progress is not requested')
 })
 
-t.test('where progress may overtake events it is not trusted: a key is written, and its event is the proof', async t => {
-  const etcd = new Played(t, 'early')
-  let release = () => {}
-  etcd.held = new Promise(resolve => { release = resolve })
-  etcd.revision = 15
-  etcd.feed.catchUpTo(15)
-  await until('a key to be written', () => etcd.marks === 1)
-  t.equal(etcd.feed.position, START, 'the answer to the first request did not count')
-  t.equal(etcd.asked, 0, 'and it is not requested again')
-  etcd.event('/a/queued', 14)
-  t.equal(etcd.feed.position, 14)
-  release()
-  await until('the feed to be there', () => etcd.feed.position === 16)
-  t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches do not see the key')
-  etcd.revision = 20
-  etcd.feed.catchUpTo(20)
-  etcd.feed.catchUpTo(20)
-  await until('the feed to be there', () => etcd.feed.position === 21)
-  t.equal(etcd.marks, 2, 'one write for all waiting feeds')
-})
+t.test(
+  'where progress may overtake events it is not trusted: a key is written, and its event is the proof', async t => {
+    const etcd = new Played(t, 'early')
+    let release = () => {}
+    etcd.held = new Promise(resolve => { release = resolve })
+    etcd.revision = 15
+    etcd.feed.catchUpTo(15)
+    await until('a key to be written', () => etcd.marks === 1)
+    t.equal(etcd.feed.position, START, 'the answer to the first request did not count')
+    t.equal(etcd.asked, 0, 'and it is not requested again')
+    etcd.event('/a/queued', 14)
+    t.equal(etcd.feed.position, 14)
+    release()
+    await until('the feed to be there', () => etcd.feed.position === 16)
+    t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches do not see the key')
+    etcd.revision = 20
+    etcd.feed.catchUpTo(20)
+    etcd.feed.catchUpTo(20)
+    await until('the feed to be there', () => etcd.feed.position === 21)
+    t.equal(etcd.marks, 2, 'one write for all waiting feeds')
+  }
+)
 
 t.test('an event that is on its way saves the question and the write', async t => {
   for (const kind of ['ordered', 'early'] as const) {

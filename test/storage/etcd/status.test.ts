@@ -18,7 +18,15 @@ t.test('an etcd that reveals its size to its root user alone is healthy', async 
       stream.on('wantTrailers', () => { stream.sendTrailers({ 'grpc-status': '0' }) })
       stream.end(Buffer.concat([prefix, body]))
     } else {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7', 'grpc-message': 'etcdserver: permission denied' }, { endStream: true })
+      stream.respond(
+        {
+          ':status': 200,
+          'content-type': 'application/grpc',
+          'grpc-status': '7',
+          'grpc-message': 'etcdserver: permission denied'
+        },
+        { endStream: true }
+      )
     }
   }).listen(0, '127.0.0.1')
   await once(etcd, 'listening')

@@ -7,7 +7,9 @@ import { encoded, judged } from './protocol.js'
 
 const MARK = '/.progress'
 
-const eventOf = (key: string, revision: number) => ({ type: 0, kv: { key: Buffer.from(key), mod_revision: revision, create_revision: revision, version: 1 } })
+const eventOf = (key: string, revision: number) => ({
+  type: 0, kv: { key: Buffer.from(key), mod_revision: revision, create_revision: revision, version: 1 }
+})
 
 t.test('a request for progress is answered even if an event brings the feed there', async t => {
   let listener: StreamListener | undefined
@@ -19,7 +21,9 @@ t.test('a request for progress is answered even if an event brings the feed ther
       watchStream: async given => {
         listener = given
         const write = (framed: Buffer): void => {
-          if ('create_request' in judged('WatchRequest', framed)) say({ header: { revision: seen }, watch_id: 0, created: true })
+          if ('create_request' in judged('WatchRequest', framed)) {
+            say({ header: { revision: seen }, watch_id: 0, created: true })
+          }
         }
         return { stream: { write, cancel: () => {} }, moveOn: () => {} }
       }

@@ -22,7 +22,9 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const jwk = async (key: KeyObject, more: object): Promise<JWK> => ({ ...await exportJWK(key), use: 'sig', ...more })
-const KEYS = [await jwk(rsa.publicKey, { kid: 'rsa', alg: 'RS256' }), await jwk(ec.publicKey, { kid: 'ec', alg: 'ES256' })]
+const KEYS = [
+  await jwk(rsa.publicKey, { kid: 'rsa', alg: 'RS256' }), await jwk(ec.publicKey, { kid: 'ec', alg: 'ES256' })
+]
 
 type Handler = (request: IncomingMessage, reply: ServerResponse) => void
 
@@ -50,16 +52,40 @@ async function runIssuer (t: Test): Promise<Issuer> {
   return { url, asked, paths }
 }
 
-async function serve (t: Test, issuer: Issuer, more: Partial<OidcOptions> = {}, clock = systemClock): Promise<Flagged & { readonly as: (token: string) => Promise<number> }> {
+async function serve (
+  t: Test, issuer: Issuer, more: Partial<OidcOptions> = {}, clock = systemClock
+): Promise<Flagged & { readonly as: (token: string) => Promise<number> }> {
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': ca.certificate })
-  const server = await flagged(t, folder, [], { authentication: { oidc: { issuer: issuer.url, clientId: 'cluster', groupsClaim: 'groups', authority: { path: `${folder}/ca.crt` }, ...more } }, clock })
+  const server = await flagged(
+    t,
+    folder,
+    [],
+    {
+      authentication: {
+        oidc: {
+          issuer: issuer.url,
+          clientId: 'cluster',
+          groupsClaim: 'groups',
+          authority: { path: `${folder}/ca.crt` },
+          ...more
+        }
+      },
+      clock
+    }
+  )
   return { ...server, as: token => server.code(undefined, { authorization: `Bearer ${token}` }) }
 }
 
 const HOUR = 3600
 const now = (): number => Math.floor(Date.now() / 1000)
-const claims = (issuer: Issuer, more: object = {}): Record<string, unknown> => ({ iss: issuer.url, aud: 'cluster', sub: 'ann', exp: now() + HOUR, ...more })
-const sign = async (payload: object, header: object = {}, key = rsa.privateKey): Promise<string> => await new SignJWT(payload as Record<string, unknown>).setProtectedHeader({ alg: 'RS256', kid: 'rsa', ...header }).sign(key)
+const claims = (issuer: Issuer, more: object = {}): Record<string, unknown> => ({
+  iss: issuer.url, aud: 'cluster', sub: 'ann', exp: now() + HOUR, ...more
+})
+const sign = async (
+  payload: object, header: object = {}, key = rsa.privateKey
+): Promise<string> => await new SignJWT(payload as Record<string, unknown>).setProtectedHeader({
+  alg: 'RS256', kid: 'rsa', ...header
+}).sign(key)
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 t.test('invalid tokens are 401', async t => {
@@ -87,9 +113,15 @@ t.test('invalid tokens are 401', async t => {
     'an algorithm that is not allowed': await sign(claims(issuer), { alg: 'PS256' }),
     'signed by another key': await sign(claims(issuer), {}, other.privateKey),
     'of a key nobody knows': await sign(claims(issuer), { kid: 'unknown' }, other.privateKey),
-    'with a key of its own': await sign(claims(issuer), { kid: 'own', jwk: await exportJWK(other.publicKey) }, other.privateKey),
-    'with the place of its keys': await sign(claims(issuer), { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, other.privateKey),
-    'with what must be understood': await new SignJWT(claims(issuer)).setProtectedHeader({ alg: 'RS256', kid: 'rsa', crit: ['own'], own: 1 }).sign(rsa.privateKey, { crit: { own: true } }),
+    'with a key of its own': await sign(
+      claims(issuer), { kid: 'own', jwk: await exportJWK(other.publicKey) }, other.privateKey
+    ),
+    'with the place of its keys': await sign(
+      claims(issuer), { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, other.privateKey
+    ),
+    'with what must be understood': await new SignJWT(claims(issuer)).setProtectedHeader({
+      alg: 'RS256', kid: 'rsa', crit: ['own'], own: 1
+    }).sign(rsa.privateKey, { crit: { own: true } }),
     'of another audience': await sign(claims(issuer, { aud: 'other' })),
     'of no audience': await sign(claims(issuer, { aud: undefined })),
     'of another issuer': await sign(claims(issuer, { iss: 'https://other' })),
@@ -110,7 +142,8 @@ t.test('invalid tokens are 401', async t => {
     'no JSON': `${encode({ alg: 'RS256' })}.AAAA.AA`,
     'dots alone': '..',
     encrypted: `${encode({ alg: 'dir', enc: 'A128GCM' })}..AA.AA.AA`,
-    'long as headers may be': `${encode({ alg: 'RS256', kid: 'rsa' })}.${encode({ ...claims(issuer), pad: 'x'.repeat(40_000) })}.AAAA`
+    'long as headers may be':
+      `${encode({ alg: 'RS256', kid: 'rsa' })}.${encode({ ...claims(issuer), pad: 'x'.repeat(40_000) })}.AAAA`
   }
   issuer.asked.length = 0
   for (const [title, token] of Object.entries(bad)) t.equal(await as(token), 401, title)
@@ -155,7 +188,9 @@ t.test('tokens of a misbehaving issuer are 401, and it is contacted rarely', asy
   ]
   for (const [title, path, answer] of cases) {
     const issuer = await runIssuer(t)
-    issuer.paths[path] = answer === 'http' ? { issuer: issuer.url, jwks_uri: 'http://localhost/keys' } : answer === 'none' ? { issuer: issuer.url } : answer
+    issuer.paths[path] = answer === 'http'
+      ? { issuer: issuer.url, jwks_uri: 'http://localhost/keys' }
+      : answer === 'none' ? { issuer: issuer.url } : answer
     const { as } = await serve(t, issuer, { client: { headersTimeout: 100, deadline: 1000 } })
     const tokens = await Promise.all(Array.from({ length: 5 }, (_, at) => sign(claims(issuer, { at }))))
     t.same(await Promise.all(tokens.map(as)), [401, 401, 401, 401, 401], title)
@@ -173,7 +208,9 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
     authorization = request.headers.authorization
     reply.setHeader('content-type', 'application/jwt').end(token)
   }
-  const source = (more: object = {}): object => ({ _claim_names: { groups: 'src' }, _claim_sources: { src: { endpoint: `${second.url}/groups`, ...more } } })
+  const source = (more: object = {}): object => ({
+    _claim_names: { groups: 'src' }, _claim_sources: { src: { endpoint: `${second.url}/groups`, ...more } }
+  })
   second.paths['/groups'] = answers(await sign(claims(second, { groups: ['far'] })))
   t.equal(await as(await sign(claims(issuer, source({ access_token: 'own-token' })))), 200)
   t.same(seen[0]?.groups, ['far', 'system:authenticated'])
@@ -203,7 +240,9 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
     'an issuer over http': [source(), answers(await sign(claims(second, { iss: 'http://localhost', groups: ['x'] })))],
     'no token': [source(), answers('<html>')],
     'an error': [source(), (_request, reply) => { reply.writeHead(500).end() }],
-    'a redirect': [source(), (_request, reply) => { reply.writeHead(302, { location: `${second.url}/elsewhere` }).end() }],
+    'a redirect': [
+      source(), (_request, reply) => { reply.writeHead(302, { location: `${second.url}/elsewhere` }).end() }
+    ],
     'a token that would end the header': [source({ access_token: 'a\r\nb: c' }), {}]
   }
   let at = 2
@@ -214,11 +253,16 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
   t.notOk(second.asked.includes('/elsewhere'))
   const fetcher = {} as DocumentFetcher // never called
   const inside = { sub: 'ann', _claim_names: { groups: 'src' }, _claim_sources: { src: { JWT: 'x' } } }
-  t.same(await resolveDistributed(inside, { claim: 'groups', fetcher, verify: async () => ({}) }), inside, 'a source without a place is left alone')
+  t.same(
+    await resolveDistributed(inside, { claim: 'groups', fetcher, verify: async () => ({}) }), inside,
+    'a source without a place is left alone'
+  )
 })
 
 t.test('claims are those of the token, whatever they are called', t => {
-  for (const claim of ['constructor', 'toString', '__proto__']) t.throws(() => userOf({ sub: 'ann' }, 'https://x', { usernameClaim: claim }), /is missing/)
+  for (const claim of ['constructor', 'toString', '__proto__']) {
+    t.throws(() => userOf({ sub: 'ann' }, 'https://x', { usernameClaim: claim }), /is missing/)
+  }
   t.end()
 })
 
@@ -252,7 +296,9 @@ t.test("tokens expire, and become valid, on the server's clock, cached or not", 
   const clock = new MovableClock(Date.now(), true)
   t.teardown(() => { clock.close() })
   const { as } = await serve(t, issuer, {}, clock)
-  const [soon, later] = [await sign(claims(issuer)), await sign(claims(issuer, { nbf: now() + HOUR, exp: now() + 3 * HOUR }))]
+  const [soon, later] = [
+    await sign(claims(issuer)), await sign(claims(issuer, { nbf: now() + HOUR, exp: now() + 3 * HOUR }))
+  ]
   t.same([await as(soon), await as(later)], [200, 401])
   await clock.move('2h')
   t.same([await as(soon), await as(later)], [401, 200])

@@ -23,7 +23,9 @@ interface Serving extends Flagged {
 async function serve (t: Test, content: Json, flags: readonly string[] = []): Promise<Serving> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-authentication-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  for (const [name, content] of Object.entries(SERVER_FILES)) writeFileSync(join(folder, name), content, { mode: 0o600 })
+  for (const [name, content] of Object.entries(SERVER_FILES)) {
+    writeFileSync(join(folder, name), content, { mode: 0o600 })
+  }
   const file = join(folder, 'authentication.yaml')
   const rewrite = (given: Json): void => { writeFileSync(file, JSON.stringify({ ...KIND, ...given })) }
   rewrite(content)
@@ -112,7 +114,9 @@ t.test('a new content replaces the issuers, and one that is wrong changes nothin
   const token = await provider.login('ann')
   const { as, seen, rewrite, log, get } = await serve(t, { jwt: [] })
   const counted = async (status: string): Promise<string | undefined> =>
-    new RegExp(`automatic_reloads_total{apiserver_id_hash="[^"]+",status="${status}"} (\\d+)`).exec((await get('/metrics')).body)?.[1]
+    new RegExp(
+      `automatic_reloads_total{apiserver_id_hash="[^"]+",status="${status}"} (\\d+)`
+    ).exec((await get('/metrics')).body)?.[1]
   t.equal(await as(token), 401)
   rewrite({ jwt: [{ issuer: issuer(provider.issuer), claimMappings: NAMED }] })
   await until('the issuer', async () => await counted('success') === '1')
@@ -168,7 +172,11 @@ t.test('what a file may not have', async t => {
     [mapped({ username: { expression: 'claims.email' } }), /email_verified/],
     [mapped({ groups: { expression: 'nobody' } }), /groups\.expression: .*compilation failed/],
     [mapped({ extra: [{ key: 'alone', valueExpression: "''" }] }), /extra\[0\]\.key: .*domain/],
-    ...['a.orch.io', 'authentication.kubernetes.io', 'k8s.io'].map((domain): [Json, RegExp] => [mapped({ extra: [{ key: `${domain}/b`, valueExpression: "''" }] }), /extra\[0\]\.key: .*domain of the system/]),
+    ...[
+      'a.orch.io', 'authentication.kubernetes.io', 'k8s.io'
+    ].map((domain): [Json, RegExp] => [
+      mapped({ extra: [{ key: `${domain}/b`, valueExpression: "''" }] }), /extra\[0\]\.key: .*domain of the system/
+    ]),
     [mapped({ extra: [{ key: 'a.example/B', valueExpression: "''" }] }), /lower case/],
     [of({ claimValidationRules: [{ claim: 'a', expression: 'true' }] }), /claimValidationRules\[0\]: .*not both/],
     [of({ claimValidationRules: [{ expression: "'text'" }] }), /must evaluate to bool/],
@@ -197,9 +205,13 @@ t.test('what a file may not have', async t => {
   ), {
     message: /excludes --oidc-issuer-url/
   })
-  t.match((await configuration(parse([`--authentication-config=${file}`]))).options, { authentication: { anonymous: true } })
+  t.match((await configuration(parse([`--authentication-config=${file}`]))).options, {
+    authentication: { anonymous: true }
+  })
   writeFileSync(file, JSON.stringify({ ...KIND, anonymous: { enabled: false } }))
-  t.match((await configuration(parse([`--authentication-config=${file}`]))).options, { authentication: { anonymous: false } })
+  t.match((await configuration(parse([`--authentication-config=${file}`]))).options, {
+    authentication: { anonymous: false }
+  })
   writeFileSync(file, '')
   await t.rejects(configuration(parse([`--authentication-config=${file}`])), { message: /not an object/ })
   for (const version of ['v1beta1', 'v1alpha1']) {
@@ -214,7 +226,9 @@ t.test('an expression on many claims lets other work run', async t => {
   const many = Array.from({ length: 700 }, (_, index) => `group-${index}`)
   const toUser = userOfClaims({
     issuer: { url: 'https://example.com' },
-    claimMappings: { username: { expression: "claims.groups.all(a, claims.groups.all(b, a + b != '')) ? 'ann' : 'bob'" } }
+    claimMappings: {
+      username: { expression: "claims.groups.all(a, claims.groups.all(b, a + b != '')) ? 'ann' : 'bob'" }
+    }
   } as unknown as Parameters<typeof userOfClaims>[0])
   let others = 0
   const other = setImmediate(function next () { others++; pending = setImmediate(next) })

@@ -1,13 +1,17 @@
 /**
- * Tables of updates. A row is a title, the first state of the sample as a merge patch (its status is written after the create), the patch under
- * test, and the result: causes such as `Invalid metadata.labels`, or what is stored.
+ * Tables of updates. A row is a title, the first state of the sample as a merge patch (its status is written after the
+ * create), the patch under test, and the result: causes such as `Invalid metadata.labels`, or what is stored.
  */
 import { representations } from '../../../../schemas/resources.js'
 import { mergePatch } from '../../../../registry/patch/merge-patch.js'
 import type { Answer, Client, Json } from '../../../build.js'
 import { SAMPLES } from '../../../samples.js'
 
-export interface Test { same: (found: unknown, wanted: unknown, title: string) => void, match: (found: unknown, wanted: unknown, title: string) => void, equal: (found: unknown, wanted: unknown, title: string) => void }
+export interface Test {
+  same: (found: unknown, wanted: unknown, title: string) => void
+  match: (found: unknown, wanted: unknown, title: string) => void
+  equal: (found: unknown, wanted: unknown, title: string) => void
+}
 
 /** `apps/v1 deployments`, with the patched subresource after a slash. */
 type Place = string
@@ -19,11 +23,17 @@ function placeOf (place: Place): { readonly url: string, readonly key: string, r
   const [plural = '', subresource] = path.split('/')
   const one = representations.find(one => one.apiVersion === apiVersion && one.plural === plural)
   if (one === undefined) throw new Error(`there is no ${place}`)
-  return { url: `${one.group === '' ? '/api' : '/apis'}/${apiVersion}/${one.namespaced ? 'namespaces/default/' : ''}${plural}`, key: `${one.group}/${plural}`, subresource: subresource === undefined ? '' : `/${subresource}` }
+  return {
+    url: `${one.group === '' ? '/api' : '/apis'}/${apiVersion}/${one.namespaced ? 'namespaces/default/' : ''}${plural}`,
+    key: `${one.group}/${plural}`,
+    subresource: subresource === undefined ? '' : `/${subresource}`
+  }
 }
 
 /** The object and its URL. */
-export async function given (server: Client, place: Place, before: Json): Promise<{ readonly url: string, readonly object: Json }> {
+export async function given (
+  server: Client, place: Place, before: Json
+): Promise<{ readonly url: string, readonly object: Json }> {
   const { url, key } = placeOf(place)
   const { status, ...rest } = before
   const name = `u${++made}`
@@ -39,7 +49,9 @@ export async function given (server: Client, place: Place, before: Json): Promis
 /** Sorted and without repetitions: one field may have several errors of one type. */
 export function causes ({ json }: Answer): string[] {
   const found = (json['details']?.causes ?? []) as Json[]
-  return [...new Set(found.map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`))].sort()
+  return [
+    ...new Set(found.map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`))
+  ].sort()
 }
 
 type Row = readonly [title: string, before: Json, change: Json | readonly Json[], ...causes: string[]]
@@ -58,7 +70,10 @@ export async function judged (t: Test, server: Client, place: Place, rows: reado
   }
 }
 
-export async function stored (t: Test, server: Client, place: Place, rows: ReadonlyArray<readonly [title: string, before: Json, change: Json | readonly Json[], wanted: Json]>): Promise<void> {
+export async function stored (
+  t: Test, server: Client, place: Place,
+  rows: ReadonlyArray<readonly [title: string, before: Json, change: Json | readonly Json[], wanted: Json]>
+): Promise<void> {
   const { subresource } = placeOf(place)
   for (const [title, before, change, wanted] of rows) {
     const { url } = await given(server, place, before)

@@ -4,9 +4,16 @@ import { equal } from '../../../../schemas/api/apiextensions/plain-values.js'
 import { numberWords } from '../../../../schemas/api/apiextensions/rules/scalars.js'
 
 const CASES: ReadonlyArray<readonly [format: string, valid: readonly string[], invalid: readonly string[]]> = [
-  ['uri', ['https://a.example.com:80/x?y#z', '/path', 'mailto:a@b', 'urn:x:y', 'http://[::1]:8080/', 'http://user:pw@host/'], ['host', '', 'a b', 'http://a b/', 'http://a/%zz', '1:x', 'http://a:port/']],
+  [
+    'uri',
+    ['https://a.example.com:80/x?y#z', '/path', 'mailto:a@b', 'urn:x:y', 'http://[::1]:8080/', 'http://user:pw@host/'],
+    ['host', '', 'a b', 'http://a b/', 'http://a/%zz', '1:x', 'http://a:port/']
+  ],
   ['email', ['a@b.c', 'a.b+c@example.com', 'Some One <a@b>', '"x, y" <a@b>'], ['a', 'a@', '@b', 'a@b@c', 'a b@c']],
-  ['hostname', ['a', 'a.example.com', 'A-1.b', '9.b'], ['', '-a', 'a-', 'a..b', 'a_b', 'a'.repeat(64), 'a.'.repeat(128)]],
+  [
+    'hostname', ['a', 'a.example.com', 'A-1.b', '9.b'],
+    ['', '-a', 'a-', 'a..b', 'a_b', 'a'.repeat(64), 'a.'.repeat(128)]
+  ],
   [
     'duration', ['1s', '1h30m', '1.5h', '-2ms', '0', '3 days', '1w', '5 hours', '1 Day, 2 hrs', '1wk 5 parsecs'],
     ['', 'soon', '5', 's', '5 parsecs', '3 months', '1 dog', '1s'.repeat(1000)]
@@ -59,6 +66,8 @@ t.test('a multiple is exact for whole numbers, and for fractions as exact as the
     [1e20, [10n ** 20n, 3n * 10n ** 20n], [10n ** 20n + 1n]]
   ] as ReadonlyArray<readonly [number, ReadonlyArray<number | bigint>, ReadonlyArray<number | bigint>]>) {
     for (const value of valid) t.same(numberWords({ multipleOf }, value), [], `${value} of ${multipleOf}`)
-    for (const value of invalid) t.same(numberWords({ multipleOf }, value), [`should be a multiple of ${multipleOf}`], `${value} of ${multipleOf}`)
+    for (const value of invalid) {
+      t.same(numberWords({ multipleOf }, value), [`should be a multiple of ${multipleOf}`], `${value} of ${multipleOf}`)
+    }
   }
 })

@@ -42,7 +42,10 @@ t.test('compiling patterns is work that ends, and few are kept', async t => {
   t.ok(validated('a{1000}', ['b']).steps > 0, 'other work need not wait')
 })
 
-const ATOMS = ['a', 'b', '.', '[ab]', '[^a]', '\\b', '^', '$', '\\B', '(a|b)', '(?:ab|a)', '\\n', '(?i:A)', '\u{1f600}', '(?m:^)', '(?m:$)', '\\w', '()', '(?s:.)']
+const ATOMS = [
+  'a', 'b', '.', '[ab]', '[^a]', '\\b', '^', '$', '\\B', '(a|b)', '(?:ab|a)', '\\n', '(?i:A)', '\u{1f600}', '(?m:^)',
+  '(?m:$)', '\\w', '()', '(?s:.)'
+]
 const TIMES = ['', '', '', '*', '+', '?', '{2}', '{1,3}', '*?', '+?', '??']
 const LETTERS = ['a', 'b', 'A', '\n', '\u{1f600}', ' ', '\ud83d']
 

@@ -18,12 +18,21 @@ t.test('the rules of a new daemon set', async t => {
     [{ 'spec.selector': undefined }, `Invalid ${T}.metadata.labels`],
     [{ 'spec.selector': {} }, 'Invalid spec.selector'],
     [{ 'spec.selector.matchLabels': { app: 'other' } }, `Invalid ${T}.metadata.labels`],
-    [{ 'spec.selector.matchExpressions': [{ key: 'a', operator: 'In' }] }, 'Required spec.selector.matchExpressions[0].values'],
-    [{ 'spec.minReadySeconds': -1, 'spec.revisionHistoryLimit': -1 }, 'Invalid spec.minReadySeconds', 'Invalid spec.revisionHistoryLimit'],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'a', operator: 'In' }] },
+      'Required spec.selector.matchExpressions[0].values'
+    ],
+    [
+      { 'spec.minReadySeconds': -1, 'spec.revisionHistoryLimit': -1 }, 'Invalid spec.minReadySeconds',
+      'Invalid spec.revisionHistoryLimit'
+    ],
     [{ [`${T}.spec.restartPolicy`]: 'Never' }, `NotSupported ${T}.spec.restartPolicy`],
     [{ [`${T}.spec.activeDeadlineSeconds`]: 1 }, `Forbidden ${T}.spec.activeDeadlineSeconds`],
     [{ [`${T}.spec.containers[0].image`]: '' }, `Required ${T}.spec.containers[0].image`],
-    [{ [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }] }, `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`]
+    [
+      { [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }] },
+      `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`
+    ]
   ])
 })
 
@@ -49,12 +58,25 @@ t.test('mutable fields and the rules of the status', async t => {
     [{ [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels.b': 'c', [`${T}.metadata.labels.b`]: 'c' }, 'Invalid spec.selector']
   ])
-  const counts = ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable', 'observedGeneration', 'collisionCount']
-  updates(t, daemonSets, set, [[{ status: { numberReady: 5 } }], ...counts.map(count => [{ [`status.${count}`]: -1 }, `Invalid status.${count}`] as const)], 'status')
+  const counts = [
+    'currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'updatedNumberScheduled',
+    'numberAvailable', 'numberUnavailable', 'observedGeneration', 'collisionCount'
+  ]
+  updates(
+    t,
+    daemonSets,
+    set,
+    [
+      [{ status: { numberReady: 5 } }],
+      ...counts.map(count => [{ [`status.${count}`]: -1 }, `Invalid status.${count}`] as const)
+    ],
+    'status'
+  )
 })
 
 t.test('its templates are counted for older controllers, by the server alone', async t => {
-  const count = (object: ReturnType<typeof made>) => object.metadata.annotations?.['deprecated.daemonset.template.generation']
+  const count = (object: ReturnType<typeof made>) =>
+    object.metadata.annotations?.['deprecated.daemonset.template.generation']
   const old = made(daemonSets, set)
   daemonSets.strategy.prepareForCreate?.(old, undefined, DEFAULT_GATES)
   t.equal(count(old), '1')

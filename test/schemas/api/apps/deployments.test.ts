@@ -7,7 +7,9 @@ const deployment = {
   metadata: { name: 'web', namespace: 'default' },
   spec: {
     selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web', more: 'x' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }
+    template: {
+      metadata: { labels: { app: 'web', more: 'x' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] }
+    }
   }
 }
 
@@ -32,12 +34,36 @@ t.test('the selector selects what is made of the template', async t => {
     [{ 'spec.selector.matchLabels': { app: 'other' } }, `Invalid ${T}.metadata.labels`],
     [{ [`${T}.metadata.labels`]: undefined }, `Invalid ${T}.metadata.labels`],
     [{ 'spec.selector.matchLabels': { app: 'a b' } }, 'Invalid spec.selector.matchLabels', 'Invalid spec.selector'],
-    [{ 'spec.selector.matchExpressions': [{ key: 'app', operator: 'In', values: ['web', 'api'] }, { key: 'more', operator: 'Exists' }, { key: 'less', operator: 'DoesNotExist' }, { key: 'app', operator: 'NotIn', values: ['db'] }] }],
-    [{ 'spec.selector.matchExpressions': [{ key: 'app', operator: 'NotIn', values: ['web'] }] }, `Invalid ${T}.metadata.labels`],
-    [{ 'spec.selector.matchExpressions': [{ key: 'app', operator: 'In' }] }, 'Required spec.selector.matchExpressions[0].values', 'Invalid spec.selector'],
-    [{ 'spec.selector.matchExpressions': [{ key: 'app', operator: 'Exists', values: ['a'] }] }, 'Forbidden spec.selector.matchExpressions[0].values', 'Invalid spec.selector'],
-    [{ 'spec.selector.matchExpressions': [{ key: 'app', operator: 'Is' }], [`${T}.spec.containers`]: [] }, 'Invalid spec.selector.matchExpressions[0].operator', 'Invalid spec.selector'],
-    [{ 'spec.selector.matchExpressions': [{ key: 'a b', operator: 'Exists' }] }, 'Invalid spec.selector.matchExpressions[0].key', 'Invalid spec.selector']
+    [
+      {
+        'spec.selector.matchExpressions': [
+          { key: 'app', operator: 'In', values: ['web', 'api'] },
+          { key: 'more', operator: 'Exists' },
+          { key: 'less', operator: 'DoesNotExist' },
+          { key: 'app', operator: 'NotIn', values: ['db'] }
+        ]
+      }
+    ],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'app', operator: 'NotIn', values: ['web'] }] },
+      `Invalid ${T}.metadata.labels`
+    ],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'app', operator: 'In' }] },
+      'Required spec.selector.matchExpressions[0].values', 'Invalid spec.selector'
+    ],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'app', operator: 'Exists', values: ['a'] }] },
+      'Forbidden spec.selector.matchExpressions[0].values', 'Invalid spec.selector'
+    ],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'app', operator: 'Is' }], [`${T}.spec.containers`]: [] },
+      'Invalid spec.selector.matchExpressions[0].operator', 'Invalid spec.selector'
+    ],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'a b', operator: 'Exists' }] },
+      'Invalid spec.selector.matchExpressions[0].key', 'Invalid spec.selector'
+    ]
   ])
 })
 
@@ -45,7 +71,10 @@ t.test('the template is of pods that are kept running', async t => {
   creates(t, deployments, deployment, [
     [{ [`${T}.spec.containers[0].image`]: '' }, `Required ${T}.spec.containers[0].image`],
     [{ [`${T}.spec.containers[0].image`]: ' ' }],
-    [{ [`${T}.spec.containers[0].resources`]: { limits: { cpu: '1' }, requests: { cpu: '2' } } }, `Invalid ${T}.spec.containers[0].resources.requests`],
+    [
+      { [`${T}.spec.containers[0].resources`]: { limits: { cpu: '1' }, requests: { cpu: '2' } } },
+      `Invalid ${T}.spec.containers[0].resources.requests`
+    ],
     [{ [`${T}.spec.restartPolicy`]: 'Never' }, `NotSupported ${T}.spec.restartPolicy`],
     [{ [`${T}.spec.activeDeadlineSeconds`]: 5 }, `Forbidden ${T}.spec.activeDeadlineSeconds`],
     [{ [`${T}.spec.ephemeralContainers`]: [{ name: 'debug', image: 'b' }] }, `Forbidden ${T}.spec.ephemeralContainers`],
@@ -53,8 +82,13 @@ t.test('the template is of pods that are kept running', async t => {
     [{ [`${T}.metadata.annotations`]: { 'a b': 'c' } }, `Invalid ${T}.annotations`],
     [{ [`${T}.metadata.annotations`]: { a: 'x'.repeat(256 * 1024) } }, `TooLong ${T}.annotations`],
     [{ [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }] }],
-    [{ [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }], 'spec.replicas': 2 }, `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`],
-    [{ [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd', readOnly: true } }], 'spec.replicas': 2 }],
+    [
+      { [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }], 'spec.replicas': 2 },
+      `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`
+    ],
+    [
+      { [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd', readOnly: true } }], 'spec.replicas': 2 }
+    ],
     [{ [`${T}.spec.volumes`]: [{ name: 'a', projected: { sources: [{ serviceAccountToken: { path: 'a' } }] } }] }]
   ])
 })
@@ -85,10 +119,24 @@ t.test('mutable fields and the rules of the status', async t => {
     [{ 'spec.replicas': -3 }, 'Invalid spec.replicas']
   ])
   updates(t, deployments, { ...deployment, status: { collisionCount: 2 } }, [
-    [{ 'status.replicas': 3, 'status.updatedReplicas': 3, 'status.readyReplicas': 2, 'status.availableReplicas': 1, 'status.unavailableReplicas': 9 }],
-    [{ 'status.replicas': -1 }, 'Invalid status.replicas', 'Invalid status.updatedReplicas', 'Invalid status.readyReplicas', 'Invalid status.availableReplicas'],
+    [
+      {
+        'status.replicas': 3,
+        'status.updatedReplicas': 3,
+        'status.readyReplicas': 2,
+        'status.availableReplicas': 1,
+        'status.unavailableReplicas': 9
+      }
+    ],
+    [
+      { 'status.replicas': -1 }, 'Invalid status.replicas', 'Invalid status.updatedReplicas',
+      'Invalid status.readyReplicas', 'Invalid status.availableReplicas'
+    ],
     [{ 'status.updatedReplicas': 1 }, 'Invalid status.updatedReplicas'],
-    [{ 'status.replicas': 2, 'status.readyReplicas': 1, 'status.availableReplicas': 2 }, 'Invalid status.availableReplicas'],
+    [
+      { 'status.replicas': 2, 'status.readyReplicas': 1, 'status.availableReplicas': 2 },
+      'Invalid status.availableReplicas'
+    ],
     [{ 'status.observedGeneration': -1 }, 'Invalid status.observedGeneration'],
     [{ 'status.collisionCount': 1 }, 'Invalid status.collisionCount'],
     [{ 'status.collisionCount': undefined }, 'Invalid status.collisionCount']

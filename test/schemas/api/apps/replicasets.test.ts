@@ -21,7 +21,10 @@ t.test('the rules of a new replica set', async t => {
     [{ [T]: undefined }, `Invalid ${T}.metadata.labels`, `Required ${T}.spec.containers`],
     [{ [`${T}.spec.restartPolicy`]: 'OnFailure' }, `NotSupported ${T}.spec.restartPolicy`],
     [{ [`${T}.spec.activeDeadlineSeconds`]: 1 }, `Forbidden ${T}.spec.activeDeadlineSeconds`],
-    [{ [`${T}.spec.containers[0].ports[0]`]: { containerPort: 70000 } }, `Invalid ${T}.spec.containers[0].ports[0].containerPort`]
+    [
+      { [`${T}.spec.containers[0].ports[0]`]: { containerPort: 70000 } },
+      `Invalid ${T}.spec.containers[0].ports[0].containerPort`
+    ]
   ])
 })
 

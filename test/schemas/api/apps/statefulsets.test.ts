@@ -9,7 +9,12 @@ const set = {
     serviceName: 'db',
     selector: { matchLabels: { app: 'db' } },
     template: { metadata: { labels: { app: 'db' } }, spec: { containers: [{ name: 'main', image: 'postgres' }] } },
-    volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }]
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+      }
+    ]
   }
 }
 
@@ -23,13 +28,20 @@ t.test('the rules of a new stateful set', async t => {
     [{ 'spec.selector': undefined }, 'Required spec.selector', `Invalid ${T}.metadata.labels`],
     [{ 'spec.selector': {} }, 'Invalid spec.selector'],
     [{ 'spec.selector.matchLabels': { app: 'other' } }, `Invalid ${T}.metadata.labels`],
-    [{ 'spec.selector.matchExpressions': [{ key: 'a', operator: 'Is' }] }, 'Invalid spec.selector.matchExpressions[0].operator', 'Invalid spec.selector'],
+    [
+      { 'spec.selector.matchExpressions': [{ key: 'a', operator: 'Is' }] },
+      'Invalid spec.selector.matchExpressions[0].operator', 'Invalid spec.selector'
+    ],
     [{ [`${T}.metadata.labels.b`]: 'c d' }, `Invalid ${T}.labels`],
     [{ [`${T}.spec.restartPolicy`]: 'Never' }, `NotSupported ${T}.spec.restartPolicy`],
     [{ [`${T}.spec.activeDeadlineSeconds`]: 1 }, `Forbidden ${T}.spec.activeDeadlineSeconds`],
     [{ 'spec.volumeClaimTemplates[0].spec': {} }],
     [{ 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Delete', whenScaled: 'Retain' } }],
-    [{ 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Keep', whenScaled: 'Keep' } }, 'NotSupported spec.persistentVolumeClaimRetentionPolicy.whenDeleted', 'NotSupported spec.persistentVolumeClaimRetentionPolicy.whenScaled']
+    [
+      { 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Keep', whenScaled: 'Keep' } },
+      'NotSupported spec.persistentVolumeClaimRetentionPolicy.whenDeleted',
+      'NotSupported spec.persistentVolumeClaimRetentionPolicy.whenScaled'
+    ]
   ])
 })
 
@@ -52,7 +64,15 @@ t.test('the rules of its update strategy', async t => {
 
 t.test('few things of a stateful set may change', async t => {
   updates(t, statefulSets, set, [
-    [{ 'spec.replicas': 3, [`${T}.spec.containers[0].image`]: 'b', 'spec.updateStrategy': { type: 'OnDelete' }, 'spec.minReadySeconds': 1, 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Delete' } }],
+    [
+      {
+        'spec.replicas': 3,
+        [`${T}.spec.containers[0].image`]: 'b',
+        'spec.updateStrategy': { type: 'OnDelete' },
+        'spec.minReadySeconds': 1,
+        'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Delete' }
+      }
+    ],
     [{ 'spec.serviceName': 'other' }, 'Forbidden spec'],
     [{ 'spec.podManagementPolicy': 'Parallel' }, 'Forbidden spec'],
     [{ 'spec.revisionHistoryLimit': 1 }, 'Forbidden spec'],
@@ -64,12 +84,28 @@ t.test('few things of a stateful set may change', async t => {
 
 t.test('the rules of the status', async t => {
   updates(t, statefulSets, { ...set, status: { replicas: 1, collisionCount: 1 } }, [
-    [{ status: { replicas: 3, readyReplicas: 3, currentReplicas: 2, updatedReplicas: 1, availableReplicas: 3, collisionCount: 1 } }],
+    [
+      {
+        status: {
+          replicas: 3, readyReplicas: 3, currentReplicas: 2, updatedReplicas: 1, availableReplicas: 3, collisionCount: 1
+        }
+      }
+    ],
     [{ 'status.readyReplicas': 2 }, 'Invalid status.readyReplicas'],
     [{ 'status.currentReplicas': 2 }, 'Invalid status.currentReplicas'],
     [{ 'status.updatedReplicas': 2 }, 'Invalid status.updatedReplicas'],
     [{ 'status.availableReplicas': 1 }, 'Invalid status.availableReplicas'],
-    [{ 'status.replicas': -1, 'status.readyReplicas': -1, 'status.currentReplicas': -1, 'status.updatedReplicas': -1, 'status.availableReplicas': -1 }, ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'].map(count => `Invalid status.${count}`)],
+    [
+      {
+        'status.replicas': -1,
+        'status.readyReplicas': -1,
+        'status.currentReplicas': -1,
+        'status.updatedReplicas': -1,
+        'status.availableReplicas': -1
+      },
+      ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'].map(count =>
+        `Invalid status.${count}`)
+    ],
     [{ 'status.collisionCount': 0 }, 'Invalid status.collisionCount']
   ], 'status')
 })

@@ -7,7 +7,12 @@ import { made, creates, updates, type Row } from '../cases.js'
 const J = 'spec.jobTemplate.spec'
 const cronJob = {
   metadata: { name: 'backup', namespace: 'default' },
-  spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox' }] } } } } }
+  spec: {
+    schedule: '*/5 * * * *',
+    jobTemplate: {
+      spec: { template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox' }] } } }
+    }
+  }
 }
 
 t.test('the rules of a new cron job', async t => {
@@ -16,7 +21,11 @@ t.test('the rules of a new cron job', async t => {
     [{ 'metadata.name': 'x'.repeat(52) }],
     [{ 'metadata.name': 'x'.repeat(53) }, 'Invalid metadata.name'],
     [{ 'spec.concurrencyPolicy': 'Queue' }, 'NotSupported spec.concurrencyPolicy'],
-    [{ 'spec.startingDeadlineSeconds': -1, 'spec.successfulJobsHistoryLimit': -1, 'spec.failedJobsHistoryLimit': -1 }, 'Invalid spec.startingDeadlineSeconds', 'Invalid spec.successfulJobsHistoryLimit', 'Invalid spec.failedJobsHistoryLimit'],
+    [
+      { 'spec.startingDeadlineSeconds': -1, 'spec.successfulJobsHistoryLimit': -1, 'spec.failedJobsHistoryLimit': -1 },
+      'Invalid spec.startingDeadlineSeconds', 'Invalid spec.successfulJobsHistoryLimit',
+      'Invalid spec.failedJobsHistoryLimit'
+    ],
     [{ 'spec.successfulJobsHistoryLimit': 0 }],
     [{ [`${J}.selector`]: { matchLabels: { a: 'b' } } }, `Invalid ${J}.selector`],
     [{ [`${J}.manualSelector`]: true }, `NotSupported ${J}.manualSelector`],
@@ -29,8 +38,16 @@ t.test('the rules of a new cron job', async t => {
 })
 
 t.test('schedules', async t => {
-  const valid = ['0 0 1 1 0', '*/15 0-6,18-23 ? jan-DEC mon,FRI', '5/10 * * * *', '0-30/5 * * * *', '59 23 31 12 6', '@hourly', '@daily', '@weekly', '@monthly', '@yearly', '@annually', '@midnight', '@every 1h30m', 'TZ=UTC 0 0 * * *', 'CRON_TZ=Europe/Berlin @daily', '  0 0 * * *  ', '1,,2 * * * *']
-  const wrong = ['x', '* * * *', '* * * * * *', '60 * * * *', '* 24 * * *', '* * 0 * *', '* * 32 * *', '* * * 13 *', '* * * * 7', '5-1 * * * *', '*/0 * * * *', '*/x * * * *', '1/2/3 * * * *', '1-2-3 * * * *', '-1 * * * *', '* * * foo *', '@sometimes', '@every', '@every x', '@Hourly', 'TZ=Mars/Phobos 0 0 * * *', 'TZ=UTC', ' ']
+  const valid = [
+    '0 0 1 1 0', '*/15 0-6,18-23 ? jan-DEC mon,FRI', '5/10 * * * *', '0-30/5 * * * *', '59 23 31 12 6', '@hourly',
+    '@daily', '@weekly', '@monthly', '@yearly', '@annually', '@midnight', '@every 1h30m', 'TZ=UTC 0 0 * * *',
+    'CRON_TZ=Europe/Berlin @daily', '  0 0 * * *  ', '1,,2 * * * *'
+  ]
+  const wrong = [
+    'x', '* * * *', '* * * * * *', '60 * * * *', '* 24 * * *', '* * 0 * *', '* * 32 * *', '* * * 13 *', '* * * * 7',
+    '5-1 * * * *', '*/0 * * * *', '*/x * * * *', '1/2/3 * * * *', '1-2-3 * * * *', '-1 * * * *', '* * * foo *',
+    '@sometimes', '@every', '@every x', '@Hourly', 'TZ=Mars/Phobos 0 0 * * *', 'TZ=UTC', ' '
+  ]
   creates(t, cronJobs, cronJob, [
     [{ 'spec.schedule': '' }, 'Required spec.schedule'],
     ...valid.map(schedule => [{ 'spec.schedule': schedule }] satisfies Row),
@@ -54,7 +71,11 @@ t.test('time zones', async t => {
 })
 
 t.test('every field of a cron job is mutable, and old names stay valid', async t => {
-  updates(t, cronJobs, { ...cronJob, metadata: { ...cronJob.metadata, name: 'x'.repeat(60) }, spec: { ...cronJob.spec, timeZone: 'Mars/Phobos' } }, [
+  updates(t, cronJobs, {
+    ...cronJob,
+    metadata: { ...cronJob.metadata, name: 'x'.repeat(60) },
+    spec: { ...cronJob.spec, timeZone: 'Mars/Phobos' }
+  }, [
     [{ 'spec.schedule': '@daily', [`${J}.template.spec.containers[0].image`]: 'b', 'spec.suspend': true }],
     [{ 'spec.timeZone': 'Mars/Deimos' }, 'Invalid spec.timeZone'],
     [{ 'spec.schedule': 'x' }, 'Invalid spec.schedule']

@@ -8,14 +8,22 @@ const requests = served('certificates.orch.io/v1', 'certificatesigningrequests')
 const spec = (more: object) => ({ spec: more })
 const pem = (text: string) => Buffer.from(text).toString('base64')
 const VALID = spec({ signerName: 'example.com/signer', usages: ['client auth'], request: REQUEST })
-const broken = Buffer.from(REQUEST, 'base64').toString().split('\n').map((line, index) => index === 2 ? line.replace(/^..../, 'AAAA') : line).join('\n')
+const broken = Buffer.from(REQUEST, 'base64')
+  .toString()
+  .split('\n')
+  .map((line, index) => index === 2 ? line.replace(/^..../, 'AAAA') : line)
+  .join('\n')
 
 creates(t, requests, VALID, [
   ['any name', { metadata: { name: 'ann:1 A' } }],
   ['no request', spec({ request: null }), 'Invalid spec.request'],
   ['something else', spec({ request: pem('REQUEST') }), 'Invalid spec.request'],
   ['a certificate', spec({ request: CERTIFICATE }), 'Invalid spec.request'],
-  ['a block of something else', spec({ request: pem('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n') }), 'Invalid spec.request'],
+  [
+    'a block of something else',
+    spec({ request: pem('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n') }),
+    'Invalid spec.request'
+  ],
   ['one that was changed', spec({ request: pem(broken) }), 'Invalid spec.request'],
   ['no usages', spec({ usages: [] }), 'Required spec.usages'],
   ['a usage twice', spec({ usages: ['client auth', 'client auth'] }), 'Duplicate spec.usages[1]'],
@@ -52,9 +60,18 @@ updates(t, requests, VALID, [
   ['a certificate', {}, { status: { certificate: CERTIFICATE } }],
   ['that is none', {}, { status: { certificate: pem('x') } }, 'Invalid status.certificate'],
   ['a request in its place', {}, { status: { certificate: REQUEST } }, 'Invalid status.certificate'],
-  ['a certificate with a note before it', {}, { status: { certificate: pem(`note\n${Buffer.from(CERTIFICATE, 'base64').toString()}`) } }],
-  ['a note alone', {}, { status: { certificate: pem('-----BEGIN CERTIFICATE-----\nnote\n') } }, 'Invalid status.certificate'],
-  ['is not issued twice', { status: { certificate: CERTIFICATE } }, { status: { certificate: null } }, 'Forbidden status.certificate'],
+  [
+    'a certificate with a note before it', {},
+    { status: { certificate: pem(`note\n${Buffer.from(CERTIFICATE, 'base64').toString()}`) } }
+  ],
+  [
+    'a note alone', {}, { status: { certificate: pem('-----BEGIN CERTIFICATE-----\nnote\n') } },
+    'Invalid status.certificate'
+  ],
+  [
+    'is not issued twice', { status: { certificate: CERTIFICATE } }, { status: { certificate: null } },
+    'Forbidden status.certificate'
+  ],
   ['that it failed', {}, conditions({ type: 'Failed', status: 'True' })],
   ['a decision is none of it', {}, conditions(approved), `Forbidden ${AT}`],
   ['nor is that there is none', conditions(approved), conditions(), `Forbidden ${AT}`],
@@ -62,8 +79,12 @@ updates(t, requests, VALID, [
 ], 'status')
 
 t.test('the spec is immutable, and the server sets the requestor', async t => {
-  t.match(updated(requests, VALID, spec({ ...VALID.spec, signerName: 'example.com/other' })), { errors: [], object: VALID })
-  const { object } = created(requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }))
+  t.match(
+    updated(requests, VALID, spec({ ...VALID.spec, signerName: 'example.com/other' })), { errors: [], object: VALID }
+  )
+  const { object } = created(
+    requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } })
+  )
   t.notMatch(object, { spec: { username: 'root' } })
   const user = { username: 'ann', uid: 'u1', groups: ['staff'], extra: { scope: ['x'] } }
   requests.type.strategy.prepareForCreate?.(object, user, DEFAULT_GATES)
@@ -71,8 +92,16 @@ t.test('the spec is immutable, and the server sets the requestor', async t => {
 })
 
 t.test('an update of the status does not change decisions', async t => {
-  const before = conditions({ ...approved, reason: 'Fine', lastUpdateTime: '2026-01-02T03:04:05Z', lastTransitionTime: '2026-01-02T03:04:05Z' })
-  t.match(updated(requests, { ...VALID, ...before }, { ...VALID, ...conditions({ type: 'Failed', status: 'True' }, { ...approved, reason: 'Other' }) }, 'status').object, { status: { conditions: [{ type: 'Failed' }, before.status.conditions[0]] } })
+  const before = conditions({
+    ...approved, reason: 'Fine', lastUpdateTime: '2026-01-02T03:04:05Z', lastTransitionTime: '2026-01-02T03:04:05Z'
+  })
+  t.match(
+    updated(
+      requests, { ...VALID, ...before },
+      { ...VALID, ...conditions({ type: 'Failed', status: 'True' }, { ...approved, reason: 'Other' }) }, 'status'
+    ).object,
+    { status: { conditions: [{ type: 'Failed' }, before.status.conditions[0]] } }
+  )
 })
 
 t.test('a text in which much begins and nothing ends is read once', async t => {
@@ -83,5 +112,7 @@ t.test('a text in which much begins and nothing ends is read once', async t => {
 })
 
 t.test('conditions get the time of their update', async t => {
-  t.match(updated(requests, VALID, { ...VALID, ...conditions(approved) }, 'approval').object, { status: { conditions: [{ lastUpdateTime: /^\d{4}-/, lastTransitionTime: /^\d{4}-/ }] } })
+  t.match(updated(requests, VALID, { ...VALID, ...conditions(approved) }, 'approval').object, {
+    status: { conditions: [{ lastUpdateTime: /^\d{4}-/, lastTransitionTime: /^\d{4}-/ }] }
+  })
 })

@@ -12,13 +12,16 @@ import { configMaps, namespaces, secrets, serviceAccounts } from '../../../store
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
-function make<T extends ApiObject> (definition: Representation<T>, more: object & { readonly metadata?: object, readonly [name: string]: unknown }): T {
+function make<T extends ApiObject> (
+  definition: Representation<T>, more: object & { readonly metadata?: object, readonly [name: string]: unknown }
+): T {
   const metadata = { name: 'n', ...(definition.namespaced ? { namespace: 'd' } : {}), ...more.metadata }
   const { object } = decode(definition.message, { ...more, metadata })
   applyDefaults(definition.message, object)
   return object
 }
-const check = (definition: Representation, more: Record<string, unknown>) => short(validateObject(definition, make(definition, more)))
+const check = (definition: Representation, more: Record<string, unknown>) =>
+  short(validateObject(definition, make(definition, more)))
 
 t.test('a namespace carries its name as a label and is Active', async t => {
   const object = make(namespaces, { metadata: { labels: { a: 'b', 'orch.io/metadata.name': 'wrong' } } })
@@ -36,7 +39,9 @@ t.test('finalizers and phases of a namespace', async t => {
 })
 
 t.test('a created namespace is held by the server, its status is not the client\'s', async t => {
-  const object = make(namespaces, { status: { phase: 'Terminating', conditions: [{ type: 'x', status: 'True' }] }, spec: { finalizers: ['a/b'] } })
+  const object = make(namespaces, {
+    status: { phase: 'Terminating', conditions: [{ type: 'x', status: 'True' }] }, spec: { finalizers: ['a/b'] }
+  })
   namespaces.type.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
   t.same(object.spec.finalizers, ['a/b', 'orch'])
   t.same(object.status, { phase: 'Active' })
@@ -46,7 +51,9 @@ t.test('a created namespace is held by the server, its status is not the client\
 
 t.test('keys of a ConfigMap become file names, so they are checked', async t => {
   t.same(check(configMaps, { data: { 'a.b-c_D': 'x' }, binaryData: { other: base64('x') } }), [])
-  for (const key of ['', 'a/b', '.', '..', '..x', 'a b', 'x'.repeat(254)]) t.same(check(configMaps, { data: { [key]: 'x' } }), [`Invalid data[${key}]`], key.slice(0, 10))
+  for (const key of ['', 'a/b', '.', '..', '..x', 'a b', 'x'.repeat(254)]) {
+    t.same(check(configMaps, { data: { [key]: 'x' } }), [`Invalid data[${key}]`], key.slice(0, 10))
+  }
   t.same(check(configMaps, { data: { k: 'x' }, binaryData: { k: '' } }), ['Invalid data[k]'])
 })
 
@@ -57,18 +64,23 @@ t.test('a ConfigMap holds at most one MiB', async t => {
 })
 
 t.test('immutable config maps and secrets cannot be changed', async t => {
-  const update = (definition: Representation, object: Record<string, unknown>, old: Record<string, unknown>) => short(validateUpdate(definition, make(definition, object), make(definition, old)))
+  const update = (definition: Representation, object: Record<string, unknown>, old: Record<string, unknown>) =>
+    short(validateUpdate(definition, make(definition, object), make(definition, old)))
   t.same(update(configMaps, { data: { a: '2' } }, { data: { a: '1' } }), [])
   t.same(update(configMaps, { data: { a: '1' }, immutable: true }, { data: { a: '1' } }), [])
   const frozen = { data: { a: '1' }, binaryData: { b: 'AA==' }, immutable: true }
   t.same(update(configMaps, { ...frozen, metadata: { labels: { x: 'y' } } }, frozen), [])
-  t.same(update(configMaps, { data: { a: '2' } }, frozen), ['Forbidden immutable', 'Forbidden data', 'Forbidden binaryData'])
+  t.same(update(
+    configMaps, { data: { a: '2' } }, frozen
+  ), ['Forbidden immutable', 'Forbidden data', 'Forbidden binaryData'])
   t.same(update(secrets, { data: {}, immutable: true }, { data: { a: 'AA==' }, immutable: true }), ['Forbidden data'])
   t.same(update(secrets, { type: 'example.com/x' }, {}), ['Invalid type'], 'the type of a secret never changes')
 })
 
 t.test('texts of a Secret are merged into its data and never answered', async t => {
-  const object = make(secrets, { data: { a: base64('old'), b: base64('kept') }, stringData: { a: 'new', c: 'ü', __proto__: 'x' } })
+  const object = make(secrets, {
+    data: { a: base64('old'), b: base64('kept') }, stringData: { a: 'new', c: 'ü', __proto__: 'x' }
+  })
   t.same({ ...object.data }, { a: base64('new'), b: base64('kept'), c: base64('ü') })
   t.notOk('stringData' in object)
   t.equal(object.type, 'Opaque')
@@ -78,7 +90,8 @@ t.test('texts of a Secret are merged into its data and never answered', async t 
 })
 
 t.test('a Secret has what its type needs', async t => {
-  const typed = (type: string, data: Record<string, string>, metadata = {}) => check(secrets, { type: `orch.io/${type}`, metadata, stringData: data })
+  const typed = (type: string, data: Record<string, string>, metadata = {}) =>
+    check(secrets, { type: `orch.io/${type}`, metadata, stringData: data })
   t.same(typed('service-account-token', {}), ['Required metadata.annotations[orch.io/service-account.name]'])
   t.same(typed('service-account-token', {}, { annotations: { 'orch.io/service-account.name': 's' } }), [])
   t.same(typed('dockercfg', {}), ['Required data[.dockercfg]'])
@@ -92,7 +105,9 @@ t.test('a Secret has what its type needs', async t => {
 })
 
 t.test('a ServiceAccount refers to secrets by name', async t => {
-  const object: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{ name: 's', namespace: 'elsewhere', uid: 'u' }] })
+  const object: Static<typeof serviceAccounts.message> = make(serviceAccounts, {
+    secrets: [{ name: 's', namespace: 'elsewhere', uid: 'u' }]
+  })
   serviceAccounts.type.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
   t.same(object.secrets, [{ name: 's' }])
   const empty: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{}] })

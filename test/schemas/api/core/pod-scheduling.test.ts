@@ -10,7 +10,15 @@ const table = (title: string, rows: readonly Row[]) => t.test(title, async t => 
 
 table('names within the spec are names', [
   [{ 'spec.serviceAccountName': 'S!' }, 'Invalid spec.serviceAccountName'],
-  [{ 'spec.nodeName': 'node.1', 'spec.hostname': 'a', 'spec.subdomain': 'b', 'spec.priorityClassName': 'orch.io', 'spec.runtimeClassName': 'c.d' }],
+  [
+    {
+      'spec.nodeName': 'node.1',
+      'spec.hostname': 'a',
+      'spec.subdomain': 'b',
+      'spec.priorityClassName': 'orch.io',
+      'spec.runtimeClassName': 'c.d'
+    }
+  ],
   [{ 'spec.nodeName': 'Node' }, 'Invalid spec.nodeName'],
   [{ 'spec.hostname': 'a.b' }, 'Invalid spec.hostname'],
   [{ 'spec.subdomain': 'a.b' }, 'Invalid spec.subdomain'],
@@ -37,12 +45,29 @@ table('policies and times', [
 table('names are resolved', [
   [{ 'spec.dnsPolicy': 'None' }, 'Required spec.dnsConfig'],
   [{ 'spec.dnsPolicy': 'None', 'spec.dnsConfig': {} }, 'Required spec.dnsConfig.nameservers'],
-  [{ 'spec.dnsPolicy': 'None', 'spec.dnsConfig': { nameservers: ['8.8.8.8', '2001:db8::1'], searches: ['a.b.', 'c'], options: [{ name: 'ndots', value: '2' }] } }],
-  [{ 'spec.dnsConfig': { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] } }, 'Invalid spec.dnsConfig.nameservers'],
-  [{ 'spec.dnsConfig': { nameservers: ['dns', 'fe80::1%eth0', '1.1.1.256'] } }, 'Invalid spec.dnsConfig.nameservers[0]', 'Invalid spec.dnsConfig.nameservers[1]', 'Invalid spec.dnsConfig.nameservers[2]'],
+  [
+    {
+      'spec.dnsPolicy': 'None',
+      'spec.dnsConfig': {
+        nameservers: ['8.8.8.8', '2001:db8::1'], searches: ['a.b.', 'c'], options: [{ name: 'ndots', value: '2' }]
+      }
+    }
+  ],
+  [
+    { 'spec.dnsConfig': { nameservers: ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'] } },
+    'Invalid spec.dnsConfig.nameservers'
+  ],
+  [
+    { 'spec.dnsConfig': { nameservers: ['dns', 'fe80::1%eth0', '1.1.1.256'] } },
+    'Invalid spec.dnsConfig.nameservers[0]', 'Invalid spec.dnsConfig.nameservers[1]',
+    'Invalid spec.dnsConfig.nameservers[2]'
+  ],
   [{ 'spec.dnsConfig': { nameservers: ['010.000.0.1'] } }],
   [{ 'spec.dnsConfig': { searches: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] } }, 'Invalid spec.dnsConfig.searches'],
-  [{ 'spec.dnsConfig': { searches: [`${'x'.repeat(60)}.`.repeat(4) + 'y', 'z'.repeat(20)] } }, 'Invalid spec.dnsConfig.searches'],
+  [
+    { 'spec.dnsConfig': { searches: [`${'x'.repeat(60)}.`.repeat(4) + 'y', 'z'.repeat(20)] } },
+    'Invalid spec.dnsConfig.searches'
+  ],
   [{ 'spec.dnsConfig': { searches: ['A'] } }, 'Invalid spec.dnsConfig.searches[0]'],
   [{ 'spec.dnsConfig': { options: [{ value: 'a' }] } }, 'Required spec.dnsConfig.options[0]'],
   [{ 'spec.hostAliases': [{ ip: '10.0.0.1', hostnames: ['a.b'] }] }],
@@ -87,7 +112,10 @@ table('nodes are selected', [
   [{ [field]: { key: 'metadata.uid', operator: 'In', values: ['A'] } }, `Invalid ${field}.key`],
   [{ [preferred]: { weight: 1, preference: {} } }],
   [{ [preferred]: { weight: 0, preference: {} } }, `Invalid ${preferred}.weight`],
-  [{ [preferred]: { weight: 101, preference: { matchExpressions: [{ key: 'a', operator: 'In' }] } } }, `Invalid ${preferred}.weight`, `Required ${preferred}.preference.matchExpressions[0].values`]
+  [
+    { [preferred]: { weight: 101, preference: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+    `Invalid ${preferred}.weight`, `Required ${preferred}.preference.matchExpressions[0].values`
+  ]
 ])
 
 for (const kind of ['podAffinity', 'podAntiAffinity']) {
@@ -98,20 +126,48 @@ for (const kind of ['podAffinity', 'podAntiAffinity']) {
     [{ [near]: {} }, `Required ${near}.topologyKey`, `Invalid ${near}.topologyKey`],
     [{ [near]: { topologyKey: 'a b' } }, `Invalid ${near}.topologyKey`],
     [{ [near]: { topologyKey: 'zone', namespaces: ['A'] } }, `Invalid ${near}.namespace`],
-    [{ [near]: { topologyKey: 'zone', labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } }, `Required ${near}.labelSelector.matchExpressions[0].values`],
-    [{ [near]: { topologyKey: 'zone', namespaceSelector: { matchLabels: { a: 'b c' } } } }, `Invalid ${near}.namespaceSelector.matchLabels`],
+    [
+      { [near]: { topologyKey: 'zone', labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } },
+      `Required ${near}.labelSelector.matchExpressions[0].values`
+    ],
+    [
+      { [near]: { topologyKey: 'zone', namespaceSelector: { matchLabels: { a: 'b c' } } } },
+      `Invalid ${near}.namespaceSelector.matchLabels`
+    ],
     [{ [rather]: { weight: 100, podAffinityTerm: { topologyKey: 'zone' } } }],
-    [{ [rather]: { weight: -1, podAffinityTerm: {} } }, `Invalid ${rather}.weight`, `Required ${rather}.podAffinityTerm.topologyKey`, `Invalid ${rather}.podAffinityTerm.topologyKey`]
+    [
+      { [rather]: { weight: -1, podAffinityTerm: {} } }, `Invalid ${rather}.weight`,
+      `Required ${rather}.podAffinityTerm.topologyKey`, `Invalid ${rather}.podAffinityTerm.topologyKey`
+    ]
   ])
 }
 
 const spread = 'spec.topologySpreadConstraints[0]'
 table('pods are spread', [
   [{ [spread]: { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' } }],
-  [{ [spread]: {} }, `Invalid ${spread}.maxSkew`, `Required ${spread}.topologyKey`, `NotSupported ${spread}.whenUnsatisfiable`],
-  [{ [spread]: { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'Wait' } }, `NotSupported ${spread}.whenUnsatisfiable`],
-  [{ 'spec.topologySpreadConstraints': [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }, { maxSkew: 2, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }] }, `Duplicate ${spread}.{topologyKey, whenUnsatisfiable}`],
-  [{ 'spec.topologySpreadConstraints': [{ maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }, { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'ScheduleAnyway' }] }]
+  [
+    { [spread]: {} }, `Invalid ${spread}.maxSkew`, `Required ${spread}.topologyKey`,
+    `NotSupported ${spread}.whenUnsatisfiable`
+  ],
+  [
+    { [spread]: { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'Wait' } },
+    `NotSupported ${spread}.whenUnsatisfiable`
+  ],
+  [
+    {
+      'spec.topologySpreadConstraints': [
+        { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' },
+        { maxSkew: 2, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' }
+      ]
+    },
+    `Duplicate ${spread}.{topologyKey, whenUnsatisfiable}`
+  ],
+  [{
+    'spec.topologySpreadConstraints': [
+      { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule' },
+      { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'ScheduleAnyway' }
+    ]
+  }]
 ])
 
 const tolerations = 'metadata.annotations{scheduler.alpha.orch.io/tolerations}'
@@ -119,14 +175,45 @@ table('annotations that mean something', [
   [{ 'metadata.annotations{orch.io/config.mirror}': 'x' }, 'Invalid metadata.annotations[orch.io/config.mirror]'],
   [{ 'metadata.annotations{orch.io/config.mirror}': 'x', 'spec.nodeName': 'n' }],
   [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': '-010' }],
-  ...['+1', '010', '1.5', '2147483648', 'x', ''].map(cost => [{ 'metadata.annotations{controller.orch.io/pod-deletion-cost}': cost }, 'Invalid metadata.annotations[controller.orch.io/pod-deletion-cost]'] satisfies Row),
-  ...['', 'null', '[]', '[{"operator":"Exists","value":null}]', '[{"key":"a","effect":"NoExecute","tolerationSeconds":5}]'].map(text => [{ [tolerations]: text }] satisfies Row),
-  ...['{', '{}', '[1]', '[{"key":5}]', '[{"tolerationSeconds":"5"}]'].map(text => [{ [tolerations]: text }, 'Invalid metadata.annotations'] satisfies Row),
-  [{ [tolerations]: '[{},{"key":"a","operator":"In"}]' }, 'Invalid metadata.annotations.scheduler.alpha.orch.io/tolerations[0].operator', 'NotSupported metadata.annotations.scheduler.alpha.orch.io/tolerations[1].operator'],
+  ...[
+    '+1', '010', '1.5', '2147483648', 'x', ''
+  ].map(cost => [
+    { 'metadata.annotations{controller.orch.io/pod-deletion-cost}': cost },
+    'Invalid metadata.annotations[controller.orch.io/pod-deletion-cost]'
+  ] satisfies Row),
+  ...[
+    '', 'null', '[]', '[{"operator":"Exists","value":null}]', '[{"key":"a","effect":"NoExecute","tolerationSeconds":5}]'
+  ].map(text => [{ [tolerations]: text }] satisfies Row),
+  ...[
+    '{', '{}', '[1]', '[{"key":5}]', '[{"tolerationSeconds":"5"}]'
+  ].map(text => [{ [tolerations]: text }, 'Invalid metadata.annotations'] satisfies Row),
+  [
+    { [tolerations]: '[{},{"key":"a","operator":"In"}]' },
+    'Invalid metadata.annotations.scheduler.alpha.orch.io/tolerations[0].operator',
+    'NotSupported metadata.annotations.scheduler.alpha.orch.io/tolerations[1].operator'
+  ],
   [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'runtime/default' }],
-  [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'other' }, 'Invalid metadata.annotations.seccomp.security.alpha.orch.io/pod'],
-  [{ 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'unconfined', 'spec.securityContext.seccompProfile': { type: 'RuntimeDefault' } }, 'Forbidden spec.securityContext.seccompProfile.type'],
-  [{ 'metadata.annotations{container.seccomp.security.alpha.orch.io/main}': 'localhost/a', 'spec.containers[0].securityContext.seccompProfile': { type: 'Localhost', localhostProfile: 'b' } }, 'Forbidden spec.containers[0].securityContext.seccompProfile.localhostProfile'],
+  [
+    { 'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'other' },
+    'Invalid metadata.annotations.seccomp.security.alpha.orch.io/pod'
+  ],
+  [
+    {
+      'metadata.annotations{seccomp.security.alpha.orch.io/pod}': 'unconfined',
+      'spec.securityContext.seccompProfile': { type: 'RuntimeDefault' }
+    },
+    'Forbidden spec.securityContext.seccompProfile.type'
+  ],
+  [
+    {
+      'metadata.annotations{container.seccomp.security.alpha.orch.io/main}': 'localhost/a',
+      'spec.containers[0].securityContext.seccompProfile': { type: 'Localhost', localhostProfile: 'b' }
+    },
+    'Forbidden spec.containers[0].securityContext.seccompProfile.localhostProfile'
+  ],
   [{ 'metadata.annotations{container.apparmor.security.beta.orch.io/main}': 'localhost/a' }],
-  [{ 'metadata.annotations{container.apparmor.security.beta.orch.io/other}': 'x' }, 'Invalid metadata.annotations[container.apparmor.security.beta.orch.io/other]']
+  [
+    { 'metadata.annotations{container.apparmor.security.beta.orch.io/other}': 'x' },
+    'Invalid metadata.annotations[container.apparmor.security.beta.orch.io/other]'
+  ]
 ])

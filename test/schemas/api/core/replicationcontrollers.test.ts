@@ -18,7 +18,10 @@ t.test('the rules of a new replication controller', async t => {
     [{ [`${T}.spec.containers`]: [] }, `Required ${T}.spec.containers`],
     [{ [`${T}.spec.restartPolicy`]: 'Never' }, `NotSupported ${T}.spec.restartPolicy`],
     [{ [`${T}.spec.activeDeadlineSeconds`]: 3 }, `Forbidden ${T}.spec.activeDeadlineSeconds`],
-    [{ [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }], 'spec.replicas': 2 }, `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`]
+    [
+      { [`${T}.spec.volumes`]: [{ name: 'a', gcePersistentDisk: { pdName: 'd' } }], 'spec.replicas': 2 },
+      `Invalid ${T}.spec.volumes[0].gcePersistentDisk.readOnly`
+    ]
   ])
 })
 
@@ -40,6 +43,9 @@ t.test('a template of pods is what pods are', async t => {
     [{ 'template.spec.restartPolicy': 'Never' }],
     [{ 'template.spec.containers[0].name': '' }, 'Required template.spec.containers[0].name'],
     [{ 'template.metadata.labels': { 'a b': 'c' } }, 'Invalid template.labels'],
-    [{ 'template.spec.ephemeralContainers': [{ name: 'debug', image: 'b' }] }, 'Forbidden template.spec.ephemeralContainers']
+    [
+      { 'template.spec.ephemeralContainers': [{ name: 'debug', image: 'b' }] },
+      'Forbidden template.spec.ephemeralContainers'
+    ]
   ])
 })

@@ -2,7 +2,9 @@ import t from 'tap'
 import { created, creates, served, updated, updates } from '../rules.js'
 
 const VALID = { spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } } }
-const condition = { type: 'DisruptionAllowed', status: 'True', reason: 'Enough', message: '', lastTransitionTime: '2026-01-02T03:04:05Z' }
+const condition = {
+  type: 'DisruptionAllowed', status: 'True', reason: 'Enough', message: '', lastTransitionTime: '2026-01-02T03:04:05Z'
+}
 const conditions = (...list: object[]) => ({ status: { conditions: list } })
 const AT = 'status.conditions[0]'
 
@@ -26,10 +28,18 @@ for (const version of ['v1', 'v1beta1']) {
   updates(t, budgets, VALID, [
     ['a condition', {}, conditions(condition)],
     ['a condition twice', {}, conditions(condition, condition), 'Duplicate status.conditions[1].type'],
-    ['conditions that say nothing', {}, conditions({}), `Invalid ${AT}.type`, `NotSupported ${AT}.status`, `Required ${AT}.reason`, `Required ${AT}.lastTransitionTime`],
-    ['conditions of bad words', {}, conditions({ ...condition, type: 'a b', status: 'Maybe', reason: 'a b', observedGeneration: -1 }),
+    [
+      'conditions that say nothing', {}, conditions({}), `Invalid ${AT}.type`, `NotSupported ${AT}.status`,
+      `Required ${AT}.reason`, `Required ${AT}.lastTransitionTime`
+    ],
+    ['conditions of bad words', {}, conditions({
+      ...condition, type: 'a b', status: 'Maybe', reason: 'a b', observedGeneration: -1
+    }),
       `Invalid ${AT}.type`, `NotSupported ${AT}.status`, `Invalid ${AT}.reason`, `Invalid ${AT}.observedGeneration`],
-    ['fewer than none', {}, { status: Object.fromEntries(negative.map(field => [field, -1])) }, ...(version === 'v1' ? negative.map(field => `Invalid status.${field}`) : [])]
+    [
+      'fewer than none', {}, { status: Object.fromEntries(negative.map(field => [field, -1])) },
+      ...(version === 'v1' ? negative.map(field => `Invalid status.${field}`) : [])
+    ]
   ], 'status')
 }
 

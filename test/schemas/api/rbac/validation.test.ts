@@ -11,7 +11,9 @@ const GROUP = 'rbac.authorization.orch.io'
 const ref = { apiGroup: GROUP, kind: 'ClusterRole', name: 'view' }
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
 const make = (definition: Representation, more: object) => {
-  const { object } = decode(definition.message, { metadata: { name: 'n', ...(definition.namespaced ? { namespace: 'd' } : {}) }, ...more })
+  const { object } = decode(definition.message, {
+    metadata: { name: 'n', ...(definition.namespaced ? { namespace: 'd' } : {}) }, ...more
+  })
   applyDefaults(definition.message, object)
   return object
 }
@@ -20,13 +22,21 @@ const check = (definition: Representation, more: object) => short(validateObject
 t.test('apiGroup of a subject defaults by its kind', async t => {
   const { subjects } = make(clusterRoleBindings, {
     roleRef: ref,
-    subjects: [{ kind: 'User', name: 'u' }, { kind: 'Group', name: 'g' }, { kind: 'ServiceAccount', name: 's', namespace: 'd' }, { kind: 'Other', name: 'o' }, { kind: 'User', name: 'v', apiGroup: 'x' }]
+    subjects: [
+      { kind: 'User', name: 'u' },
+      { kind: 'Group', name: 'g' },
+      { kind: 'ServiceAccount', name: 's', namespace: 'd' },
+      { kind: 'Other', name: 'o' },
+      { kind: 'User', name: 'v', apiGroup: 'x' }
+    ]
   }) as ApiObject & { subjects: Array<{ apiGroup?: string }> }
   t.same(subjects.map(({ apiGroup }) => apiGroup), [GROUP, GROUP, undefined, undefined, 'x'])
 })
 
 t.test('roleRef is required, each part of it', async t => {
-  t.same(check(clusterRoleBindings, {}), ['Required roleRef.apiGroup', 'Required roleRef.name', 'NotSupported roleRef.kind'])
+  t.same(check(clusterRoleBindings, {}), [
+    'Required roleRef.apiGroup', 'Required roleRef.name', 'NotSupported roleRef.kind'
+  ])
   t.same(check(clusterRoleBindings, { roleRef: { ...ref, apiGroup: '' } }), ['Required roleRef.apiGroup'])
   t.same(check(clusterRoleBindings, { roleRef: ref }), [])
 })
@@ -52,7 +62,9 @@ t.test('roleRef names a role there can be', async t => {
 t.test('roleRef never changes', async t => {
   const old = make(clusterRoleBindings, { roleRef: ref })
   const update = (more: object) => validateUpdate(clusterRoleBindings, make(clusterRoleBindings, more), old)
-  t.match(update({ roleRef: { ...ref, name: 'edit' } }), [{ type: 'FieldValueInvalid', field: 'roleRef', detail: 'cannot change roleRef' }])
+  t.match(update({ roleRef: { ...ref, name: 'edit' } }), [
+    { type: 'FieldValueInvalid', field: 'roleRef', detail: 'cannot change roleRef' }
+  ])
   t.same(update({ roleRef: ref, subjects: [{ kind: 'User', name: 'u' }] }), [])
 })
 
@@ -66,7 +78,9 @@ t.test('subjects are of known kinds and say what their kind needs', async t => {
   t.same(subject({ kind: 'User' }), ['Required subjects[0].name'])
   t.same(subject({ kind: 'ServiceAccount', name: 's' }), ['Required subjects[0].namespace'])
   t.same(subject({ kind: 'ServiceAccount', name: 'S:1', namespace: 'd' }), ['Invalid subjects[0].name'])
-  t.same(subject({ kind: 'ServiceAccount', name: 's', namespace: 'd', apiGroup: GROUP }), ['NotSupported subjects[0].apiGroup'])
+  t.same(subject({ kind: 'ServiceAccount', name: 's', namespace: 'd', apiGroup: GROUP }), [
+    'NotSupported subjects[0].apiGroup'
+  ])
   t.same(subject({ kind: 'User', name: 'u', apiGroup: 'x' }), ['NotSupported subjects[0].apiGroup'])
 })
 
@@ -88,9 +102,30 @@ t.test('an aggregation rule selects', async t => {
   const rule = (clusterRoleSelectors: unknown) => check(clusterRoles, { aggregationRule: { clusterRoleSelectors } })
   const at = 'aggregationRule.clusterRoleSelectors'
   t.same(rule([]), [`Required ${at}`])
-  t.same(rule([{ matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'In', values: ['d'] }, { key: 'e', operator: 'Exists' }] }]), [])
-  t.same(rule([{ matchLabels: { 'a b': 'c d' } }]), [`Invalid ${at}[0].matchLabels`, `Invalid ${at}[0].matchLabels`, `Invalid ${at}[0]`])
-  t.same(rule([{ matchExpressions: [{ key: 'a', operator: 'In' }, { key: 'b', operator: 'Exists', values: ['x'] }, { key: 'c', operator: 'Near' }] }]),
-    [`Required ${at}[0].matchExpressions[0].values`, `Forbidden ${at}[0].matchExpressions[1].values`, `Invalid ${at}[0].matchExpressions[2].operator`, `Invalid ${at}[0]`])
-  t.same(rule([{ matchExpressions: [{ operator: 'Exists' }] }]), [`Invalid ${at}[0].matchExpressions[0].key`, `Invalid ${at}[0].matchExpressions[0].key`, `Invalid ${at}[0]`])
+  t.same(
+    rule([
+      {
+        matchLabels: { a: 'b' },
+        matchExpressions: [{ key: 'c', operator: 'In', values: ['d'] }, { key: 'e', operator: 'Exists' }]
+      }
+    ]),
+    []
+  )
+  t.same(rule([{ matchLabels: { 'a b': 'c d' } }]), [
+    `Invalid ${at}[0].matchLabels`, `Invalid ${at}[0].matchLabels`, `Invalid ${at}[0]`
+  ])
+  t.same(rule([
+    {
+      matchExpressions: [
+        { key: 'a', operator: 'In' }, { key: 'b', operator: 'Exists', values: ['x'] }, { key: 'c', operator: 'Near' }
+      ]
+    }
+  ]),
+  [
+      `Required ${at}[0].matchExpressions[0].values`, `Forbidden ${at}[0].matchExpressions[1].values`,
+      `Invalid ${at}[0].matchExpressions[2].operator`, `Invalid ${at}[0]`
+  ])
+  t.same(rule([{ matchExpressions: [{ operator: 'Exists' }] }]), [
+    `Invalid ${at}[0].matchExpressions[0].key`, `Invalid ${at}[0].matchExpressions[0].key`, `Invalid ${at}[0]`
+  ])
 })

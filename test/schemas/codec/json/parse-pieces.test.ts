@@ -47,7 +47,8 @@ t.test('any value is what JSON.parse makes of it, and broken ones are refused as
 })
 
 t.test('names cannot reach a prototype, and what is too much is refused', async t => {
-  const padded = `{"a":[${'0,'.repeat(20_000)}0],"__proto__":{"b":[${'1,'.repeat(20_000)}1]},"2":{"c":[${'2,'.repeat(9000)}2]}}`
+  const padded =
+    `{"a":[${'0,'.repeat(20_000)}0],"__proto__":{"b":[${'1,'.repeat(20_000)}1]},"2":{"c":[${'2,'.repeat(9000)}2]}}`
   const made = parse(padded) as Record<string, unknown>
   t.strictSame(Object.keys(made), ['2', 'a', '__proto__'])
   t.equal(Object.getPrototypeOf(made), Object.prototype)

@@ -8,7 +8,9 @@ const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | 
   t.throws(() => parse(input), { name: 'DecodeError', message: expected })
 
 t.test('values are those of JSON.parse', async t => {
-  for (const text of ['{}', '[]', 'null', '1.5e3', '"x"', '{"a":[{"b":"c\\"}{,:[]"},1,true,null]}', ' {"a" : {"b" : [ ] } } ']) {
+  for (const text of [
+    '{}', '[]', 'null', '1.5e3', '"x"', '{"a":[{"b":"c\\"}{,:[]"},1,true,null]}', ' {"a" : {"b" : [ ] } } '
+  ]) {
     t.same(parse(text), { value: JSON.parse(text), duplicates: [] }, text)
   }
 })
@@ -49,7 +51,10 @@ t.test('deep nesting is refused at once, a thousand levels are not', async t => 
 
 t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
-  t.same(parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates, ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k'])
+  t.same(
+    parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates,
+    ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k']
+  )
   t.same(parse('{"__proto__":1,"__proto__":2}').duplicates, ['__proto__'])
   t.same(parse('{"1":1,"2":2,"1":3}').duplicates, ['1'])
   t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key in another object is no duplicate')
@@ -57,8 +62,11 @@ t.test('repeated keys are reported by path; the last one counts', async t => {
 })
 
 t.test('unknown and repeated keys are reported in the order of the text', async t => {
-  const told = (text: string, unknown: string[]) => inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
-  t.same(told('{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
+  const told = (text: string, unknown: string[]) =>
+    inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
+  t.same(told(
+    '{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']
+  ), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
   const long = 'x'.repeat(2000)
   t.same(told(`{"${long}":1,"a":1,"a":2}`, [long]), ['duplicate a', `unknown ${long}`], 'long ones come last')
 })
@@ -85,6 +93,8 @@ t.test('a body of more values than any object has is refused, unless it is our o
 })
 
 t.test('an object of more members than any object has is refused, lists of as many are not', async t => {
-  refused(t, `{${Array.from({ length: MAX_MEMBERS + 1 }, (_, at) => `"k${at}":0`).join()}}`, /more than 16100 values by name/)
+  refused(
+    t, `{${Array.from({ length: MAX_MEMBERS + 1 }, (_, at) => `"k${at}":0`).join()}}`, /more than 16100 values by name/
+  )
   t.equal((parse(`[${'{"a":0},'.repeat(MAX_MEMBERS)}0]`).value as unknown[]).length, MAX_MEMBERS + 1)
 })

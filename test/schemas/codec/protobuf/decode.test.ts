@@ -14,47 +14,86 @@ const build = (write: (writer: protobuf.Writer) => unknown): Buffer => {
   write(writer)
   return Buffer.from(writer.finish())
 }
-const enveloped = (raw: Uint8Array, type: { apiVersion?: string, kind?: string, encoding?: string, contentType?: string } = {}) => Buffer.concat([MAGIC, build(writer => writer
+const enveloped = (
+  raw: Uint8Array, type: { apiVersion?: string, kind?: string, encoding?: string, contentType?: string } = {}
+) => Buffer.concat([MAGIC, build(writer => writer
   .uint32(10).fork().uint32(10).string(type.apiVersion ?? '').uint32(18).string(type.kind ?? '').ldelim()
   .uint32(18).bytes(raw).uint32(26).string(type.encoding ?? '').uint32(34).string(type.contentType ?? ''))])
 const { message } = clusterRoleBindings
 const sample = decode(message, {
-  metadata: { name: 'n', labels: { a: 'b', ü: 'ö' }, creationTimestamp: '2021-03-04T05:06:07Z', managedFields: [{ manager: 'm', time: '2021-03-04T05:06:07Z', fieldsV1: { 'f:x': {} } }] },
+  metadata: {
+    name: 'n',
+    labels: { a: 'b', ü: 'ö' },
+    creationTimestamp: '2021-03-04T05:06:07Z',
+    managedFields: [{ manager: 'm', time: '2021-03-04T05:06:07Z', fieldsV1: { 'f:x': {} } }]
+  },
   subjects: [{ kind: 'User', name: 'u' }, { kind: 'ServiceAccount', name: 's', namespace: 'd' }],
   roleRef: { apiGroup: 'g', kind: 'ClusterRole', name: 'view' }
 }).object
 
 t.test('an encoded object decodes to itself', async t => {
   t.same(decodeProtobuf(message, encodeProtobuf(message, sample)), { object: sample, unknown: [], duplicates: [] })
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', details: { name: 'x', causes: [{ field: 'f' }], retryAfterSeconds: -1 }, code: 500 }
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    details: { name: 'x', causes: [{ field: 'f' }], retryAfterSeconds: -1 },
+    code: 500
+  }
   t.same(decodeProtobuf(Status, encodeProtobuf(Status, status)).object, status)
 })
 
 t.test('the magic prefix is required', async t => {
-  for (const bytes of [Buffer.alloc(0), Buffer.from('{"kind":"x"}'), MAGIC.subarray(0, 3)]) t.throws(() => decodeProtobuf(message, bytes), { name: 'DecodeError', message: /6b 38 73 00/ })
+  for (const bytes of [Buffer.alloc(0), Buffer.from('{"kind":"x"}'), MAGIC.subarray(0, 3)]) {
+    t.throws(() => decodeProtobuf(message, bytes), { name: 'DecodeError', message: /6b 38 73 00/ })
+  }
   t.equal(decodeProtobuf(message, MAGIC).object.kind, 'ClusterRoleBinding', 'an empty envelope holds an empty object')
 })
 
 t.test('kind and apiVersion of the envelope are checked like those of JSON', async t => {
   const raw = encodeMessage(message, sample)
   t.equal(decodeProtobuf(message, enveloped(raw)).object.kind, 'ClusterRoleBinding')
-  t.throws(() => decodeProtobuf(message, enveloped(raw, { kind: 'Role' })), { message: 'kind: expected "ClusterRoleBinding", got "Role"' })
+  t.throws(
+    () => decodeProtobuf(message, enveloped(raw, { kind: 'Role' })),
+    { message: 'kind: expected "ClusterRoleBinding", got "Role"' }
+  )
   t.throws(() => decodeProtobuf(message, enveloped(raw, { apiVersion: 'v1' })), { message: /^apiVersion: expected/ })
-  t.equal(decodeProtobuf(DeleteOptions, enveloped(Buffer.alloc(0), { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'DeleteOptions' })).object.apiVersion, 'rbac.authorization.orch.io/v1')
+  t.equal(
+    decodeProtobuf(
+      DeleteOptions, enveloped(Buffer.alloc(0), { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'DeleteOptions' })
+    ).object.apiVersion,
+    'rbac.authorization.orch.io/v1'
+  )
 })
 
 t.test('an envelope may hold JSON; other contents and encodings are refused by name', async t => {
-  const { object, unknown, duplicates } = decodeProtobuf(message, enveloped(Buffer.from('{"metadata":{"name":"j","name":"k"},"foo":1}'), { contentType: 'application/json' }))
+  const { object, unknown, duplicates } = decodeProtobuf(
+    message, enveloped(Buffer.from('{"metadata":{"name":"j","name":"k"},"foo":1}'), { contentType: 'application/json' })
+  )
   t.equal(object.metadata.name, 'k')
   t.same([unknown, duplicates], [['foo'], ['metadata.name']])
-  t.throws(() => decodeProtobuf(message, enveloped(Buffer.alloc(0), { encoding: 'gzip' })), { name: 'DecodeError', message: /contentEncoding "gzip"/ })
-  t.throws(() => decodeProtobuf(message, enveloped(Buffer.alloc(0), { contentType: 'text/plain' })), { name: 'DecodeError', message: /contentType "text\/plain"/ })
+  t.throws(
+    () => decodeProtobuf(message, enveloped(Buffer.alloc(0), { encoding: 'gzip' })),
+    { name: 'DecodeError', message: /contentEncoding "gzip"/ }
+  )
+  t.throws(
+    () => decodeProtobuf(message, enveloped(Buffer.alloc(0), { contentType: 'text/plain' })),
+    { name: 'DecodeError', message: /contentType "text\/plain"/ }
+  )
   t.match(openEnvelope(enveloped(Buffer.from('x'), { kind: 'K', apiVersion: 'g/v' })), { kind: 'K', apiVersion: 'g/v' })
 })
 
 t.test('unknown fields of every wire type are skipped', async t => {
   const bytes = build(writer => {
-    writer.uint32(2000 << 3).uint64(7).uint32(2000 << 3 | 1).double(1).uint32(2000 << 3 | 5).float(1).uint32(2000 << 3 | 2).string('x')
+    writer.uint32(2000 << 3)
+      .uint64(7)
+      .uint32(2000 << 3 | 1)
+      .double(1)
+      .uint32(2000 << 3 | 5)
+      .float(1)
+      .uint32(2000 << 3 | 2)
+      .string('x')
     writer.uint32(2000 << 3 | 3).uint32(8).int32(1).uint32(2000 << 3 | 4)
     writer.uint32(18).string('5')
   })
@@ -63,8 +102,14 @@ t.test('unknown fields of every wire type are skipped', async t => {
 
 t.test('canonical, whatever was sent: zeros dropped, required filled, repeated scalars packed or not', async t => {
   t.same(decodeMessage(message, Buffer.alloc(0)), { metadata: {}, roleRef: { apiGroup: '', kind: '', name: '' } })
-  t.same(decodeMessage(ListMeta, build(writer => writer.uint32(18).string('').uint32(10).string('a').uint32(10).string(''))), {}, 'the last one counts')
-  t.same(decodeMessage(configMaps.message, build(writer => writer.uint32(18).fork().ldelim())), { metadata: {}, data: { '': '' } }, 'an entry without key and value')
+  t.same(
+    decodeMessage(ListMeta, build(writer => writer.uint32(18).string('').uint32(10).string('a').uint32(10).string(''))),
+    {}, 'the last one counts'
+  )
+  t.same(
+    decodeMessage(configMaps.message, build(writer => writer.uint32(18).fork().ldelim())),
+    { metadata: {}, data: { '': '' } }, 'an entry without key and value'
+  )
 })
 
 t.test('truncated, overlong and mistyped input is refused', async t => {
@@ -91,16 +136,43 @@ t.test('truncated, overlong and mistyped input is refused', async t => {
     ['a group without an end', Buffer.from([2000 << 3 & 127 | 3 | 128, 125])]
   ]
   for (const [name, bytes] of cases) t.throws(() => decodeMessage(ListMeta, bytes), { name: 'DecodeError' }, name)
-  t.throws(() => decodeMessage(ListMeta, Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x83, 0x7d])))), { name: 'DecodeError', message: /nests too deeply/ }, 'groups within groups')
+  t.throws(
+    () => decodeMessage(ListMeta, Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x83, 0x7d])))),
+    { name: 'DecodeError', message: /nests too deeply/ }, 'groups within groups'
+  )
   const deep = Buffer.from(`{"f:x":${'['.repeat(100_000)}`)
-  t.throws(() => decodeMessage(message, build(writer => writer.uint32(10).fork().uint32(138).fork().uint32(58).fork().uint32(10).bytes(deep).ldelim().ldelim().ldelim())), { name: 'DecodeError' }, 'raw JSON within')
+  t.throws(
+    () => decodeMessage(
+      message,
+      build(writer => writer.uint32(10)
+        .fork()
+        .uint32(138)
+        .fork()
+        .uint32(58)
+        .fork()
+        .uint32(10)
+        .bytes(deep)
+        .ldelim()
+        .ldelim()
+        .ldelim())
+    ),
+    { name: 'DecodeError' },
+    'raw JSON within'
+  )
 })
 
 t.test('keys of maps are only data', async t => {
   const entries = [['__proto__', 'a'], ['constructor', 'b'], ['10', 'c'], ['9', 'd']]
-  const bytes = build(writer => { for (const [key, value] of entries) writer.uint32(18).fork().uint32(10).string(key ?? '').uint32(18).string(value ?? '').ldelim() })
+  const bytes = build(writer => {
+    for (const [key, value] of entries) {
+      writer.uint32(18).fork().uint32(10).string(key ?? '').uint32(18).string(value ?? '').ldelim()
+    }
+  })
   const object = decodeMessage(configMaps.message, bytes)
-  t.equal(toJson(configMaps.message, object), '{"metadata":{"creationTimestamp":null},"data":{"10":"c","9":"d","__proto__":"a","constructor":"b"}}')
+  t.equal(
+    toJson(configMaps.message, object),
+    '{"metadata":{"creationTimestamp":null},"data":{"10":"c","9":"d","__proto__":"a","constructor":"b"}}'
+  )
 })
 
 t.test('zero times and times with nanoseconds', async t => {

@@ -14,8 +14,15 @@ const { message } = findResource('', 'v1', 'configmaps') as Representation
 const BOUNDS = { values: Infinity, members: Infinity, entries: Infinity }
 const STEP_BYTES = 64 * 1024
 
-const filled = (prefix: string): Record<string, string> => Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [`${prefix}${String(at).padStart(5, '0')}`, 'x'.repeat(100)]))
-const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', namespace: 'd', resourceVersion: '1', labels: filled('l'), annotations: filled('a') }, data: filled('d') } as unknown as ApiObject
+const filled = (prefix: string): Record<string, string> => Object.fromEntries(
+  Array.from({ length: 4000 }, (_, at) => [`${prefix}${String(at).padStart(5, '0')}`, 'x'.repeat(100)])
+)
+const object = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'a', namespace: 'd', resourceVersion: '1', labels: filled('l'), annotations: filled('a') },
+  data: filled('d')
+} as unknown as ApiObject
 
 function counted<T> (steps: Steps<T>): [T, number] {
   for (let count = 0; ; count++) {
