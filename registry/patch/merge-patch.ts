@@ -9,9 +9,9 @@ export function mergePatch (target: unknown, patch: unknown): unknown {
   const merged = isObject(target) ? target : {}
   for (const name of Object.keys(patch)) {
     const value = patch[name]
-    if (value !==
-      null) setMember(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
-    else if (Object.hasOwn(merged, name)) Reflect.deleteProperty(merged, name)
+    const before = Object.hasOwn(merged, name) ? merged[name] : undefined
+    if (value !== null) setMember(merged, name, mergePatch(before, value))
+    else Reflect.deleteProperty(merged, name)
   }
   return merged
 }

@@ -13,7 +13,7 @@ import { mergeOwnerReferences } from './owner-references.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
 type Members = Record<string, unknown>
-const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
+export const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
@@ -113,7 +113,8 @@ function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject,
   } else if (named.changes !== undefined) {
     const changed = named.changes.map(path => [path, valueAt(next, path)] as const)
     for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {
-      if (field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') putAt(next, field, clone(before[field]))
+      if (field === 'metadata' || field === 'kind' || field === 'apiVersion') continue
+      if (!isIdentical(next[field], before[field])) putAt(next, field, clone(before[field]))
     }
     for (const [path, value] of changed) putAt(next, path, value)
   }

@@ -1,5 +1,7 @@
 /** PATCH: applies a difference to the current object. */
 import type { Message } from '../../schemas/language/declare.js'
+import type { Plain } from '../../schemas/language/types.js'
+import { clone } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
@@ -13,10 +15,13 @@ import { DECODE, Given, type Sent } from '../stages/given.js'
 import type { Stage } from '../stages/run.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { matchTarget } from '../stages/identity.js'
+import { members as membersOf } from '../stages/prepare.js'
 import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
 import { changeOf, runChange, type Written } from './change.js'
 
 export interface PatchRequest {
+  /** The members of the object that it may change; undefined if it may change any. */
+  readonly members?: readonly string[] | undefined
   /** Applies the patch in place. Throws a StatusError 413, 422. */
   readonly apply: (copy: ApiObject) => Steps<unknown>
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
@@ -25,8 +30,10 @@ export interface PatchRequest {
 
 export class PatchWrite extends ChangeWrite {
   readonly given: Given<PatchRequest>
-  /** The object in the request's version, at first without the patch. */
+  /** The object in the request's version, at first without the patch, and without what is left alone. */
   patched: unknown = undefined
+  /** What is taken from the old object as it is. */
+  leftAlone: readonly string[] = []
 
   constructor (write: ObjectWrite, given: PatchRequest | Sent<PatchRequest>) {
     super(write)
@@ -34,9 +41,23 @@ export class PatchWrite extends ChangeWrite {
   }
 }
 
-/** Each attempt patches a copy. */
+/**
+ * Each attempt patches a copy, if possible of nothing but what the patch is about: a status is a small part of its
+ * object. Benchmark: `npm run bench -- production`, 'status of a Pod, 8 KB': a fifth more without.
+ */
 export function copy (write: PatchWrite): void {
-  write.patched = write.store.toVersion(write.base).copy()
+  const { store, base, oldObject, given: { value: { members } } } = write
+  const { representation: { conversion, protobuf, apiVersion, kind } } = store
+  // Objects of other types may hold what their definition has lost since, which is reported.
+  if (members === undefined || conversion !== undefined || !protobuf) {
+    write.leftAlone = []
+    write.patched = store.toVersion(base).copy()
+    return
+  }
+  const patched: Plain = { apiVersion, kind }
+  for (const name of members) if (Object.hasOwn(oldObject, name)) patched[name] = clone(membersOf(oldObject)[name])
+  write.leftAlone = Object.keys(oldObject).filter(name => !Object.hasOwn(patched, name))
+  write.patched = patched
 }
 
 /** @throws StatusError 413, 422 */
@@ -45,7 +66,11 @@ export function * applyPatch (write: PatchWrite): Steps<void> {
 }
 
 /** @throws StatusError 400, 422 */
-export function decodePatched (write: PatchWrite): void { write.object = write.given.value.decode(write.patched) }
+export function decodePatched (write: PatchWrite): void {
+  const object = write.given.value.decode(write.patched)
+  for (const name of write.leftAlone) membersOf(object)[name] = clone(membersOf(write.oldObject)[name])
+  write.object = object
+}
 
 export const PATCH: ReadonlyArray<Stage<PatchWrite>> = [
   DECODE,
@@ -68,19 +93,23 @@ export async function patch (
 /**
  * @param message of what is patched
  * @param patch as parsed
- * @returns a function that applies the patch to an object
+ * @returns what applies the patch to an object
  * @throws StatusError 400 for a malformed patch
  */
-export function patched (type: PatchType, message: Message, patch: unknown): PatchRequest['apply'] {
+export function patched (
+  type: PatchType, message: Message, patch: unknown
+): Pick<PatchRequest, 'apply' | 'members'> {
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
-    return copy => applyJsonPatch(copy, operations)
+    return { apply: copy => applyJsonPatch(copy, operations) }
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw badRequest('a merge patch must be an object')
   }
-  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => mergedStrategically(message, copy, patch)
-  return function * (copy) { return mergePatch(copy, patch) }
+  const members = Object.keys(patch)
+  if (type !== STRATEGIC_MERGE_PATCH_TYPE) return { members, apply: function * (copy) { return mergePatch(copy, patch) } }
+  const isAboutAll = members.some(name => name.startsWith('$')) // a directive
+  return { members: isAboutAll ? undefined : members, apply: copy => mergedStrategically(message, copy, patch) }
 }
 
 /** As upstream, the type of the object is its own, whatever text the patch has for its name. */

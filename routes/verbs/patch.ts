@@ -77,8 +77,9 @@ export function * patchOf (
   recordSentValue(request, () => isLikeObject ? naming.value(own, clone(value)) : value)
   yield
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
-  const apply = patched(type, message, value)
+  const { apply, members } = patched(type, message, value)
   return {
+    members,
     apply: function * (copy) {
       const shown = naming.shown(own, copy)
       yield
