@@ -17,7 +17,7 @@ import { DECODE } from '../../../registry/stages/given.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import { decode } from '../../../schemas/language/decode.js'
-import { JSON_PATCH_TYPE, type PatchType } from '../../../schemas/media-types.js'
+import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../../schemas/media-types.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
 import { StatusError } from '../../../schemas/status.js'
 import { finish, type Steps } from '../../../schemas/steps.js'
@@ -36,7 +36,7 @@ const sent = (object: object): ApiObject => ({ apiVersion: 'v1', kind: 'ConfigMa
 interface Patch { readonly type?: PatchType, readonly patch?: unknown }
 
 const patchOf = ({ type = MERGE_PATCH_TYPE, patch = {} }: Patch): PatchRequest =>
-  ({ apply: patched(type, configMaps.message, patch), decode: decodeConfig })
+  ({ ...patched(type, configMaps.message, patch), decode: decodeConfig })
 
 async function patching (t: Test, given: Patch): Promise<PatchWrite> {
   const write = await changing(t)
@@ -65,6 +65,28 @@ t.test('patch: a copy of the current object is patched, and decoded', async t =>
   decodePatched(write)
   t.match(write.object, { metadata: { name: 'a' }, data: { k: 'old', n: 'new' } })
   t.strictSame((write.oldObject as ApiObject & { data: object }).data, { k: 'old' })
+})
+
+t.test('patch: what it is not about is a copy of what the old object has', async t => {
+  const write = await patching(t, { patch: { metadata: { labels: { a: 'b' } } } })
+  copy(write)
+  t.strictSame(Object.keys(write.patched as object).sort(), ['apiVersion', 'kind', 'metadata'], 'it alone is patched')
+  finish(applyPatch(write))
+  decodePatched(write)
+  t.match(write.object, { metadata: { name: 'a', labels: { a: 'b' } }, data: { k: 'old' } })
+  t.not((write.object as ApiObject & { data: object }).data, (write.oldObject as ApiObject & { data: object }).data)
+})
+
+t.test('patch: a directive and a JSON patch may be about everything', async t => {
+  const replacing = { $patch: 'replace', metadata: { name: 'a' } }
+  const operations = [{ op: 'replace', path: '', value: sent({ metadata: { name: 'a' } }) }]
+  for (const [type, patch] of [[STRATEGIC_MERGE_PATCH_TYPE, replacing], [JSON_PATCH_TYPE, operations]] as const) {
+    const write = await patching(t, { type, patch })
+    copy(write)
+    finish(applyPatch(write))
+    decodePatched(write)
+    t.notOk('data' in write.object, type)
+  }
 })
 
 t.test('patch: each attempt begins with a copy of its own', async t => {
