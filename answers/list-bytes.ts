@@ -13,13 +13,26 @@ const STEP_BYTES = 64 * 1024
 /** The bytes of smaller leaves are copied: pieces cost a TLS record and a system call each. */
 const SHARED_BYTES = 32 * 1024
 
+/** What was made to know how long it is, and is not kept beside its entry, is not made again up to so many bytes. */
+const HELD_BYTES = 8 * 1024 * 1024
+
 /** The items of entries that form a whole leaf of the cache. */
 export interface Leaf { readonly at: number, readonly count: number, readonly bytes: Buffer }
 
-/** Total bytes of the items, with all separators. Yields to the event loop. */
-export async function sizeOf (
+/** What is known of the items of a list before it is written. */
+export interface Measured {
+  /** Of the items, with all separators. */
+  readonly bytes: number
+  /** Bodies of the first items that are no part of a leaf, by index. Taken as they are written. */
+  readonly bodies: Array<Buffer | undefined>
+}
+
+/** Yields to the event loop. */
+export async function measure (
   entries: readonly Entry[], { body, size }: Items = STORED, ready: readonly Leaf[] = []
-): Promise<number> {
+): Promise<Measured> {
+  const bodies: Array<Buffer | undefined> = []
+  let held = 0
   if (entries.length > MANY) await nextTurn()
   let bytes = 0
   let next = 0
@@ -32,14 +45,17 @@ export async function sizeOf (
       next++
       continue
     }
-    const stored = entries[at++] as Entry // before the end
-    bytes += size(body(stored))
+    const stored = entries[at] as Entry // before the end
+    const made = body(stored)
+    if (made !== stored.json && (held += made.length) <= HELD_BYTES) bodies[at] = made
+    at++
+    bytes += size(made)
     step += VISIT_BYTES + stored.json.length
     if (step < STEP_BYTES) continue
     step = 0
     if (turnIsOver()) await nextTurn()
   }
-  return bytes
+  return { bytes, bodies }
 }
 
 export interface Ends { readonly head: Buffer, readonly tail: Buffer }
@@ -56,15 +72,19 @@ export class ListBytes {
   readonly length: number
   readonly #items: Items
   readonly #entries: readonly Entry[]
+  readonly #bodies: Measured['bodies']
   readonly #ends: Ends
   readonly #ready: readonly Leaf[]
 
-  /** @param size the result of `sizeOf`. @param ready in order */
-  constructor ({ items, ends }: Joined, entries: readonly Entry[], size: number, ready: readonly Leaf[] = []) {
+  /** @param measured the result of `measure`. @param ready in order */
+  constructor (
+    { items, ends }: Joined, entries: readonly Entry[], { bytes, bodies }: Measured, ready: readonly Leaf[] = []
+  ) {
     this.#items = items
     this.#entries = entries
+    this.#bodies = bodies
     this.#ready = ready
-    const used = entries.length > 0 ? size - items.separator : 0
+    const used = entries.length > 0 ? bytes - items.separator : 0
     this.#ends = ends(used)
     this.length = this.#ends.head.length + used + this.#ends.tail.length
   }
@@ -89,6 +109,7 @@ export class ListBytes {
   * #written (make: () => Buffer, shared: number): Generator<Buffer> {
     const { separator, body, size, write } = this.#items
     const entries = this.#entries
+    const bodies = this.#bodies
     const { head, tail } = this.#ends
     const ready = this.#ready.values()
     let leaf = ready.next().value
@@ -97,7 +118,9 @@ export class ListBytes {
     for (let at = 0; at < entries.length;) {
       const joined = leaf?.at === at ? leaf : undefined
       const isLeaf = joined !== undefined
-      const part = joined?.bytes ?? body(entries[at] as Entry) // before the end
+      const held = bodies[at]
+      if (held !== undefined) bodies[at] = undefined
+      const part = joined?.bytes ?? held ?? body(entries[at] as Entry) // before the end
       const bytes = isLeaf ? part.length : size(part)
       at += joined?.count ?? 1
       if (isLeaf) leaf = ready.next().value

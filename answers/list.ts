@@ -16,7 +16,7 @@ import { PROTOBUF, protobufList } from './formats/protobuf.js'
 import { includeObject, tableList } from './formats/table.js'
 import { textList } from './formats/text.js'
 import { LARGE_BYTES } from './heads.js'
-import { ListBytes, sizeOf, type Leaf } from './list-bytes.js'
+import { ListBytes, measure, type Leaf } from './list-bytes.js'
 import { formsOf } from './large-forms.js'
 import { recordList } from './record.js'
 import type { ServedRequest } from './request-context.js'
@@ -47,7 +47,8 @@ async function writeList (
   const shown = { ...own, view: viewOf(store, naming) }
   if (accept?.as === 'Table' || (isText(format) && format !== COMPACT)) {
     const made = parts(request, isText(format) ? format : COMPACT, shown)
-    if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(made))
+    const { bytes } = await measure(list.entries)
+    if (bytes < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(made))
     else await sendPieces(request, reply, format.type, { pieces: chunked(made) })
     return
   }
@@ -59,7 +60,7 @@ async function writeList (
     await formsOf(shown.view, list.entries, { protobuf: inProtobuf, metadata: accept?.as !== undefined })
   }
   const ready = await readyLeaves(list, joined.items)
-  const bytes = new ListBytes(joined, list.entries, await sizeOf(list.entries, joined.items, ready), ready)
+  const bytes = new ListBytes(joined, list.entries, await measure(list.entries, joined.items, ready), ready)
   if (bytes.length < LARGE_BYTES) sendWhole(request, reply, format.type, bytes.whole())
   else await sendPieces(request, reply, format.type, { pieces: bytes.pieces(), length: bytes.length })
 }

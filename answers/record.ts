@@ -12,7 +12,7 @@ import type { ObjectList } from './answer.js'
 import type { Part } from './formats/format.js'
 import { jsonOf } from './formats/json.js'
 import type { View } from './view.js'
-import { sizeOf } from './list-bytes.js'
+import { measure } from './list-bytes.js'
 import { metadataOf } from './list-metadata.js'
 
 type Recording = Pick<RequestContext, 'recorder'>
@@ -42,7 +42,7 @@ export async function recordList (
   { recorder }: Recording, view: View, list: ObjectList, transformed?: () => Iterable<Part>
 ): Promise<void> {
   if (recorder?.wantsResponse !== true) return
-  if (await sizeOf(list.entries) > MAX_RECORDED_BYTES) return recorder.tooLarge()
+  if ((await measure(list.entries)).bytes > MAX_RECORDED_BYTES) return recorder.tooLarge()
   if (transformed === undefined) {
     const { head, tail } = listJson(view.store.representation, metadataOf(list, view.store))
     const items: string[] = []

@@ -10,7 +10,7 @@ const COMMA = 0x2c
 /** Larger leaves are not kept: copying large items costs little beside sending them. */
 const MAX_BYTES = 128 * 1024
 
-interface Joined { bytes: Buffer | undefined, isUsed: boolean }
+interface Joined { bytes: Buffer | undefined, isUsed: boolean, isTooLong: boolean }
 
 /** All that is joined, of all types. */
 class JoinedLists extends Keeper {
@@ -87,9 +87,10 @@ export function leafBytes (entries: readonly Entry[], items = STORED): Buffer | 
   if (known === undefined) leaves.set(entries, known = new Map())
   const joined = known.get(items.id)
   if (joined === undefined) {
-    known.set(items.id, { bytes: undefined, isUsed: false })
+    known.set(items.id, { bytes: undefined, isUsed: false, isTooLong: false })
     return undefined
   }
+  if (joined.isTooLong) return undefined
   joined.isUsed = true
   lists.asked++
   if (joined.bytes !== undefined) {
@@ -98,6 +99,7 @@ export function leafBytes (entries: readonly Entry[], items = STORED): Buffer | 
   }
   lists.misses++
   const bytes = join(entries, items)
+  joined.isTooLong = bytes === undefined // whoever tried again would make forms that nobody may keep
   return bytes !== undefined && lists.keep(joined, bytes) ? bytes : undefined
 }
 

@@ -49,6 +49,17 @@ t.test('a change makes another run of its leaf and leaves the others', async t =
   }
 })
 
+t.test('nothing is made again of a leaf that has turned out too long', async t => {
+  const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
+  let made = 0
+  const long = jsonItems('long', () => {
+    made++
+    return Buffer.alloc(100_000)
+  })
+  for (let listed = 0; listed < 3; listed++) t.equal(leafBytes(leaf, long), undefined)
+  t.equal(made, 2, 'two are too long together')
+})
+
 t.test('a run of large objects is not held twice', async t => {
   const run = [entry('a', 'x'.repeat(300_000))]
   for (let time = 0; time < 3; time++) t.equal(leafBytes(run), undefined)
