@@ -32,7 +32,9 @@ import { resource } from '../../resource.js'
 
 const { message, kind } = apiPackage('errands.orch.io', 'v2alpha1', 'io.orch.api.errands.v2alpha1')
 
-export const ErrandSpec = message('ErrandSpec', 'What is to be done.', { task: string(1, 'What to do.', { required: true }) })
+export const ErrandSpec = message('ErrandSpec', 'What is to be done.', {
+  task: string(1, 'What to do.', { required: true })
+})
 export type Errand = Static<typeof Errand>
 export const Errand = kind('Errand', 'Something to be done.', { metadata, spec: one(2, 'What is wanted.', ErrandSpec) })
 
@@ -73,7 +75,9 @@ export const noFriday: AdmissionPlugin = {
 
 export const badgeAuthenticator: Authenticator = {
   name: 'badge',
-  authenticate: ({ headers }) => typeof headers['x-badge'] === 'string' ? { username: headers['x-badge'], uid: '', groups: ['badges'], extra: {} } : undefined
+  authenticate: ({ headers }) => typeof headers['x-badge'] === 'string'
+    ? { username: headers['x-badge'], uid: '', groups: ['badges'], extra: {} }
+    : undefined
 }
 `
     },
@@ -94,11 +98,18 @@ export const badgeAuthenticator: Authenticator = {
       'storage/noted/backend.ts': `import type { Backend } from '../backend.js'
 import { openMemory } from '../embedded/memory.js'
 
+const OTHERS = [
+  'get', 'list', 'count', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow',
+  'status', 'lease', 'close'
+] as const
+
 export async function openNoted (notes: string[]): Promise<Backend> {
   const memory = await openMemory()
   return Object.assign(Object.create(memory) as Backend, {
     name: 'noted',
-    ...Object.fromEntries((['get', 'list', 'count', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow', 'status', 'lease', 'close'] as const).map(name => [name, (memory[name] as (...args: never[]) => unknown).bind(memory)])),
+    ...Object.fromEntries(
+      OTHERS.map(name => [name, (memory[name] as (...args: never[]) => unknown).bind(memory)])
+    ),
     create: (key, value, options) => {
       notes.push(key)
       return memory.create(key, value, options)
@@ -142,8 +153,8 @@ export const GATES_OF_1_37: ReadonlyMap<string, Gate> =
     [
       'schemas/api/core/configmaps.ts',
       '  immutable: immutableFlag(4),',
-      "  immutable: immutableFlag(4),\n  colour: string(5, 'The colour.', { since: '1.37', gate: " +
-      "'ColouredConfigMaps' }),"
+      '  immutable: immutableFlag(4),\n' +
+      "  colour: string(5, 'The colour.', { since: '1.37', gate: 'ColouredConfigMaps' }),"
     ],
     [
       'schemas/api/core/configmaps.ts', '    let size = 0',
@@ -158,20 +169,33 @@ import Fastify from 'fastify'
 import orch from './dist/app.js'
 import { openMemory } from './dist/storage/embedded/memory.js'
 const store = await openMemory()
-const methods = ['get', 'list', 'count', 'create', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision', 'revisionNow', 'status', 'lease', 'close']
-const view = () => Object.assign({ name: store.name }, ...methods.map(name => ({ [name]: name === 'close' ? async () => {} : store[name].bind(store) })))
+const methods = [
+  'get', 'list', 'count', 'create', 'update', 'delete', 'watch', 'compact', 'compactedRevision', 'revision',
+  'revisionNow', 'status', 'lease'
+]
+const view = () => {
+  const bound = methods.map(name => ({ [name]: store[name].bind(store) }))
+  return Object.assign({ name: store.name, close: async () => {} }, ...bound)
+}
 const url = '/api/v1/namespaces/default/configmaps'
 const served = async (emulatedVersion, featureGates = {}) => {
   const fastify = Fastify()
   await fastify.register(orch, { storage: view(), emulatedVersion, featureGates })
   const ask = async (method, path, body) => {
-    const { statusCode, headers, body: text } = await fastify.inject({ method, url: path, ...body === undefined ? {} : { headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) } })
-    return { code: statusCode, colour: JSON.parse(text).colour ?? '', warned: /unknown field .*colour/.test(headers.warning ?? '') }
+    const sent = { headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) }
+    const { statusCode, headers, body: text } = await fastify.inject({
+      method, url: path, ...body === undefined ? {} : sent
+    })
+    const warned = /unknown field .*colour/.test(headers.warning ?? '')
+    return { code: statusCode, colour: JSON.parse(text).colour ?? '', warned }
   }
   return ask
 }
 const map = (name, more) => ({ metadata: { name }, ...more })
-const [next, off, before, first] = [await served('1.37'), await served('1.37', { ColouredConfigMaps: false }), await served('1.36'), await served('1.24')]
+const next = await served('1.37')
+const off = await served('1.37', { ColouredConfigMaps: false })
+const before = await served('1.36')
+const first = await served('1.24')
 const said = {
   made: await next('POST', url, map('a', { colour: 'red' })),
   invalid: (await next('POST', url, map('b', { colour: 'none' }))).code,
@@ -196,24 +220,35 @@ import { OWN_NAMES } from './dist/schemas/naming.js'
 const notes = []
 const summary = answer => answer.statusCode < 300 ? answer.statusCode : answer.statusCode + ' ' + answer.json().message
 const fastify = Fastify()
-await fastify.register(orch, { storage: { kind: 'noted', notes }, api: { disabled: [] }, authentication: { anonymous: false } })
+await fastify.register(orch, {
+  storage: { kind: 'noted', notes }, api: { disabled: [] }, authentication: { anonymous: false }
+})
 const headers = { 'x-badge': 'ann', 'content-type': 'application/json' }
-const url = '/apis/errands.orch.io/v2alpha1/namespaces/default/errands'
-const create = async name => summary(await fastify.inject({ method: 'POST', url, headers, payload: JSON.stringify({ metadata: { name }, spec: { task: 'milk' } }) }))
+const version = '/apis/errands.orch.io/v2alpha1'
+const url = version + '/namespaces/default/errands'
+const create = async name => {
+  const payload = JSON.stringify({ metadata: { name }, spec: { task: 'milk' } })
+  return summary(await fastify.inject({ method: 'POST', url, headers, payload }))
+}
 const nobody = (await fastify.inject(url)).statusCode
 const codes = [await create('monday'), await create('friday'), nobody]
 const { items } = (await fastify.inject({ url, headers })).json()
-const discovered = (await fastify.inject({ url: '/apis/errands.orch.io/v2alpha1', headers })).json().resources.map(({ name }) => name)
+const { resources } = (await fastify.inject({ url: version, headers })).json()
+const discovered = resources.map(({ name }) => name)
 const off = Fastify()
 await off.register(orch)
-const hidden = (await off.inject('/apis/errands.orch.io/v2alpha1')).statusCode
-const disabled = disabledApis(new Map([['errands.orch.io/v2alpha1', 'true']]), undefined).some(api => api.startsWith('errands'))
-const deep = infoOfPath({ method: 'GET', path: '/apis/errands.orch.io/v2alpha1/namespaces/default/errands/one/two/three', query: '', naming: OWN_NAMES }).isResourceRequest
+const hidden = (await off.inject(version)).statusCode
+const enabled = new Map([['errands.orch.io/v2alpha1', 'true']])
+const disabled = disabledApis(enabled, undefined).some(api => api.startsWith('errands'))
+const path = url + '/one/two/three'
+const { isResourceRequest: deep } = infoOfPath({ method: 'GET', path, query: '', naming: OWN_NAMES })
 const registered = '/apis/apiregistration.orch.io/v1/apiservices/v2alpha1.errands.orch.io'
 let service = await fastify.inject({ url: registered, headers })
 while (service.statusCode === 404) service = await fastify.inject({ url: registered, headers })
 const { 'kube-aggregator.orch.io/automanaged': managed } = service.json().metadata.labels
-process.stdout.write(JSON.stringify({ codes, tasks: items.map(({ spec }) => spec.task), discovered, noted: notes.some(key => key.includes('monday')), hidden, disabled, deep, managed }))
+const tasks = items.map(({ spec }) => spec.task)
+const noted = notes.some(key => key.includes('monday'))
+process.stdout.write(JSON.stringify({ codes, tasks, discovered, noted, hidden, disabled, deep, managed }))
 process.exit(0)
 `
 

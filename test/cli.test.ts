@@ -392,9 +392,8 @@ t.test('an older Node ends with one line, the build too; the oldest supported ve
   )) as { engines: { node: string } }
   t.equal(engines.node, '>=20.19')
   const versionAs = (node: string, program = CLI): { status: number | null, stdout: string, stderr: string } => {
-    const preload =
-      "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: " +
-      `'${node}' } })`
+    const preload = 'data:text/javascript,' +
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`
     return spawnSync(process.execPath, ['--import', preload, program, '--version'], { encoding: 'utf8' })
   }
   for (const old of ['18.20.8', '20.18.3']) {
@@ -402,9 +401,10 @@ t.test('an older Node ends with one line, the build too; the oldest supported ve
       status: 1, stdout: '', stderr: `orch-apiserver: needs Node 20.19 or newer, this is ${old}\n`
     })
   }
-  t.match(versionAs(
-    '18.20.8', fileURLToPath(new URL('../../build/protobuf.js', import.meta.url))
-  ), { status: 1, stderr: 'orch-apiserver: needs Node 20.19 or newer, this is 18.20.8\n' })
+  t.match(
+    versionAs('18.20.8', fileURLToPath(new URL('../../build/protobuf.js', import.meta.url))),
+    { status: 1, stderr: 'orch-apiserver: needs Node 20.19 or newer, this is 18.20.8\n' }
+  )
   for (const fine of ['20.19.0', '24.0.0']) t.match(versionAs(fine), { status: 0, stdout: /^orch-apiserver / })
   t.end()
 })

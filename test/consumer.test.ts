@@ -24,7 +24,10 @@ const run = promisify(execFile)
 /** What a host may use, each with a misuse that the compiler must reject. */
 const HOST = `
 import Fastify, { type FastifyInstance } from 'fastify'
-import orch, { pluginFor, StatusError, StorageError, type AdmissionPlugin, type Authenticator, type Authorizer, type Backend, type ServerOptions } from 'orch-apiserver'
+import orch, {
+  pluginFor, StatusError, StorageError, type AdmissionPlugin, type Authenticator, type Authorizer, type Backend,
+  type ServerOptions
+} from 'orch-apiserver'
 import { coordinationV1, coreV1, toJson, type Static } from 'orch-apiserver/schemas'
 import { Type } from '@sinclair/typebox'
 import { testServer, type Exchange, type Fault, type TestServer } from 'orch-apiserver/testing'
@@ -34,35 +37,61 @@ type ConfigMap = Static<typeof coreV1.ConfigMap>
 
 const clerks: Authenticator = {
   name: 'clerks',
-  authenticate: ({ headers }) => typeof headers['x-clerk'] === 'string' ? { username: headers['x-clerk'], uid: '', groups: ['clerks'], extra: {} } : undefined
+  authenticate: ({ headers }) => typeof headers['x-clerk'] === 'string'
+    ? { username: headers['x-clerk'], uid: '', groups: ['clerks'], extra: {} }
+    : undefined
 }
-const nights: Authorizer = { name: 'nights', authorize: ({ user, info }) => info.verb === 'delete' && user.username === 'night' ? { decision: 'Deny', reason: 'not at night' } : { decision: 'NoOpinion' } }
+const nights: Authorizer = {
+  name: 'nights',
+  authorize: ({ user, info }) => info.verb === 'delete' && user.username === 'night'
+    ? { decision: 'Deny', reason: 'not at night' }
+    : { decision: 'NoOpinion' }
+}
 const labels: AdmissionPlugin = pluginFor<ConfigMap>({ group: '', plural: 'configmaps' }, {
   name: 'labels',
   operations: ['CREATE'],
-  mutate: ({ object, user }) => { if (object !== undefined) object.metadata.labels = { owner: user?.groups.at(-1)?.replace('system:', '') ?? '' } },
-  validate: ({ object }) => { if (object?.data?.['forbidden'] !== undefined) throw new StatusError('Forbidden', 'not here') }
+  mutate: ({ object, user }) => {
+    if (object === undefined) return
+    object.metadata.labels = { owner: user?.groups.at(-1)?.replace('system:', '') ?? '' }
+  },
+  validate: ({ object }) => {
+    if (object?.data?.['forbidden'] !== undefined) throw new StatusError('Forbidden', 'not here')
+  }
 })
 
 export async function host (storage: NonNullable<ServerOptions['storage']>): Promise<FastifyInstance> {
-  const options: ServerOptions = { storage, authentication: { authenticators: [clerks] }, authorization: { authorizers: [nights] }, admission: { plugins: [labels] }, limits: { requestTimeout: 30_000 } }
+  const options: ServerOptions = {
+    storage,
+    authentication: { authenticators: [clerks] },
+    authorization: { authorizers: [nights] },
+    admission: { plugins: [labels] },
+    limits: { requestTimeout: 30_000 }
+  }
   const fastify = Fastify()
   await fastify.register(orch, { prefix: '/cluster', ...options })
   return fastify
 }
 
 /** A host's own store, whose reads fail while it is away. */
-export const away = (backend: Backend): Backend => ({ ...backend, get: async () => { throw new StorageError('Unavailable', 'it is away') } })
+export const away = (backend: Backend): Backend => ({
+  ...backend, get: async () => { throw new StorageError('Unavailable', 'it is away') }
+})
 
 export const text = (map: ConfigMap): string => toJson(coreV1.ConfigMap, map)
 
 const conflict: Fault = { on: { verb: 'update', resource: 'configmaps' }, status: 409, times: 1 }
 
 export async function tested (): Promise<TestServer> {
-  return await testServer({ fixtures: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }], faults: [conflict], now: new Date('2030-01-01'), server: { authentication: { authenticators: [clerks] } } })
+  return await testServer({
+    fixtures: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }],
+    faults: [conflict],
+    now: new Date('2030-01-01'),
+    server: { authentication: { authenticators: [clerks] } }
+  })
 }
 
-export const named = ({ exchanges }: TestServer): string[] => exchanges.find({ verb: 'get' }).map(({ name }: Exchange) => name)
+export const named = ({ exchanges }: TestServer): string[] =>
+  exchanges.find({ verb: 'get' }).map(({ name }: Exchange) => name)
 
 // @ts-expect-error -- a status that cannot be injected
 export const wrongFault: Fault = { status: 418 }
@@ -74,26 +103,38 @@ export const unknownMember: ServerOptions = { storge: { kind: 'memory' } }
 export const unknownKind: ServerOptions = { storage: { kind: 'memry' } }
 // @ts-expect-error -- an optional member may not be undefined
 export const undefinedMember: ServerOptions = { storage: undefined }
-const Widget = Type.Object({ apiVersion: Type.Literal('example.com/v1'), kind: Type.Literal('Widget'), spec: Type.Object({ size: Type.Integer() }) })
+const Widget = Type.Object({
+  apiVersion: Type.Literal('example.com/v1'),
+  kind: Type.Literal('Widget'),
+  spec: Type.Object({ size: Type.Integer() })
+})
 
 export async function inside (fastify: FastifyInstance): Promise<number> {
   await fastify.orch.ready()
   const { client } = fastify.orch
   const maps = client.as({ username: 'ann', groups: ['team'] }).of(coreV1.ConfigMap)
-  const made: ConfigMap = await maps.create({ metadata: { name: 'of-the-host', namespace: 'default' }, data: { a: 'b' } })
+  const made: ConfigMap = await maps.create({
+    metadata: { name: 'of-the-host', namespace: 'default' }, data: { a: 'b' }
+  })
+  const isMade = ({ metadata }: ConfigMap): boolean => metadata.uid === made.metadata.uid
   let seen = 0
-  for await (const { items } of maps.list({ namespace: 'default' })) seen += items.filter(({ metadata }) => metadata.uid === made.metadata.uid).length
-  const informer = client.informer(coreV1.ConfigMap, { indexes: { label: ({ metadata }) => Object.keys(metadata.labels ?? {}) } })
+  for await (const { items } of maps.list({ namespace: 'default' })) seen += items.filter(isMade).length
+  const informer = client.informer(coreV1.ConfigMap, {
+    indexes: { label: ({ metadata }) => Object.keys(metadata.labels ?? {}) }
+  })
   await informer.start()
-  const found: ConfigMap[] = informer.by('label', 'owner').filter(({ metadata }) => metadata.uid === made.metadata.uid)
+  const found: ConfigMap[] = informer.by('label', 'owner').filter(isMade)
   informer.stop()
   return seen + found.length
 }
-export const size = async (fastify: FastifyInstance): Promise<number> => (await fastify.orch.client.of(Widget).get('w')).spec.size
-// @ts-expect-error -- no field of the type
-export const unknownField = async (fastify: FastifyInstance): Promise<unknown> => await fastify.orch.client.of(coreV1.ConfigMap).create({ metadata: { name: 'a' }, date: {} })
-// @ts-expect-error -- an informer is the server's own
-export const informs = (fastify: FastifyInstance): unknown => fastify.orch.client.as({ username: 'ann' }).informer(coreV1.ConfigMap)
+export const size = async (fastify: FastifyInstance): Promise<number> =>
+  (await fastify.orch.client.of(Widget).get('w')).spec.size
+export const unknownField = async (fastify: FastifyInstance): Promise<unknown> =>
+  // @ts-expect-error -- no field of the type
+  await fastify.orch.client.of(coreV1.ConfigMap).create({ metadata: { name: 'a' }, date: {} })
+export const informs = (fastify: FastifyInstance): unknown =>
+  // @ts-expect-error -- an informer is the server's own
+  fastify.orch.client.as({ username: 'ann' }).informer(coreV1.ConfigMap)
 // @ts-expect-error -- the decorators of the server are not public
 export const decorators = (fastify: FastifyInstance): unknown => fastify.orchMetrics
 // @ts-expect-error -- metadata is not a number
@@ -114,7 +155,8 @@ async function configOf (fastify: FastifyInstance): Promise<KubeConfig> {
   await fastify.listen({ port: 0, host: '127.0.0.1' })
   const { port } = fastify.server.address() as AddressInfo
   const config = new KubeConfig()
-  config.loadFromClusterAndUser({ name: 'cluster', server: \`http://127.0.0.1:\${port}/cluster\`, skipTLSVerify: true }, { name: 'user' })
+  const server = \`http://127.0.0.1:\${port}/cluster\`
+  config.loadFromClusterAndUser({ name: 'cluster', server, skipTLSVerify: true }, { name: 'user' })
   return config
 }
 
@@ -145,12 +187,16 @@ class Candidate {
   }
 
   async #ask (): Promise<boolean> {
-    const spec = { holderIdentity: this.name, leaseDurationSeconds: TERM / 1000, renewTime: new Date().toISOString().replace('Z', '000Z') }
+    const renewTime = new Date().toISOString().replace('Z', '000Z')
+    const spec = { holderIdentity: this.name, leaseDurationSeconds: TERM / 1000, renewTime }
     const lease = await this.api.getNamespacedCustomObject(LEASE).catch(error => {
       if ((error as { code: number }).code !== 404) throw error
     }) as Lease | undefined
     if (lease === undefined) {
-      await this.api.createNamespacedCustomObject({ ...LEASE, body: { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: { name: LEASE.name }, spec } })
+      await this.api.createNamespacedCustomObject({
+        ...LEASE,
+        body: { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: { name: LEASE.name }, spec }
+      })
       return true
     }
     const version = lease.metadata.resourceVersion ?? ''
@@ -171,14 +217,17 @@ let ended = 0
 /** Milliseconds of waiting; those of work depend on the machine. */
 const waited = () => performance.eventLoopUtilization().idle
 after(() => { ended = waited() })
-process.once('beforeExit', () => { console.log(\`nothing was left after waiting \${Math.round(waited() - ended)} ms\`) })
+process.once('beforeExit', () => {
+  console.log(\`nothing was left after waiting \${Math.round(waited() - ended)} ms\`)
+})
 
 test('two servers in one process, an informer on each, and an election', { timeout: 300_000 }, async t => {
   const servers = [await host({ kind: 'memory' }), await host({ kind: 'embedded', directory: 'data' })] as const
   const configs = [await configOf(servers[0]), await configOf(servers[1])] as const
   const informers = configs.map(config => {
     const api = config.makeApiClient(CoreV1Api)
-    return makeInformer<V1ConfigMap>(config, '/api/v1/namespaces/default/configmaps', async () => await api.listNamespacedConfigMap({ namespace: 'default' }))
+    const list = async () => await api.listNamespacedConfigMap({ namespace: 'default' })
+    return makeInformer<V1ConfigMap>(config, '/api/v1/namespaces/default/configmaps', list)
   })
   const seen = informers.map(informer => {
     const names = new Set<string>()
@@ -189,7 +238,9 @@ test('two servers in one process, an informer on each, and an election', { timeo
 
   await t.test('each informer sees what is in its server', async () => {
     for (const [index, config] of configs.entries()) {
-      const map = await config.makeApiClient(CoreV1Api).createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: \`of-\${index}\` }, data: { a: 'b' } } })
+      const map = await config.makeApiClient(CoreV1Api).createNamespacedConfigMap({
+        namespace: 'default', body: { metadata: { name: \`of-\${index}\` }, data: { a: 'b' } }
+      })
       assert.equal(map.metadata?.labels?.['owner'], 'unauthenticated')
     }
     await until('the events', () => seen.every((names, index) => names.has(\`of-\${index}\`)))
@@ -327,9 +378,10 @@ t.test('the packed package compiles and runs in another strict project', async t
     }
     t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
     t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)
-    await t.rejects(run(
-      'orch-apiserver', ['--secure-port=0'], installed
-    ), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
+    await t.rejects(
+      run('orch-apiserver', ['--secure-port=0'], installed),
+      { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ }
+    )
 
     const port = await freePort()
     const server = spawn('orch-apiserver', ['--local', `--secure-port=${port}`], { ...installed, stdio: 'ignore' })

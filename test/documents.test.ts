@@ -94,8 +94,8 @@ t.test('no cell of a table is longer than 40 words', t => {
   t.end()
 })
 
-t.test('comments name benchmarks in one form: a part of the benchmarks and a row of docs/performance.md that it ' +
-  'measures', t => {
+t.test('comments name benchmarks in one form: ' +
+  'a part of the benchmarks and a row of docs/performance.md that it measures', t => {
   const rows = new Map(readFileSync(`${root}docs/performance.md`, 'utf8')
     .split('\n')
     .filter(line => line.startsWith('| '))

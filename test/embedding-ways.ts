@@ -25,9 +25,16 @@ async function main () {
   const data = { a: 'x'.repeat(300_000) }
   // Not by inject, whose packages need require(esm), which Jest lacks on Node 20.
   const origin = await fastify.listen({ port: 0, host: '127.0.0.1' })
-  const answer = await fetch(origin + '/cluster/api/v1/namespaces/default/configmaps', { method: 'POST', body: JSON.stringify({ metadata: { name: 'a' }, data }), headers: { connection: 'close', 'content-type': 'application/json', authorization: 'Bearer t', accept: 'application/yaml' } })
+  const answer = await fetch(origin + '/cluster/api/v1/namespaces/default/configmaps', {
+    method: 'POST',
+    body: JSON.stringify({ metadata: { name: 'a' }, data }),
+    headers: {
+      connection: 'close', 'content-type': 'application/json', authorization: 'Bearer t', accept: 'application/yaml'
+    }
+  })
   const body = await answer.text()
-  const failure = await fastify.orch.client.of(coreV1.ConfigMap).get('none', { namespace: 'default' }).catch(error => error)
+  const maps = fastify.orch.client.of(coreV1.ConfigMap)
+  const failure = await maps.get('none', { namespace: 'default' }).catch(error => error)
   await fastify.close()
   ${more}
   return [answer.status, body.slice(0, 15), failure instanceof StatusError].join(' ')
@@ -36,19 +43,36 @@ async function main () {
 const PRINTS = '201 kind: ConfigMap true'
 const PRINT = 'main().then(text => { console.log(text) }, error => { console.error(error); process.exit(1) })\n'
 const TEST_SERVER = 'const server = await testServer()\n  await server.dispose()'
-const MODULES =
-  "import Fastify from 'fastify'\nimport orch, { StatusError } from 'orch-apiserver'\nimport { coreV1 } from " +
-  "'orch-apiserver/schemas'\n"
-const SCRIPTS =
-  "const Fastify = require('fastify')\nconst orch = require('orch-apiserver')\nconst { StatusError } = orch\nconst { " +
-  "coreV1 } = require('orch-apiserver/schemas')\n"
+const MODULES = `import Fastify from 'fastify'
+import orch, { StatusError } from 'orch-apiserver'
+import { coreV1 } from 'orch-apiserver/schemas'
+`
+const SCRIPTS = `const Fastify = require('fastify')
+const orch = require('orch-apiserver')
+const { StatusError } = orch
+const { coreV1 } = require('orch-apiserver/schemas')
+`
 const WITH_TESTS = "const { testServer } = require('orch-apiserver/testing')\n"
+const BOTH = `import { createRequire } from 'node:module'
+import { StatusError } from 'orch-apiserver'
+import { testServer } from 'orch-apiserver/testing'
+const required = createRequire(import.meta.url)
+console.log(
+  required('orch-apiserver').StatusError === StatusError, required('orch-apiserver/testing').testServer === testServer
+)
+`
+const PLUGIN = `import orch from 'orch-apiserver'
+export default async function (fastify, options) {
+  await fastify.register(orch, { prefix: '/cluster', authentication: { anonymous: 'health' } })
+}
+`
 const TYPED = `import Fastify from 'fastify'
 import orch, { OptionError, StatusError, type OwnClient, type ServerOptions } from 'orch-apiserver'
 import { coreV1 } from 'orch-apiserver/schemas'
 import { testServer } from 'orch-apiserver/testing'
 
-const nameOf = async (client: OwnClient): Promise<string> => (await client.of(coreV1.Namespace).get('default')).metadata.name ?? ''
+const nameOf = async (client: OwnClient): Promise<string> =>
+  (await client.of(coreV1.Namespace).get('default')).metadata.name ?? ''
 
 async function main (): Promise<string> {
   const options: ServerOptions = { authentication: { anonymous: false } }
@@ -87,12 +111,7 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
 
   await t.test('CommonJS', async t => {
     t.equal(await node(write('script.cjs', host(SCRIPTS + WITH_TESTS, TEST_SERVER) + PRINT)), PRINTS)
-    const both =
-      "import { createRequire } from 'node:module'\nimport { StatusError } from 'orch-apiserver'\nimport { " +
-      "testServer } from 'orch-apiserver/testing'\nconst required = createRequire(import.meta.url)\n" +
-      "console.log(required('orch-apiserver').StatusError === StatusError, " +
-      "required('orch-apiserver/testing').testServer === testServer)\n"
-    t.equal(await node(write('both.mjs', both)), 'true true', 'one copy for modules and scripts')
+    t.equal(await node(write('both.mjs', BOTH)), 'true true', 'one copy for modules and scripts')
   })
 
   await t.test('esbuild', async t => {
@@ -150,13 +169,8 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
 
   await t.test('fastify start', async t => {
     const cli = join(packageFolder('fastify-cli'), 'cli.js')
-    write(
-      'plugin.mjs',
-      "import orch from 'orch-apiserver'\nexport default async function (fastify, options) { await " +
-      "fastify.register(orch, { prefix: '/cluster', authentication: { anonymous: 'health' } }) }\n"
-    )
     for (const args of [
-      [join(folder, 'plugin.mjs')],
+      [write('plugin.mjs', PLUGIN)],
       ['--prefix', '/cluster', join(project, 'node_modules/orch-apiserver/dist/bundle/app.js')]
     ]) {
       const port = await freePort()
@@ -167,9 +181,9 @@ export async function ways (t: Test, project: string, misuses: string): Promise<
       const ended = once(child, 'exit')
       let failed = ''
       child.stderr.on('data', (chunk: Buffer) => { failed += chunk.toString() })
-      const ready = async (): Promise<boolean> => await fetch(
-        `http://127.0.0.1:${port}/cluster/readyz`, { headers: { connection: 'close' } }
-      ).then(({ ok }) => ok, () => false)
+      const readyz = `http://127.0.0.1:${port}/cluster/readyz`
+      const ready = async (): Promise<boolean> =>
+        await fetch(readyz, { headers: { connection: 'close' } }).then(({ ok }) => ok, () => false)
       while (child.exitCode === null && !await ready()) await new Promise(resolve => { setTimeout(resolve, 50) })
       t.equal(child.exitCode, null, failed)
       child.kill('SIGTERM')

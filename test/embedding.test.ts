@@ -21,8 +21,10 @@ const ENV = {
 const ASK = `
 const origin = \`http://localhost:\${fastify.addresses()[0].port}\`
 const ask = async (path, { body, headers, ...more } = {}) => {
-  const answer = await fetch(origin + path, { ...more, headers: { connection: 'close', ...body === undefined ? {} : { 'content-type': 'application/json' }, ...headers }, body: JSON.stringify(body) })
-  return answer
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  return await fetch(origin + path, {
+    ...more, headers: { connection: 'close', ...type, ...headers }, body: JSON.stringify(body)
+  })
 }
 const codeOf = async (path, options) => (await ask(path, options)).status
 const cookiesOf = answer => answer.headers.getSetCookie().map(cookie => cookie.split(';')[0]).join('; ')
@@ -34,8 +36,15 @@ const ASKED: Record<string, { readonly then?: string, readonly prints: string }>
   jwt: {
     then: `
 const as = claims => ({ headers: { authorization: \`Bearer \${fastify.jwt.sign(claims)}\` } })
-console.log(await codeOf('/cluster/api'), await codeOf('/cluster/api', as({ sub: 'ann' })), await codeOf('/cluster/api', { headers: { authorization: 'Bearer x.y.z' } }))
-console.log(await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann' })), await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann', groups: ['system:masters'] })))`,
+console.log(
+  await codeOf('/cluster/api'),
+  await codeOf('/cluster/api', as({ sub: 'ann' })),
+  await codeOf('/cluster/api', { headers: { authorization: 'Bearer x.y.z' } })
+)
+console.log(
+  await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann' })),
+  await codeOf('/cluster/api/v1/nodes', as({ sub: 'ann', groups: ['system:masters'] }))
+)`,
     prints: '401 200 401\n403 200\n'
   },
   session: {
@@ -48,7 +57,11 @@ console.log((await (await ask('/cluster/api/v1/nodes', { headers: { cookie: sent
   passport: {
     then: `
 const sent = cookiesOf(await ask('/login', { method: 'POST', headers: { 'x-badge': 'ann' } }))
-console.log(await codeOf('/cluster/api'), await codeOf('/cluster/api', { headers: { cookie: sent } }), await codeOf('/login', { method: 'POST' }))
+console.log(
+  await codeOf('/cluster/api'),
+  await codeOf('/cluster/api', { headers: { cookie: sent } }),
+  await codeOf('/login', { method: 'POST' })
+)
 console.log((await (await ask('/cluster/api/v1/nodes', { headers: { cookie: sent } })).json()).message.slice(0, 42))`,
     prints: '401 200 401\nnodes is forbidden: User "ann" cannot list\n'
   },
@@ -65,7 +78,13 @@ console.log(await codeOf(maps, { headers, method: 'POST', body: { metadata: { na
     then: `
 await fastify.orch.ready()
 console.log(await codeOf('/teams/blue', { method: 'PUT' }), await codeOf('/teams/Not%20a%20name', { method: 'PUT' }))
-await fastify.orch.client.of(appsV1.Deployment).create({ metadata: { name: 'web', namespace: 'blue' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } })
+await fastify.orch.client.of(appsV1.Deployment).create({
+  metadata: { name: 'web', namespace: 'blue' },
+  spec: {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  }
+})
 console.log(await (await ask('/images')).json())
 const denied = await ask('/teams/blue/colours', { headers: { 'x-user': 'ann' } })
 console.log(denied.status, (await denied.json()).message.slice(0, 44))`,
@@ -75,16 +94,19 @@ console.log(denied.status, (await denied.json()).message.slice(0, 44))`,
   garbage: { prints: 'colours went with its team\n' },
   types: {
     prints:
-      '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: spec.size in body should be greater than ' +
-      'or equal to 1\n'
+      '3\nWidget.example.com "x" is invalid: spec.size: Invalid value: 0: ' +
+      'spec.size in body should be greater than or equal to 1\n'
   },
   cors: {
     then: `
 const headers = { origin: 'https://app.example.com' }
-const preflight = await ask('/cluster/api', { method: 'OPTIONS', headers: { ...headers, 'access-control-request-method': 'PATCH' } })
+const preflight = await ask('/cluster/api', {
+  method: 'OPTIONS', headers: { ...headers, 'access-control-request-method': 'PATCH' }
+})
 console.log(preflight.status, preflight.headers.get('access-control-allow-origin'))
-const answer = await ask('/cluster/api', { headers })
-console.log(answer.status, answer.headers.get('access-control-allow-origin'), answer.headers.get('x-frame-options'), answer.headers.get('content-security-policy'))`,
+const { status, headers: got } = await ask('/cluster/api', { headers })
+const shown = ['access-control-allow-origin', 'x-frame-options', 'content-security-policy']
+console.log(status, ...shown.map(name => got.get(name)))`,
     prints:
       "204 https://app.example.com\n401 https://app.example.com SAMEORIGIN default-src 'none';frame-ancestors 'none'\n"
   },

@@ -108,9 +108,10 @@ for (const compatNames of [false, true]) {
       ]
     }))
     mkdirSync(`${certDir}/cache`)
+    const program = kubectlPrograms().at(-1) ?? ''
+    const own = ['--kubeconfig', kubeconfig, '--cache-dir', `${certDir}/cache`]
     const kubectl = async (...args: string[]): Promise<string> =>
-      (await promisify(execFile)(kubectlPrograms().at(-1) ??
-        '', ['--kubeconfig', kubeconfig, '--cache-dir', `${certDir}/cache`, ...args])).stdout
+      (await promisify(execFile)(program, [...own, ...args])).stdout
     t.equal(
       await kubectl('run', 'privileged', '--image=a', '--privileged', '-o', 'name', '--restart=Never'),
       'pod/privileged\n', 'no service account is needed'

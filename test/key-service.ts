@@ -57,9 +57,8 @@ export class TestKeyService {
   }
 
   decrypt = (encrypted: Buffer): Buffer | Promise<Buffer> => {
-    const decipher = createDecipheriv(
-      'aes-256-gcm', this.secret, encrypted.subarray(0, 12)
-    ).setAuthTag(encrypted.subarray(-16))
+    const decipher = createDecipheriv('aes-256-gcm', this.secret, encrypted.subarray(0, 12))
+    decipher.setAuthTag(encrypted.subarray(-16))
     return Buffer.concat([decipher.update(encrypted.subarray(12, -16)), decipher.final()])
   }
 

@@ -32,9 +32,9 @@ export async function startLimitedEtcd (t: Test): Promise<LimitedEtcd> {
   const own = authority('etcd authority')
   // Without a name: etcd would take its own certificate for a user's.
   const server = own.issue({ commonName: '', names: ['127.0.0.1', 'localhost'], uses: ['server', 'client'] })
-  const pairs = Object.fromEntries([
-    'root', 'orch-apiserver', 'neighbour'
-  ].map(commonName => [commonName, own.issue({ commonName, uses: ['client'] })]))
+  const pairs = Object.fromEntries(['root', 'orch-apiserver', 'neighbour'].map(
+    commonName => [commonName, own.issue({ commonName, uses: ['client'] })]
+  ))
   const folder = t.testdir({
     'ca.crt': own.certificate, 'server.crt': server.certificate, 'server.key': server.key,
     ...Object.fromEntries(Object.entries(pairs).flatMap(([name, { certificate, key }]) => [

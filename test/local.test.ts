@@ -40,16 +40,13 @@ async function start (t: Test, folder: string, ...flags: string[]): Promise<Loca
   return { port, folder, log: () => log, end }
 }
 
-const kubectl = (program: string, folder: string, ...args: string[]): {
-  status: number | null
-  stdout: string
-  stderr: string
-} =>
-  spawnSync(program, args, {
-    encoding: 'utf8',
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: join(folder, 'orch-data/kubeconfig') }
-  })
+const kubectl = (
+  program: string, folder: string, ...args: string[]
+): { status: number | null, stdout: string, stderr: string } => spawnSync(program, args, {
+  encoding: 'utf8',
+  cwd: folder,
+  env: { PATH: process.env.PATH, HOME: folder, KUBECONFIG: join(folder, 'orch-data/kubeconfig') }
+})
 
 const curl = (folder: string, ...args: string[]): string => {
   const { stdout, stderr, status } = spawnSync(

@@ -34,9 +34,8 @@ export function startNeighbour (t: Teardown, options: EtcdOptions): Neighbour {
       written++
     }
   }
-  const all = Promise.all(Array.from(
-    { length: KEYS }, (_, at) => write(`/other/${at}`)
-  )).catch((error: unknown) => { failure = error })
+  const all = Promise.all(Array.from({ length: KEYS }, (_, at) => write(`/other/${at}`)))
+    .catch((error: unknown) => { failure = error })
   const stop = async (): Promise<void> => {
     over.abort()
     await all

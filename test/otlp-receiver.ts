@@ -13,10 +13,13 @@ const { root } = protobuf.parse(`
   message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
   message Scope { string name = 1; }
   message KeyValue { string key = 1; Value value = 2; }
-  message Value { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; } }
+  message Value {
+    oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; }
+  }
   message Span {
     bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
-    fixed64 start = 7; fixed64 end = 8; repeated KeyValue attributes = 9; repeated Event events = 11; repeated Link links = 13; Status status = 15;
+    fixed64 start = 7; fixed64 end = 8; repeated KeyValue attributes = 9;
+    repeated Event events = 11; repeated Link links = 13; Status status = 15;
   }
   message Event { fixed64 time = 1; string name = 2; repeated KeyValue attributes = 3; }
   message Link { bytes trace_id = 1; bytes span_id = 2; }

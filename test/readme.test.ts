@@ -124,16 +124,16 @@ t.test('a clone, its one command, and the session that follows', async t => {
   mkdirSync(join(home, '.kube'), { recursive: true })
   writeFileSync(
     join(home, '.kube/config'),
-    'apiVersion: v1\nkind: Config\nclusters: [{name: other, cluster: {server: "https://other.example"}}]\ncontexts: ' +
-    '[{name: other, context: {cluster: other, user: me}}]\nusers: [{name: me, user: {token: x}}]\ncurrent-context: ' +
-    'other\n'
+    'apiVersion: v1\nkind: Config\nclusters: [{name: other, cluster: {server: "https://other.example"}}]\n' +
+    'contexts: [{name: other, context: {cluster: other, user: me}}]\nusers: [{name: me, user: {token: x}}]\n' +
+    'current-context: other\n'
   )
   const path = `${join(newest, '..')}:${process.env.PATH}`
   paste(labelled('merge'), folder, { PATH: path, HOME: home })
   t.equal(
     paste(
-      'kubectl config get-contexts -o name; kubectl config current-context; kubectl --context=orch get namespace ' +
-      'default -o name',
+      'kubectl config get-contexts -o name; kubectl config current-context; ' +
+      'kubectl --context=orch get namespace default -o name',
       folder,
       { PATH: path, HOME: home }
     ),

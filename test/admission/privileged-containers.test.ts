@@ -18,9 +18,7 @@ const KINDS: ReadonlyArray<readonly [string, string, (privileged: boolean) => Js
     '/api/v1', 'replicationcontrollers',
     privileged => ({ spec: { selector: { a: 'b' }, template: template(privileged) } })
   ],
-  ...[
-    'deployments', 'replicasets', 'daemonsets'
-  ].map(plural => [
+  ...['deployments', 'replicasets', 'daemonsets'].map(plural => [
     '/apis/apps/v1', plural, (privileged: boolean) => ({ spec: { selector, template: template(privileged) } })
   ] as const),
   [

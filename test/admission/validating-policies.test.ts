@@ -322,9 +322,10 @@ t.test('a warning, an audit annotation, and annotations of values', async t => {
     }))
   t.equal(annotations['p/seen'], 'x=z')
   t.equal(annotations['p/none'], undefined)
-  t.same(JSON.parse(
-    annotations['validation.policy.admission.orch.io/validation_failure'] as string
-  ), [{ message: 'x', policy: 'p', binding: 'b', expressionIndex: 0, validationActions: ['Warn', 'Audit'] }])
+  t.same(
+    JSON.parse(annotations['validation.policy.admission.orch.io/validation_failure'] as string),
+    [{ message: 'x', policy: 'p', binding: 'b', expressionIndex: 0, validationActions: ['Warn', 'Audit'] }]
+  )
 })
 
 t.test('policies do not see policies, so that none is for ever', async t => {
@@ -401,8 +402,8 @@ t.test('public names: of the namespace, and of what expressions ask authorizers'
     "authorizer.group('coordination.k8s.io').resource('leases').namespace('kube-system').check('create').allowed()",
     "!authorizer.group('coordination.k8s.io').resource('leases').namespace('orch-system').check('create').allowed()",
     "authorizer.group('').resource('configmaps').namespace('default').name('kube-root-ca.crt').check('get').allowed()",
-    "authorizer.serviceAccount('kube-system', " +
-    "'robot').group('').resource('secrets').namespace('kube-system').check('get').allowed()"
+    "authorizer.serviceAccount('kube-system', 'robot')" +
+    ".group('').resource('secrets').namespace('kube-system').check('get').allowed()"
   ]) {
     await made(`${group}/validatingadmissionpolicies`, policy({
       matchConstraints: {
@@ -526,10 +527,10 @@ t.test('expressions are checked against the types that rules name, and the statu
           {
             fieldRef: 'spec.validations[0].expression',
             warning:
-              "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | " +
-              '......^\n\n' +
-              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:7: undefined field 'replicas'\n | object.replicas > 1\n | " +
-              '......^\n'
+              "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'replicas'\n" +
+              ' | object.replicas > 1\n | ......^\n\n' +
+              "apps/v1, Kind=ReplicaSet: ERROR: <input>:1:7: undefined field 'replicas'\n" +
+              ' | object.replicas > 1\n | ......^\n'
           },
           {
             fieldRef: 'spec.validations[1].messageExpression',

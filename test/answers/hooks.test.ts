@@ -276,8 +276,8 @@ t.test('a body that a hook has held beyond the deadline is not sent with its cod
   t.match(JSON.parse(String(await bytesOf(body))), { reason: 'Timeout' })
 })
 
-t.test('an answer that a hook has held beyond the deadline never takes the place of the 504, whichever comes ' +
-  'first', async t => {
+t.test('an answer that a hook has held beyond the deadline never takes the place of the 504, ' +
+  'whichever comes first', async t => {
   for (const path of [`${CONFIGS}/c`, '/openapi/v2', '/version', '/apis']) {
     for (const order of ['answer first', 'failure first']) {
       const waiting: Array<() => void> = []

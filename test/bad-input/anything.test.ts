@@ -63,11 +63,8 @@ function path (): string {
 
 function query (): string {
   if (sometimes(2)) return ''
-  return `?${Array.from(
-    { length: 1 + dice.int(3) },
-    () => `${pick(PARAMETERS)}${sometimes(8) ? '' : `=${encodeURIComponent(pick(VALUES))}`}`
-  )
-    .join('&')}`
+  const parameter = (): string => `${pick(PARAMETERS)}${sometimes(8) ? '' : `=${encodeURIComponent(pick(VALUES))}`}`
+  return `?${Array.from({ length: 1 + dice.int(3) }, parameter).join('&')}`
 }
 
 function operations (): Json[] {
@@ -106,19 +103,19 @@ function body (definition: Representation): { type: string, bytes: string | Buff
 }
 
 for (const emulatedVersion of ['1.24', '1.36'] as const) {
-  t.test(`under ${emulatedVersion} every random request is answered with a result or a Status that explains the ` +
-    'refusal', async t => {
+  t.test(`under ${emulatedVersion} every random request is answered with a result ` +
+    'or a Status that explains the refusal', async t => {
     resources = OF_RELEASE[emulatedVersion]
     t.comment(`seed ${dice.seed}`)
     const server = await build(t, { emulatedVersion, api: { disabled: [] } })
     for (const name of ['a', 'b']) {
       await server.put(
-      `${BINDINGS}/${name}`,
-      {
-        metadata: { finalizers: ['example.com/x'] },
-        roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' },
-        subjects: [{ kind: 'User', name: 'ann' }]
-      }
+        `${BINDINGS}/${name}`,
+        {
+          metadata: { finalizers: ['example.com/x'] },
+          roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' },
+          subjects: [{ kind: 'User', name: 'ann' }]
+        }
       )
     }
     const counted = new Map<number, number>()

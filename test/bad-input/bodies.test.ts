@@ -154,9 +154,9 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
     const sample = SAMPLES[`${definition.group}/${definition.plural}`]
     if (!made.has(definition.plural)) {
       t.equal(
-        (await server.post(base.replace(
-          `/${definition.version}`, `/${written}`
-        ), { ...sample, metadata: { name } })).code,
+        (await server.post(
+          base.replace(`/${definition.version}`, `/${written}`), { ...sample, metadata: { name } }
+        )).code,
         201,
         definition.plural
       )
@@ -228,11 +228,9 @@ t.test('bodies that are small on the wire and large in memory are refused cheapl
   const fill = (unit: string): string => unit.repeat(Math.floor((MAX_BYTES - 10) / unit.length))
   const times = (count: number, line: (index: number) => string): string =>
     Array.from({ length: count }, (_, index) => line(index)).join('')
-  const bomb =
-    'a: &a [x,x,x,x,x,x,x,x,' +
-    `x]\n${'bcdefghij'.split('')
-      .map((name, index) => `${name}: &${name} [${new Array(9).fill(`*${'abcdefghij'[index]}`).join(',')}]\n`)
-      .join('')}`
+  const ninefold = (name: string, item: string): string => `${name}: &${name} [${new Array(9).fill(item).join(',')}]\n`
+  const bomb = ninefold('a', 'x') +
+    'bcdefghij'.split('').map((name, index) => ninefold(name, `*${'abcdefghij'[index]}`)).join('')
   await refuses(t, server, [
     json(`[${fill('{},')}{}]`, 'a million objects', { says: /more than \d+ values/ }),
     json(`[${fill('0,')}0]`, 'numbers', { says: /more than \d+ values/ }),

@@ -44,8 +44,8 @@ function seen (from: NodeJS.ReadableStream): number[] {
   return numbers
 }
 
-t.test('events of 85 MB, and watches that never read: the others get everything in order, and memory is ' +
-  'bounded', async t => {
+t.test('events of 85 MB, and watches that never read: ' +
+  'the others get everything in order, and memory is bounded', async t => {
   const server = await serve(t, { storage: { compactionInterval: 500 } })
   const { json } = await server.post(CONFIGS, { metadata: { name: 'big' } })
   const path = `${CONFIGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`
@@ -108,8 +108,8 @@ t.test('a watch does not keep its initial state in memory', async t => {
   t.equal(state.deref(), undefined)
 })
 
-t.test('six hundred watches that open and close at once leave nothing behind, and others are served ' +
-  'meanwhile', async t => {
+t.test('six hundred watches that open and close at once leave nothing behind, ' +
+  'and others are served meanwhile', async t => {
   const server = await serve(t)
   for (let at = 0; at < 20; at++) {
     await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })

@@ -334,11 +334,10 @@ t.test('strategic merge patches that are none, nest, repeat or contradict themse
     strategic(`{"$patch":"x",${'"$setElementOrder/a":[],'.repeat(15_000)}"a":{}}`, [400], /\$patch/),
     ...['1', 'null', '[]', '{}', '"__proto__"', '"toString"', '"DELETE"'].map(value =>
       strategic(`{"metadata":{"$patch":${value}}}`, [400], /metadata: \$patch/)),
-    ...[
-      '1', 'null', '"x"', '{}', '{"length":1}'
-    ].flatMap(value => ['$retainKeys', '$setElementOrder/finalizers', '$deleteFromPrimitiveList/finalizers'].map(
-      name => strategic(`{"metadata":{"${name}":${value}}}`, [400], /must be a list/)
-    )),
+    ...['1', 'null', '"x"', '{}', '{"length":1}'].flatMap(value =>
+      ['$retainKeys', '$setElementOrder/finalizers', '$deleteFromPrimitiveList/finalizers'].map(
+        name => strategic(`{"metadata":{"${name}":${value}}}`, [400], /must be a list/)
+      )),
     ...[
       '$setElementOrder', '$setElementOrder/', '$setElementOrders/finalizers', '$deleteFromPrimitiveList',
       '$deleteFromPrimitiveListfinalizers'

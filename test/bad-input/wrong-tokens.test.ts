@@ -12,12 +12,13 @@ const AT_ONCE = 500
 const MAX_MB = 60
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-const jwt =
-  (at: number): string =>
-    `${base64url({ alg: 'RS256', kid: `key-${at}` })}.` +
-    `${base64url(
-      { iss: 'https://orch.default.svc.cluster.local', sub: `system:serviceaccount:default:a${at}`, aud: ['x'] }
-    )}.${'c2ln'.repeat(20)}${at}`
+const jwt = (at: number): string => [
+  base64url({ alg: 'RS256', kid: `key-${at}` }),
+  base64url({
+    iss: 'https://orch.default.svc.cluster.local', sub: `system:serviceaccount:default:a${at}`, aud: ['x']
+  }),
+  `${'c2ln'.repeat(20)}${at}`
+].join('.')
 const FORMS: ReadonlyArray<(at: number) => string> = [
   at => `opaque-${at}`, jwt, at => `${String(at).padStart(6, '0')}.${String(at).padStart(16, '0')}`, at => `a.b.c${at}`,
   at => `${'x'.repeat(2000)}${at}`

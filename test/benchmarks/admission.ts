@@ -73,9 +73,8 @@ async function policies (scale: Scale): Promise<void> {
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps', 'pods'] }
     const validations = [
       {
-        expression:
-          "object.metadata.name.startsWith('made-') && (!has(object.metadata.labels) || size(object.metadata.labels) " +
-          `!= ${50 + at})`
+        expression: "object.metadata.name.startsWith('made-') && " +
+          `(!has(object.metadata.labels) || size(object.metadata.labels) != ${50 + at})`
       }
     ]
     await create(

@@ -124,12 +124,8 @@ export class Control {
 
   async #keepSlice (name: string, endpoints: Json[]): Promise<void> {
     const before = this.#kept.get(name)
-    if (before !== undefined &&
-      JSON.stringify(
-        (before['endpoints'] as Json[] | null)?.map(({ targetRef }) => targetRef.name) ?? []
-      ) === JSON.stringify(endpoints.map(({ targetRef }) => targetRef.name))) {
-      return
-    }
+    const namesOf = (all: Json[]): string => JSON.stringify(all.map(({ targetRef }) => targetRef.name))
+    if (before !== undefined && namesOf(before['endpoints'] as Json[] | null ?? []) === namesOf(endpoints)) return
     const slice = {
       ...before ??
         { metadata: { name, labels: { 'orch.io/service-name': NAME } }, addressType: 'IPv4', ports: [{ port: 8080 }] },

@@ -100,9 +100,8 @@ export class NodeAgent {
   }
 
   #status (): Json {
-    const conditions = [
-      'MemoryPressure', 'DiskPressure', 'PIDPressure'
-    ].map(type => ({ ...condition(type, 'False'), lastHeartbeatTime: now() }))
+    const conditions = ['MemoryPressure', 'DiskPressure', 'PIDPressure']
+      .map(type => ({ ...condition(type, 'False'), lastHeartbeatTime: now() }))
     return {
       status: {
         capacity: { cpu: '8', memory: '32Gi', pods: '110' },

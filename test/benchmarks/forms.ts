@@ -149,11 +149,9 @@ function compared (
   const by = unit === 'ms' ? 1 : 1000
   const scale = accept.includes(';as=') ? 1 : of.bytes / json.bytes
   const isJson = form.startsWith('JSON')
+  const ofPeer = peer === undefined ? '' : `; kube-apiserver ${Math.round(peer).toLocaleString('en')} ${unit}`
   report({
-    work:
-      `${work}, ${form}${peer === undefined
-        ? ''
-        : `; kube-apiserver ${Math.round(peer).toLocaleString('en')} ${unit}`}`,
+    work: `${work}, ${form}${ofPeer}`,
     unit: `${unit} of CPU`,
     ours: of.later.map(cost => cost * by),
     ...(of === json ? {} : { limit: json.later.map(cost => cost * by * scale), most: isJson ? 1.1 : 1.2 }),

@@ -67,9 +67,8 @@ export const podStatus = (turn: number): object => ({
   podIP: '10.1.4.23',
   podIPs: [{ ip: '10.1.4.23' }],
   startTime: WHEN,
-  conditions: [
-    'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'
-  ].map(type => ({ type, status: 'True', lastTransitionTime: WHEN })),
+  conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+    .map(type => ({ type, status: 'True', lastTransitionTime: WHEN })),
   containerStatuses: [running('app', turn), running('proxy', 0)]
 })
 

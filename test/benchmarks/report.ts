@@ -4,8 +4,8 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 
 /** The smallest value that a given part (0 to 1) of the values does not exceed. */
 export function quantile (values: readonly number[], part: number): number {
-  return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
-    NaN
+  const at = Math.min(values.length - 1, Math.floor(values.length * part))
+  return values.toSorted((one, other) => one - other)[at] ?? NaN
 }
 
 export interface Row {

@@ -78,12 +78,8 @@ async function runAll (
     if (code !== 0) failed.push(name)
   }
   for (const [name, shown] of found) {
-    console.log(
-      `\n### ${name}\n\n${table(
-        ['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''],
-        shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept])
-      )}`
-    )
+    const rows = shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept])
+    console.log(`\n### ${name}\n\n${table(['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''], rows)}`)
   }
   const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept === 'MISSED').length
   console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${missed} goals missed`)

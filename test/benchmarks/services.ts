@@ -45,10 +45,8 @@ for (let from = 0; from < COUNT; from += STEP) {
   const began = performance.now()
   const queue = names.values()
   await Promise.all(Array.from({ length: AT_ONCE }, async () => { for (const name of queue) await make(name) }))
-  console.log(
-    `${from} to ${from +
-      names.length} services: ${((performance.now() - began) / names.length * 1000).toFixed(0)} µs each`
-  )
+  const each = (performance.now() - began) / names.length * 1000
+  console.log(`${from} to ${from + names.length} services: ${each.toFixed(0)} µs each`)
 }
 const began = performance.now()
 await new ServiceRepair({ resources, allocation, log, note: text => { console.log(text) } }).run()

@@ -316,9 +316,10 @@ t.test('TLS: nothing is sent unless authority and name match', async t => {
   t.equal(asked, 1)
   await t.rejects(of({}), { code: 'Unreachable', message: /unknown authority|not trusted|unable to/ })
   await t.rejects(of({ authority: { data: other.certificate } }), { code: 'Unreachable', message: /unknown authority/ })
-  await t.rejects(of(
-    { authority: { data: ca.certificate } }, url.replace('localhost', '127.0.0.1')
-  ), { code: 'Unreachable', message: /does not match|altnames/ })
+  await t.rejects(
+    of({ authority: { data: ca.certificate } }, url.replace('localhost', '127.0.0.1')),
+    { code: 'Unreachable', message: /does not match|altnames/ }
+  )
   await t.rejects(of({ authority: { data: ca.certificate }, serverName: 'elsewhere' }), { code: 'Unreachable' })
   t.equal(asked, 1, 'no untrusted server got a request')
   await of({ authority: { data: ca.certificate }, serverName: 'localhost' }, url.replace('localhost', '127.0.0.1'))
@@ -415,9 +416,10 @@ t.test('calls through a proxy use a tunnel, in which TLS is verified as usual', 
 })
 
 t.test('a proxy that refuses, hangs, breaks or speaks first is named', async t => {
-  const through = async (proxy: string): Promise<unknown> => await clientOf(
-    t, endpoint('http://peer.example', { proxy: new URL(proxy) }), { connectTimeout: 100 }
-  ).call({ method: 'GET' })
+  const through = async (proxy: string): Promise<unknown> => {
+    const to = endpoint('http://peer.example', { proxy: new URL(proxy) })
+    return await clientOf(t, to, { connectTimeout: 100 }).call({ method: 'GET' })
+  }
   const refuses = await says(t, 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n')
   await t.rejects(through(refuses), {
     code: 'Unreachable',

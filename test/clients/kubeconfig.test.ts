@@ -30,9 +30,10 @@ t.test('a kubeconfig has the server, its authority and the credentials', async t
     }
   })
   t.match(read({ 'certificate-authority-data': DATA, 'certificate-authority': 'ignored' }).authority, { data: PEM })
-  t.match(read(
-    { 'insecure-skip-tls-verify': true }, { username: 'ann', password: 'p' }
-  ), { insecure: true, credentials: { basic: { username: 'ann', password: 'p' } } })
+  t.match(
+    read({ 'insecure-skip-tls-verify': true }, { username: 'ann', password: 'p' }),
+    { insecure: true, credentials: { basic: { username: 'ann', password: 'p' } } }
+  )
 })
 
 t.test('a kubeconfig in YAML is read, and the requested context is used', async t => {

@@ -55,8 +55,8 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ authorization: { modes: 'RBAC' } }, 'authorization.modes: a string: must be a list'],
   [
     { authorization: { modes: ['Node', 'RABC'] } },
-    'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; did you mean ' +
-    'RBAC?'
+    'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; ' +
+    'did you mean RBAC?'
   ],
   [
     { admission: { enabled: ['NodeRestrction'] } },
@@ -161,8 +161,8 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ storage: { kind: 'embedded', directory: '' } }, 'storage.directory: "": must be a folder'],
   [
     { admission: { plugins: [{ name: 'Mine', handles: [], validates: () => {} }] } },
-    'admission.plugins[0]: an object: must be an object with a name, handles (rules or a function), and the method ' +
-    'mutate or validate'
+    'admission.plugins[0]: an object: must be an object with a name, handles (rules or a function), ' +
+    'and the method mutate or validate'
   ],
   [
     { admission: { plugins: [{ name: 'Mine', validate: () => {} }] } },

@@ -187,8 +187,8 @@ t.test('--default-watch-cache-size keeps at least that many changes, however old
 })
 
 t.test(
-  '--watch-cache, --default-watch-cache-size and --watch-cache-sizes set which types are cached, and all are served ' +
-  'without a cache',
+  '--watch-cache, --default-watch-cache-size and --watch-cache-sizes set which types are cached, ' +
+  'and all are served without a cache',
   async t => {
     const cases: Array<[string[], boolean, boolean]> = [
       [['--watch-cache=false'], false, false],
@@ -305,8 +305,8 @@ t.test('--min-request-timeout is the minimum duration of a watch, and twice that
 })
 
 t.test(
-  '--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval set which metrics are ' +
-  'measured',
+  '--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval ' +
+  'set which metrics are measured',
   async t => {
     const server = await serve(t, [
       '--etcd-count-metric-poll-period=20ms', '--etcd-db-metric-poll-interval=20ms',
@@ -341,8 +341,8 @@ t.test('--audit-log-*: the format, rotation size, number and compression of log 
   t.match(gunzipSync(readFileSync(`${folder}/${rotated()[0]}`)).toString(), /^\S+ AUDIT: id="[^\n]*\n/)
 })
 
-t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type set the store, the keys and the ' +
-  'encoding', async t => {
+t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type set the store, ' +
+  'the keys and the encoding', async t => {
   const [main, other] = await Promise.all([startEtcd(t), startEtcd(t)])
   const server = await serve(t, [
     `--etcd-servers=${main.url}/`, `--etcd-servers-overrides=/secrets#${other.url};${other.url}`, '--etcd-prefix=/here',

@@ -132,8 +132,8 @@ const WRONG: ReadonlyArray<readonly [text: string, says: string | RegExp]> = [
     'resources[0].providers[1].kms.name: Duplicate value: "a"'
   ],
   [
-    `${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n  - kms: {name: a, ` +
-    'endpoint: "unix:///b"}\n',
+    `${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n` +
+    '  - kms: {name: a, endpoint: "unix:///b"}\n',
     'resources[1].providers[0].kms.name: Duplicate value: "a"'
   ],
   [
@@ -207,28 +207,28 @@ t.test('a missing file, a folder and a name without a file', async t => {
 })
 
 t.test(
-  'upstream\'s valid forms are accepted: identity alone or first, custom resources, keys of all lengths, one service ' +
-  'for two resources',
+  "upstream's valid forms are accepted: identity alone or first, custom resources, keys of all lengths, " +
+  'one service for two resources',
   async t => {
     const accepted = [
       of('identity: {}'),
       of(
         'identity: {}',
-      `aescbc: {keys: [{name: a, secret: ${SECRET}}, {name: b, secret: "${Buffer.alloc(16).toString('base64')}"}, ` +
-      `{name: c, secret: ${Buffer.alloc(24).toString('base64')}}]}`
+        `aescbc: {keys: [{name: a, secret: ${SECRET}}, {name: b, secret: "${Buffer.alloc(16).toString('base64')}"}, ` +
+        `{name: c, secret: ${Buffer.alloc(24).toString('base64')}}]}`
       ),
       of(`aesgcm: {keys: [{name: a, secret: ${SECRET}}]}`, `aesgcm: {keys: [{name: a, secret: ${SECRET}}]}`),
-    `${of('identity: {}')}- resources: ["*.apps", "*.example.com", "*."]\n  providers:\n  - identity: {}\n- ` +
-    'resources: ["*.*"]\n  providers:\n  - identity: {}\n',
-    of('kms: {name: a, endpoint: "unix:///a", apiVersion: v1}'),
-    of('identity: {}').replace('secrets', 'secrets, things.example.com, deployments.apps'),
-    `${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n  - kms: {name: a, ` +
-    'endpoint: "unix:///a"}\n',
-    JSON.stringify({
-      apiVersion: 'apiserver.config.orch.io/v1',
-      kind: 'EncryptionConfiguration',
-      resources: [{ resources: ['secrets'], providers: [{ identity: {} }] }]
-    })
+      `${of('identity: {}')}- resources: ["*.apps", "*.example.com", "*."]\n  providers:\n  - identity: {}\n` +
+      '- resources: ["*.*"]\n  providers:\n  - identity: {}\n',
+      of('kms: {name: a, endpoint: "unix:///a", apiVersion: v1}'),
+      of('identity: {}').replace('secrets', 'secrets, things.example.com, deployments.apps'),
+      `${of('kms: {name: a, endpoint: "unix:///a"}')}- resources: [configmaps]\n  providers:\n` +
+      '  - kms: {name: a, endpoint: "unix:///a"}\n',
+      JSON.stringify({
+        apiVersion: 'apiserver.config.orch.io/v1',
+        kind: 'EncryptionConfiguration',
+        resources: [{ resources: ['secrets'], providers: [{ identity: {} }] }]
+      })
     ]
     for (const text of accepted) {
       await writeFile(file, text)

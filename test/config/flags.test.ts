@@ -51,11 +51,11 @@ const ADDED = [
 
 /** Flags of later releases, which an earlier one that is emulated has too. */
 const LATER = `
-  allow-metric-labels-manifest authentication-config authorization-config debug-socket-path disable-http2-serving emulated-version
-  emulation-forward-compatible encryption-provider-config-automatic-reload etcd-readycheck-timeout log-text-info-buffer-size
-  log-text-split-stream min-compatibility-version service-account-signing-endpoint tls-curve-preferences
-  requestheader-uid-headers runtime-config-emulation-forward-compatible shutdown-watch-termination-grace-period
-  storage-initialization-timeout`
+  allow-metric-labels-manifest authentication-config authorization-config debug-socket-path disable-http2-serving
+  emulated-version emulation-forward-compatible encryption-provider-config-automatic-reload etcd-readycheck-timeout
+  log-text-info-buffer-size log-text-split-stream min-compatibility-version service-account-signing-endpoint
+  tls-curve-preferences requestheader-uid-headers runtime-config-emulation-forward-compatible
+  shutdown-watch-termination-grace-period storage-initialization-timeout`
 
 t.test('every flag of the interface is declared, and no others but those of later releases and our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...`${INTERFACE} ${LATER}`.trim().split(/\s+/), ...ADDED].sort())

@@ -29,9 +29,10 @@ async function store (): Promise<string> {
 t.test('a clean store is reported as clean, with exit code 0, and nothing is changed', async t => {
   const directory = await store()
   const before = readFileSync(join(directory, 'data.mdb'))
-  t.strictSame(run(
-    'fsck', `--data-dir=${directory}`
-  ), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })
+  t.strictSame(
+    run('fsck', `--data-dir=${directory}`),
+    { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' }
+  )
   t.ok(readFileSync(join(directory, 'data.mdb')).equals(before))
 })
 
@@ -48,12 +49,14 @@ t.test('a store that is mounted read-only is read, by recover too', async t => {
     )
     return { status, stdout, stderr }
   }
-  t.strictSame(readOnly(
-    'fsck', `--data-dir=${directory}`
-  ), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })
-  t.match(readOnly(
-    'recover', directory, `--output=${directory}.snapshot`
-  ), { status: 0, stdout: /^wrote .*\.snapshot: 3 objects/, stderr: '' })
+  t.strictSame(
+    readOnly('fsck', `--data-dir=${directory}`),
+    { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' }
+  )
+  t.match(
+    readOnly('recover', directory, `--output=${directory}.snapshot`),
+    { status: 0, stdout: /^wrote .*\.snapshot: 3 objects/, stderr: '' }
+  )
   t.strictSame(readdirSync(directory), names)
   const backend = await openBackend({ kind: 'embedded', directory })
   t.match(
@@ -94,9 +97,7 @@ t.test('the start reports a damaged store in one line, and fsck in full', async 
       'salvages the rest\\)\n$'
     )
   })
-  t.match(run(
-    'fsck', `--data-dir=${directory}`
-  ), {
+  t.match(run('fsck', `--data-dir=${directory}`), {
     status: 1,
     stdout: /page \d+ has a damaged .*\n(.*\n)*damaged: the store can not be used, restore it from a backup/,
     stderr: ''
@@ -106,18 +107,17 @@ t.test('the start reports a damaged store in one line, and fsck in full', async 
 t.test('a store that cannot be read ends with 2 and one line', async t => {
   const directory = await store()
   const backend = await openBackend({ kind: 'embedded', directory })
-  t.match(run(
-    'fsck', `--data-dir=${directory}`
-  ), {
+  t.match(run('fsck', `--data-dir=${directory}`), {
     status: 2,
     stdout: '',
     stderr: /^orch-apiserver fsck: --data-dir=.* is in use by another server.*: stop that one first\n$/
   })
   await backend.close()
   mkdirSync(join(root, 'empty'))
-  t.match(run(
-    'fsck', `--data-dir=${root}/empty`
-  ), { status: 2, stdout: '', stderr: /^orch-apiserver fsck: --data-dir=.*: there is no store: .*\n$/ })
+  t.match(
+    run('fsck', `--data-dir=${root}/empty`),
+    { status: 2, stdout: '', stderr: /^orch-apiserver fsck: --data-dir=.*: there is no store: .*\n$/ }
+  )
 })
 
 t.test('fsck has its own help and takes no other flags', async t => {

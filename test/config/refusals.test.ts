@@ -328,13 +328,10 @@ t.test('versions are disabled by name or by stage, and the more specific setting
   t.strictSame(off('api/v1=false,api/alpha,api/beta'), ['v1'])
   t.ok(off('api/ga=false,api/beta').every(name => !name.includes('beta')))
   t.notOk(off('api/all=false,v1').includes('v1'))
-  t.strictSame(off('api/beta=false,api/alpha')
-    .filter(name => !NEW.includes(name))
-    .sort(), [
+  t.strictSame(off('api/beta=false,api/alpha').filter(name => !NEW.includes(name)).sort(), [
     'autoscaling/v2beta1', 'autoscaling/v2beta2', 'batch/v1beta1', 'discovery.orch.io/v1beta1',
-    'events.orch.io/v1beta1',
-    'flowcontrol.apiserver.orch.io/v1beta1', 'flowcontrol.apiserver.orch.io/v1beta2', 'node.orch.io/v1beta1',
-    'policy/v1beta1', 'storage.orch.io/v1beta1'
+    'events.orch.io/v1beta1', 'flowcontrol.apiserver.orch.io/v1beta1', 'flowcontrol.apiserver.orch.io/v1beta2',
+    'node.orch.io/v1beta1', 'policy/v1beta1', 'storage.orch.io/v1beta1'
   ])
   t.strictSame(off('apps/v1/daemonsets=false,api/alpha,api/beta'), ['apps/v1/daemonsets'])
   t.strictSame(off('v1/pods=false,api/alpha,api/beta'), ['v1/pods'])

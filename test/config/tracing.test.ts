@@ -15,9 +15,10 @@ function read (text: string) {
 t.test('the tracing configuration sets the endpoint and the sampling rate', async t => {
   for (const version of ['v1', 'v1beta1']) t.strictSame(read(HEAD.replace('v1alpha1', version)), read(HEAD), version)
   t.strictSame(read(HEAD), { receiver: { endpoint: undefined, samplingRatePerMillion: undefined } })
-  t.strictSame(read(
-    `${HEAD}endpoint: collector:4317\nsamplingRatePerMillion: 100\n`
-  ), { receiver: { endpoint: 'collector:4317', samplingRatePerMillion: 100 } })
+  t.strictSame(
+    read(`${HEAD}endpoint: collector:4317\nsamplingRatePerMillion: 100\n`),
+    { receiver: { endpoint: 'collector:4317', samplingRatePerMillion: 100 } }
+  )
   t.strictSame(
     read(JSON.stringify({
       apiVersion: 'apiserver.config.orch.io/v1alpha1', kind: 'TracingConfiguration', samplingRatePerMillion: 1_000_000
@@ -72,8 +73,8 @@ t.test('an error in the tracing configuration names the flag, the file and the f
     ],
     [
       `${HEAD}samplingRatePerMillion: 1000001\n`,
-      'samplingRatePerMillion: Invalid value: 1000001: sampling rate per million must be less than or equal to one ' +
-      'million'
+      'samplingRatePerMillion: Invalid value: 1000001: ' +
+      'sampling rate per million must be less than or equal to one million'
     ],
     [`${HEAD}samplingRatePerMillion: some\n`, 'samplingRatePerMillion'],
     [`${HEAD}samplingRate: 1\n`, 'unknown field "samplingRate"'],

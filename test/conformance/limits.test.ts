@@ -237,8 +237,8 @@ t.test('answers that are handed over whole keep no place, whether or not their c
   t.pass()
 })
 
-t.test('nor do lists that are written as their clients read, compressed or not, and large answers that are ' +
-  'compressed', async t => {
+t.test('nor do lists that are written as their clients read, compressed or not, ' +
+  'and large answers that are compressed', async t => {
   const server = await serve(t, { limits: { maxRequestsInflight: 10 } })
   for (let at = 0; at < 30; at++) {
     await server.post(CONFIGS, { metadata: { name: `n${at}` }, data: { text: randomBytes(20_000).toString('base64') } })

@@ -112,9 +112,12 @@ t.test('a watch of any version sees the changes of all', async t => {
 
 t.test('new events of events.orch.io/v1 say all there is to say, and only there', async t => {
   const server = await build(t)
-  const causes = async (url: string, body: Json): Promise<string[]> =>
-    ((await server.post(url, body)).json.details?.causes ??
-    []).map(({ reason, field }: Json) => `${String(reason).replace('FieldValue', '')} ${String(field)}`)
+  const causes = async (url: string, body: Json): Promise<string[]> => {
+    const { details } = (await server.post(url, body)).json
+    return (details?.causes ?? []).map(
+      ({ reason, field }: Json) => `${String(reason).replace('FieldValue', '')} ${String(field)}`
+    )
+  }
   t.same(await causes(V1, { metadata: { name: 'x' }, regarding }), ['Required eventTime', 'Invalid type'])
   t.same(await causes(
     V1,

@@ -71,9 +71,9 @@ async function wholeLife (t: Test): Promise<void> {
   const url = `https://127.0.0.1:${port}${BINDINGS}`
   const first = await start()
   t.equal(await out('podman', 'exec', first, 'id', '-u'), '65532')
-  await t.rejects(out(
-    'podman', 'exec', first, 'touch', '/opt/orch-apiserver/new'
-  ), { message: /Read-only file system/ })
+  await t.rejects(
+    out('podman', 'exec', first, 'touch', '/opt/orch-apiserver/new'), { message: /Read-only file system/ }
+  )
   const ca = await out('podman', 'exec', first, 'cat', CA)
   t.equal((await ask(url, { method: 'POST', ca, body: binding('kept') })).code, 201)
   await stop(first)
@@ -84,9 +84,8 @@ async function wholeLife (t: Test): Promise<void> {
 
 const why = await obstacle()
 if (why === undefined) {
-  t.test(
-    'buildah builds the image; podman runs it read-only as its user, finds it healthy, keeps its state, and ends it in ' +
-  'order',
-    wholeLife
-  )
+  const title =
+    'buildah builds the image; podman runs it read-only as its user, finds it healthy, keeps its state, ' +
+    'and ends it in order'
+  t.test(title, wholeLife)
 } else t.pass(`the image was not built by an engine: ${why}`)

@@ -30,9 +30,8 @@ function start (image: Image, state: string, port: number, flags: readonly strin
   const identity = asRoot ? { uid, gid } : {}
   const [program, ...args] = image.entrypoint.map(word => word.startsWith('/') ? join(image.root, word) : word)
   const env = { PATH: process.env.PATH, ...image.env }
-  const child = launch(program === 'node'
-    ? process.execPath
-    : '', [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
+  const node = program === 'node' ? process.execPath : ''
+  const child = launch(node, [...args, `--secure-port=${port}`, '--bind-address=127.0.0.1', ...flags], {
     cwd: state, env, stdio: ['ignore', 'ignore', 'pipe'], ...identity
   })
   let log = ''
@@ -150,7 +149,7 @@ t.test('the image', async t => {
       writeFileSync(tokens, 'secret,ann,1\n', { mode: 0o644 })
       const port = await freePort()
       const server = start(image, state, port, [
-      `--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`
+        `--data-dir=${data}`, `--cert-dir=${certs}`, '--anonymous-auth=false', `--token-auth-file=${tokens}`
       ])
       t.teardown(() => server.end('SIGKILL'))
       await until(() => `the health check to pass: ${server.log()}`, async () => await server.probe() === 0)

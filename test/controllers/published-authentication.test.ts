@@ -83,7 +83,8 @@ t.test('valid entries of another server stay', async t => {
     other: 'kept', 'requestheader-allowed-names': '["b","a"]', 'requestheader-username-headers': '["U"]',
     'client-ca-file': more, 'requestheader-group-headers': '[]'
   })
-  t.match(published(
-    { ...own, proxy: { ...own.proxy, uidHeaders: ['I'] } }, {}, Date.now()
-  ), { 'requestheader-uid-headers': '["I"]' })
+  t.match(
+    published({ ...own, proxy: { ...own.proxy, uidHeaders: ['I'] } }, {}, Date.now()),
+    { 'requestheader-uid-headers': '["I"]' }
+  )
 })

@@ -62,8 +62,8 @@ t.test('each built-in type has a StorageVersion with the entry of the server, cu
 
 t.test('types that are not served have none, and without both gates and the group nothing is written', async t => {
   const disabled = 'policy/v1beta1/podsecuritypolicies'
-  const names = (await all(await build(t, { ...ON, api: { disabled: [disabled] } }))).map(({ metadata }) =>
-    metadata.name as string)
+  const names = (await all(await build(t, { ...ON, api: { disabled: [disabled] } })))
+    .map(({ metadata }) => metadata.name as string)
   t.same(STORED.filter(name => !names.includes(name)), ['policy.podsecuritypolicies'])
   for (const options of [
     { ...SERVED, featureGates: { StorageVersionAPI: true } },
@@ -159,8 +159,8 @@ t.test('writes of a type wait for its StorageVersion, and the start for all', as
     json: {
       reason: 'ServiceUnavailable',
       message:
-        'wait for storage version registration to complete for resource: deployments.apps, last seen error: the ' +
-        'store is away'
+        'wait for storage version registration to complete for resource: ' +
+        'deployments.apps, last seen error: the store is away'
     }
   })
   t.equal((await server.get(deployments)).code, 200)

@@ -7,8 +7,8 @@ const countsOf = (turns: readonly number[]): number[] =>
   [...new Set(turns)].map(turn => turns.filter(other => other === turn).length)
 
 t.test(
-  'queued requests that take long start in turns of their own, others together while the turn has time, all in their ' +
-  'order',
+  'queued requests that take long start in turns of their own, ' +
+  'others together while the turn has time, all in their order',
   async t => {
     const started = (): Promise<void> => new Promise(resolve => { startInNextTurn(resolve) })
     const long = await resumed(10, () => { spin(3) }, started)

@@ -70,9 +70,10 @@ const from = new Date(Date.now() - 60_000)
 const { certificate, key } = certify({
   commonName: lease, names: [address], uses: ['server'], from, until: new Date(from.getTime() + 86_400_000)
 })
-createServer(
-  { cert: certificate, key }, (_request, response) => { response.writeHead(isHealthy ? 200 : 500).end() }
-).listen(Number(port), address)
+const health = createServer({ cert: certificate, key }, (_request, response) => {
+  response.writeHead(isHealthy ? 200 : 500).end()
+})
+health.listen(Number(port), address)
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => { process.exit(0) })
 for (;;) {
   isHealthy = await elect().then(() => true, (error: unknown) => {

@@ -21,9 +21,9 @@ const SCRIPT = fileURLToPath(new URL('../../examples/control-plane/run.js', impo
 const CONFIGS = '/api/v1/namespaces/rolling/configmaps'
 const SERVERS = ['node-0', 'node-1', 'node-2'].map(name => `${name} orch-apiserver`)
 const MEMBERS = ['node-0', 'node-1', 'node-2'].map(name => `${name} etcd`)
-const COMPONENTS = [
-  'controller-manager', 'scheduler'
-].map(name => ({ name, lease: `orch-${name}`, pods: ['node-0', 'node-1', 'node-2'].map(node => `${node} ${name}`) }))
+const COMPONENTS = ['controller-manager', 'scheduler'].map(name => ({
+  name, lease: `orch-${name}`, pods: ['node-0', 'node-1', 'node-2'].map(node => `${node} ${name}`)
+}))
 const COMPONENT = fileURLToPath(new URL('component.js', import.meta.url))
 const PATIENCE = 120_000
 
@@ -83,12 +83,9 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const { int } = random()
   const network = `127.${1 + int(250)}.${int(250)}`
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
-  const commands =
-    COMPONENTS.map(
-      ({ name, lease }) =>
-        `--${name}=${process.execPath} ${COMPONENT} --kubeconfig={kubeconfig} --address={address} --port={port} ` +
-        `--lease=${lease} --identity={machine}`
-    )
+  const commands = COMPONENTS.map(({ name, lease }) =>
+    `--${name}=${process.execPath} ${COMPONENT} --kubeconfig={kubeconfig} --address={address} --port={port} ` +
+    `--lease=${lease} --identity={machine}`)
   const script = run(t, folder, network, ...commands)
   await script.says(/^ready: kubectl --kubeconfig=\S+\/admin\.kubeconfig get namespaces$/m)
   t.match(script.output(), `--kubeconfig=${folder}/admin.kubeconfig `, 'it says how to use it')

@@ -149,10 +149,8 @@ t.test('the server\'s flags are flags of this server', async t => {
 t.test('the script is called as the README says', t => {
   const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
-  const [, script = '', folder = '', machines = ''] = /^ *node (\S+prepare\.js) (\S+) (.*)$/m.exec(
-    readFileSync(join(PROJECT, 'examples/control-plane/README.md'), 'utf8')
-  ) ??
-    []
+  const readme = readFileSync(join(PROJECT, 'examples/control-plane/README.md'), 'utf8')
+  const [, script = '', folder = '', machines = ''] = /^ *node (\S+prepare\.js) (\S+) (.*)$/m.exec(readme) ?? []
   const call = (...args: string[]) =>
     spawnSync(process.execPath, [join(PROJECT, script), ...args], { cwd: parent, encoding: 'utf8' })
   t.match(call(folder, ...machines.split(' ')), { status: 0, stderr: '' })

@@ -207,10 +207,9 @@ t.test('server errors, failing webhooks and deprecated versions raise their aler
 
 t.test('requests slower than their objectives raise alerts', async t => {
   const { idle, worked } = await scrapes()
-  const beyond = (le: string): Edit => (...of) => of[0].startsWith('apiserver_request_slo_duration_seconds_bucket') &&
-    of[0].includes(`le="${le}"`)
-    ? { value: 0, increase: 0 }
-    : swift(...of)
+  const isBucket = (line: string, le: string): boolean =>
+    line.startsWith('apiserver_request_slo_duration_seconds_bucket') && line.includes(`le="${le}"`)
+  const beyond = (le: string): Edit => (...of) => isBucket(of[0], le) ? { value: 0, increase: 0 } : swift(...of)
   t.match(firing('slow', idle, worked, ['OrchAPIServerSlowForOneObject'], beyond('1')), { ok: true })
   t.match(firing('slow-lists', idle, worked, ['OrchAPIServerSlowLists'], beyond('30')), { ok: true })
 })

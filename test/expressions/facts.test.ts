@@ -57,11 +57,13 @@ function typeOf (text: string): string {
   }
 }
 
+/** Splits a signature into the receiver, the name, the arguments and the result. */
+const SIGNATURE =
+  /^(?:([A-Z]\w*|\w+\(.*\)|string|dyn|bytes)\.)?((?:\w+\.)?@?\w+)\(([^()]*(?:\([^)]*\)+)?(?:, [^()]*(?:\([^)]*\))?)*)\) (.+)$/
+
 /** The signature with a term for each of its types. */
 function call (signature: string): { text: string, result: string } {
-  const [, receiver = '', name = '', args = '', result = ''] =
-    /^(?:([A-Z]\w*|\w+\(.*\)|string|dyn|bytes)\.)?((?:\w+\.)?@?\w+)\(([^()]*(?:\([^)]*\)+)?(?:, [^()]*(?:\([^)]*\))?)*)\) (.+)$/.exec(signature) ??
-    []
+  const [, receiver = '', name = '', args = '', result = ''] = SIGNATURE.exec(signature) ?? []
   const parts = args === '' ? [] : args.split(', ')
   return {
     text: `${receiver === '' ? '' : `${term(receiver)}.`}${name}(${parts.map(term).join(', ')})`,
@@ -127,10 +129,8 @@ t.test('every macro and form of optional syntax is there', async t => {
         .slice(1)
         .map((part, index, { length }) =>
           part === 'm' ? '{v: k}' : part === 'p' || (part === 't' && index < length - 1) ? 'true' : 't')
-      const text =
-        `${over}.${name}(${[
-          variables, ...args.map(part => part === 't' ? variables === 'x' ? 'x' : 'v' : part)
-        ].join(', ')})`
+      const terms = args.map(part => part === 't' ? variables === 'x' ? 'x' : 'v' : part)
+      const text = `${over}.${name}(${[variables, ...terms].join(', ')})`
       return /^(?:all|exists|exists_one|existsOne)$/.test(name) ? text : `${text}.size() >= 0`
     })
   for (const [library, { macros = [] }] of Object.entries(facts.libraries)) {

@@ -65,12 +65,12 @@ t.test('comprehensions have an index or key, and a value', async t => {
   hold(t, [
     'texts.all(i, v, i < 3 && v != "")', 'texts.exists(i, v, i == 1 && v == "a")',
     'texts.existsOne(i, v, v == "a") && !texts.exists_one(i, v, v == "b")', 'dict.all(k, v, k.size() == 3 && v > 0)',
-    'texts.transformList(i, v, string(i) + v) == ["0b", "1a", "2b"] && texts.transformList(i, v, i > 0, v) == ["a", ' +
-    '"b"]',
+    'texts.transformList(i, v, string(i) + v) == ["0b", "1a", "2b"] && ' +
+    'texts.transformList(i, v, i > 0, v) == ["a", "b"]',
     'dict.transformMap(k, v, v + 1) == {"one": 2, "two": 3} && dict.transformMap(k, v, v > 1, k) == {"two": "two"}',
     'texts.transformMap(i, v, v) == {0: "b", 1: "a", 2: "b"}',
-    'dict.transformMapEntry(k, v, {v: k}) == {1: "one", 2: "two"} && dict.transformMapEntry(k, v, v == 1, {v: k}) == ' +
-    '{1: "one"}'
+    'dict.transformMapEntry(k, v, {v: k}) == {1: "one", 2: "two"} && ' +
+    'dict.transformMapEntry(k, v, v == 1, {v: k}) == {1: "one"}'
   ])
   fail(t, [
     ['texts.transformMapEntry(i, v, {v: i}).size() == 2', /^error: insert failed: key b already exists/],
@@ -199,8 +199,8 @@ t.test('formats have names', async t => {
   hold(t, [
     '!format.dns1123Label().validate("my-label").hasValue() && ' +
     'format.dns1123Label().validate("My").value()[0].contains("RFC 1123")',
-    'format.named("uuid").hasValue() && !format.named("nothing").hasValue() && format.named("dns1123Label").value() ' +
-    '== format.dns1123Label()',
+    'format.named("uuid").hasValue() && !format.named("nothing").hasValue() && ' +
+    'format.named("dns1123Label").value() == format.dns1123Label()',
     '!format.dns1123LabelPrefix().validate("a-").hasValue() && format.labelValue().validate("-").hasValue() && ' +
     '!format.qualifiedName().validate("a.b/c").hasValue()',
     '!format.uri().validate("https://a/b").hasValue() && format.uri().validate("a").value() == ["invalid URI"]',
@@ -268,7 +268,8 @@ t.test('an authorizer is asked, and may be waited for', async t => {
   t.equal(await decide('authorizer.path("/healthz").check("get").allowed()'), true)
   t.equal(
     await decide(
-      'authorizer.group("apps").resource("deployments").subresource("scale").namespace("ns").name("n").fieldSelector("a=b").labelSelector("c").check("update").allowed()'
+      'authorizer.group("apps").resource("deployments").subresource("scale").namespace("ns").name("n")' +
+      '.fieldSelector("a=b").labelSelector("c").check("update").allowed()'
     ),
     false
   )

@@ -283,9 +283,10 @@ t.test('types of the host\'s own, and by name', async t => {
     metadata: Type.Object({ name: Type.String(), namespace: Type.Optional(Type.String()) }),
     spec: Type.Object({ size: Type.Integer() })
   })
-  await t.rejects(client.of(Widget).get(
-    'w', { namespace: 'default' }
-  ), { ...refused(404, 'NotFound'), message: 'this server has no kind Widget in example.com/v1' })
+  await t.rejects(
+    client.of(Widget).get('w', { namespace: 'default' }),
+    { ...refused(404, 'NotFound'), message: 'this server has no kind Widget in example.com/v1' }
+  )
   await client.of({ apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition' }).create(definition())
   const widgets = client.of(Widget)
   await until(async () => await widgets.list().all().then(() => true, () => false))
@@ -320,17 +321,14 @@ t.test('what is given and what is got are the caller\'s own', async t => {
   if (made.data !== undefined) made.data['key'] = 'changed by its holder'
   const read = await maps.get('a', { namespace: 'default' })
   t.same(read.data, { key: 'value' })
-  t.notOk(
-    'creationTimestamp' in ((await client.of(appsV1.Deployment).create({
-      metadata: { name: 'd', namespace: 'default' },
-      spec: {
-        selector: { matchLabels: { a: 'b' } },
-        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
-      }
-    })).spec?.template.metadata ??
-      {}),
-    'unset fields are absent, not null'
-  )
+  const { spec } = await client.of(appsV1.Deployment).create({
+    metadata: { name: 'd', namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    }
+  })
+  t.notOk('creationTimestamp' in (spec?.template.metadata ?? {}), 'unset fields are absent, not null')
 })
 
 t.test('what is no object of the type is refused', async t => {
@@ -346,9 +344,10 @@ t.test('what is no object of the type is refused', async t => {
     ['too much', { data: { a: 'x'.repeat(4 * 1024 * 1024) } }, 413],
     ['too many values', { data: new Array(1e6).fill('x') }, 400]
   ] as const) await t.rejects(create(more), { name: 'StatusError', status: { code } }, what)
-  await t.rejects(create(
-    { date: '1' }, { fieldValidation: 'Strict' }
-  ), { ...refused(400, 'BadRequest'), message: /unknown field "date"/ })
+  await t.rejects(
+    create({ date: '1' }, { fieldValidation: 'Strict' }),
+    { ...refused(400, 'BadRequest'), message: /unknown field "date"/ }
+  )
   const warnings: string[] = []
   await client.with({ warn: text => { warnings.push(text) }, fieldManager: 'host' })
     .of(coreV1.ConfigMap)
@@ -382,9 +381,10 @@ t.test('what a program without types gives is refused before anything is written
   }
   await t.rejects(maps.get('dry', within), refused(404, 'NotFound'))
   for (const type of ['apply', '__proto__', 'constructor']) {
-    await t.rejects(maps.patch(
-      'a', {}, { ...within, type: type as 'merge' }
-    ), { ...refused(400, 'BadRequest'), message: 'the type of a patch is merge, json or strategic' })
+    await t.rejects(
+      maps.patch('a', {}, { ...within, type: type as 'merge' }),
+      { ...refused(400, 'BadRequest'), message: 'the type of a patch is merge, json or strategic' }
+    )
   }
   for (const nothing of [undefined, null, 'text', []]) {
     const given = nothing as unknown as ReturnType<typeof map>

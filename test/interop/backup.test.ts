@@ -118,9 +118,10 @@ for (const kind of ['embedded', 'etcd'] as const) {
       const names = found.items.map(({ metadata }) => metadata.name)
       t.strictSame(gaps(names), [])
       t.ok(names.length >= before.items.length && names.length <= after.items.length, 'of a moment while it was taken')
-      t.match(JSON.parse(
-        (await restored.ask('/api/v1/namespaces/default/secrets/one')).body
-      ), { data: { text: Buffer.from(TEXT).toString('base64') } })
+      t.match(
+        JSON.parse((await restored.ask('/api/v1/namespaces/default/secrets/one')).body),
+        { data: { text: Buffer.from(TEXT).toString('base64') } }
+      )
       t.equal((await restored.ask('/api/v1/namespaces/default/events/one')).code, 200)
       const versions = new Map(after.items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]))
       const kept = found.items.filter(({ metadata: { name, resourceVersion } }) =>
@@ -145,9 +146,8 @@ for (const kind of ['embedded', 'etcd'] as const) {
       }
       await expired(t, restored, `${CONFIGS}?limit=5&continue=${before.metadata.continue ?? ''}`, 'a continued list')
       t.equal((await restored.ask(CONFIGS, 'POST', { metadata: { name: 'new' } })).code, 201)
-      const events = (await restored.ask(
-      `${CONFIGS}?watch=1&timeoutSeconds=2&resourceVersion=${found.metadata.resourceVersion}`
-      )).body.split('\n')
+      const watch = `${CONFIGS}?watch=1&timeoutSeconds=2&resourceVersion=${found.metadata.resourceVersion}`
+      const events = (await restored.ask(watch)).body.split('\n')
         .filter(line => line !== '')
         .map(line => JSON.parse(line) as { type: string, object: { metadata: { name: string } } })
       t.strictSame(

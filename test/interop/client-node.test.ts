@@ -183,8 +183,8 @@ t.test('a watch reports each change and ends when the client ends it', async t =
 })
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-  t.test(`an informer ends up with the right set after the server was ended by ${signal} and started ` +
-    'again', async t => {
+  t.test(`an informer ends up with the right set after the server was ended by ${signal} ` +
+    'and started again', async t => {
     const server = await RunningServer.start(t)
     const config = configOf(server.tokenConfig())
     const api = config.makeApiClient(CustomObjectsApi)

@@ -67,7 +67,8 @@ spec:
     spec:
       nodeSelector: {kubernetes.io/os: linux}
       tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}]
-      topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway}]
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway}
       containers: [{name: kube-proxy, image: registry.k8s.io/pause, args: [kube-system, kubernetes.io/os]}]
 ---
 apiVersion: v1
@@ -86,7 +87,11 @@ spec:
   - name: v1
     served: true
     storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object, properties: {port: {x-kubernetes-int-or-string: true}}}}}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        x-kubernetes-preserve-unknown-fields: true
+        properties: {spec: {type: object, properties: {port: {x-kubernetes-int-or-string: true}}}}
 `
 
 for (const program of programs()) {
@@ -104,10 +109,10 @@ for (const program of programs()) {
           'auth', 'reconcile',
           `--filename=${root.file('access.yaml', access(rules.map(rule).join(), names.map(user).join()))}`, ...flags
         )
-      const resources = async (): Promise<string[]> => [
-        ...new Set<string>((await ours('namespaces/default/roles/reader'))['rules'].flatMap((each: Json) =>
-          each['resources']))
-      ]
+      const resources = async (): Promise<string[]> => {
+        const { rules } = await ours('namespaces/default/roles/reader')
+        return [...new Set<string>(rules.flatMap((each: Json) => each['resources']))]
+      }
       const subjects = async (): Promise<string[]> =>
         (await ours('namespaces/default/rolebindings/readers'))['subjects'].map((each: Json) => each['name'])
       t.equal((await reconcile(['configmaps'], ['ann'])).match(/ reconciled$/gm)?.length, 4)
@@ -216,13 +221,12 @@ for (const program of programs()) {
       )
 
       await root.ok('apply', '--server-side', '--force-conflicts', `--filename=${file}`)
-      t.match(
-        (await root.json(
-          'get', 'deployment', 'web', ...program.minor > 20 ? ['--show-managed-fields'] : []
-        ))['metadata'].managedFields.find(({ manager, operation }: Json) => manager === 'kubectl' &&
-          operation === 'Apply'),
-        { fieldsV1: { 'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {} } } } }
-      )
+      const shown = program.minor > 20 ? ['--show-managed-fields'] : []
+      const { managedFields } = (await root.json('get', 'deployment', 'web', ...shown))['metadata']
+      const isApplied = ({ manager, operation }: Json): boolean => manager === 'kubectl' && operation === 'Apply'
+      t.match(managedFields.find(isApplied), {
+        fieldsV1: { 'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {} } } }
+      })
       await root.ok('label', 'deployment', 'web', 'kubernetes.io/os-', 'topology.kubernetes.io/zone=z')
       await root.ok(
         'patch',
@@ -286,17 +290,12 @@ for (const program of programs()) {
         'orch.io/orch-apiserver-client'
       )
 
-      await root.ok(
-        'create',
-        `--filename=${root.file(
-          'node.json',
-          {
-            apiVersion: 'v1',
-            kind: 'Node',
-            metadata: { name: 'node-1', labels: { 'node-role.kubernetes.io/worker': '' } }
-          }
-        )}`
-      )
+      const node = {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: 'node-1', labels: { 'node-role.kubernetes.io/worker': '' } }
+      }
+      await root.ok('create', `--filename=${root.file('node.json', node)}`)
       t.match(await root.ok('get', 'nodes'), /^node-1 +\S+ +worker /m)
       const pod = {
         apiVersion: 'v1',

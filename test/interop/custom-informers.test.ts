@@ -69,9 +69,9 @@ class Record {
 
 const nameOf = ({ metadata }: KubernetesObject): string => metadata?.name ?? ''
 const versionOf = ({ metadata }: KubernetesObject): number => Number(metadata?.resourceVersion)
-const sorted = (all: readonly KubernetesObject[]): Json[] => (structuredClone(all) as Json[]).map(
-  ({ apiVersion: _version, kind: _kind, ...object }) => object as Json
-).sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)
+const sorted = (all: readonly KubernetesObject[]): Json[] => (structuredClone(all) as Json[])
+  .map(({ apiVersion: _version, kind: _kind, ...object }) => object as Json)
+  .sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1)
 
 t.test('an informer has what a list has, each event once, whatever becomes of the definition', async t => {
   const server = await ServerHere.start(t)
@@ -91,9 +91,8 @@ t.test('an informer has what a list has, each event once, whatever becomes of th
     }
     const list = async (): Promise<KubernetesListObject<KubernetesObject>> => await (scope === 'Cluster'
       ? api.listClusterCustomObject({ group, version, plural })
-      : api.listNamespacedCustomObject({
-          group, version, plural, namespace: 'default'
-        })) as KubernetesListObject<KubernetesObject>
+      : api.listNamespacedCustomObject({ group, version, plural, namespace: 'default' })
+    ) as KubernetesListObject<KubernetesObject>
     const informer = makeInformer(config, path, list)
     t.teardown(() => informer.stop())
     const record = new Record(informer)

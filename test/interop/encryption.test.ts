@@ -75,9 +75,10 @@ t.test(`kubectl ${newer.version}: on, rotated by rewriting, and off`, async t =>
     const backend = await openBackend({ kind: 'embedded', directory: data })
     const { kv } = await backend.get('/registry/secrets/default/one')
     await backend.close()
-    t.match(spawnSync(
-      process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }
-    ), { status: 0, stdout: /^clean: / })
+    t.match(
+      spawnSync(process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }),
+      { status: 0, stdout: /^clean: / }
+    )
     await restart(...providers)
     return /^orch:enc:[a-z]+:v1:[a-z]+:/.exec(Buffer.from(kv?.value ?? '').toString('latin1'))?.[0] ?? 'plain'
   }

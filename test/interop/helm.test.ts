@@ -53,7 +53,11 @@ spec:
   template:
     metadata: {labels: {app: shop}}
     spec:
-      containers: [{name: web, image: nginx, ports: [{containerPort: 80}], env: [{name: COLOR, value: '{{ .Values.color }}'}]}]`,
+      containers:
+      - name: web
+        image: nginx
+        ports: [{containerPort: 80}]
+        env: [{name: COLOR, value: '{{ .Values.color }}'}]`,
   'templates/service.yaml': {
     apiVersion: 'v1', kind: 'Service', metadata: { name: '{{ .Release.Name }}' },
     spec: { selector: { app: 'shop' }, ports: [{ port: 80 }] }

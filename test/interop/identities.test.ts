@@ -6,11 +6,9 @@ import { authority } from '../serving/authority.js'
 import { Kubectl, programs } from './kubectl.js'
 import { ServerHere, until } from './server.js'
 
-const policy =
-  (spec: object): string =>
-    `${JSON.stringify(
-      { apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec } }
-    )}\n`
+const policy = (spec: object): string => JSON.stringify({
+  apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec }
+}) + '\n'
 const POLICY = policy({ namespace: '*', resource: '*', apiGroup: '*' }) + policy({ nonResourcePath: '*' })
 
 const RBAC = 'rbac.authorization.orch.io'

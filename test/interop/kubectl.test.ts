@@ -357,7 +357,7 @@ for (const program of programs()) {
       await kubectl.ok('create', 'configmap', 'settings', '--namespace=crew', '--from-literal=colour=red')
       await kubectl.ok('create', 'secret', 'generic', 'pass', '--namespace=crew', '--from-literal=word=hush')
       await kubectl.ok('create', 'serviceaccount', 'robot', '--namespace=crew')
-      await kubectl.ok('create', `--filename=${kubectl.file('role.json', {
+      const role = {
         apiVersion: 'v1',
         kind: 'List',
         items: [
@@ -375,7 +375,8 @@ for (const program of programs()) {
             subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'crew' }]
           }
         ]
-      })}`)
+      }
+      await kubectl.ok('create', `--filename=${kubectl.file('role.json', role)}`)
       t.equal((await kubectl.json('get', 'configmap', 'settings', '--namespace=crew')).data.colour, 'red')
       t.equal(
         Buffer.from((await kubectl.json('get', 'secret', 'pass', '--namespace=crew')).data.word, 'base64').toString(),

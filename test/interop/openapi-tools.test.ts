@@ -87,15 +87,31 @@ export async function podNames (baseUrl: string, namespace: string): Promise<Arr
   const client = createClient<paths>({ baseUrl })
   const { error } = await client.POST('/api/v1/namespaces/{namespace}/pods', {
     params: { path: { namespace }, query: { fieldValidation: 'Strict' } },
-    body: { metadata: { name: 'typed' }, spec: { containers: [{ name: 'main', image: 'image', ports: [{ containerPort: 80 }], readinessProbe: { tcpSocket: { port: 'http' } } }] } }
+    body: {
+      metadata: { name: 'typed' },
+      spec: {
+        containers: [
+          {
+            name: 'main',
+            image: 'image',
+            ports: [{ containerPort: 80 }],
+            readinessProbe: { tcpSocket: { port: 'http' } }
+          }
+        ]
+      }
+    }
   })
   if (error !== undefined) throw new Error(JSON.stringify(error))
-  const { data } = await client.GET('/api/v1/namespaces/{namespace}/pods', { params: { path: { namespace }, query: { limit: 5 } } })
+  const { data } = await client.GET('/api/v1/namespaces/{namespace}/pods', {
+    params: { path: { namespace }, query: { limit: 5 } }
+  })
   return data?.items.map(pod => pod.metadata?.name) ?? []
 }
 
-// @ts-expect-error -- the generated types are not any
-export const wrong = () => createClient<paths>({ baseUrl: '' }).GET('/api/v1/namespaces/{namespace}/pods', { params: { path: { namespace: 1 } } })
+export const wrong = () => createClient<paths>({ baseUrl: '' }).GET('/api/v1/namespaces/{namespace}/pods', {
+  // @ts-expect-error -- the generated types are not any
+  params: { path: { namespace: 1 } }
+})
 `
 t.test('a client that is generated from the document of the core group compiles and lists pods', async t => {
   const server = await listen(t)

@@ -50,18 +50,13 @@ t.test('a Secret that kubectl applies gets a token and what is needed to use it'
     const kubectl = new Kubectl(t, program, server.tokenConfig())
     const [robot, name] = [`robot-${program.minor}`, `s-${program.minor}`]
     await kubectl.ok('create', 'serviceaccount', robot)
-    await kubectl.ok(
-      'apply',
-      `--filename=${kubectl.file(
-        'secret.json',
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          type: 'orch.io/service-account-token',
-          metadata: { name, annotations: { 'orch.io/service-account.name': robot } }
-        }
-      )}`
-    )
+    const applied = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'orch.io/service-account-token',
+      metadata: { name, annotations: { 'orch.io/service-account.name': robot } }
+    }
+    await kubectl.ok('apply', `--filename=${kubectl.file('secret.json', applied)}`)
     // By a list: for one named object kubectl does not print the change with which its watch begins.
     const secret = kubectl.begin(
       t, 'get', 'secrets', `--field-selector=metadata.name=${name}`, '--watch', '--output=jsonpath={.data.token}{"\\n"}'

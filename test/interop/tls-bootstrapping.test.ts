@@ -11,11 +11,9 @@ import { authority } from '../serving/authority.js'
 import { Kubectl, programs } from './kubectl.js'
 import { ServerHere, until } from './server.js'
 
-const policy =
-  (spec: object): string =>
-    `${JSON.stringify(
-      { apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec } }
-    )}\n`
+const policy = (spec: object): string => JSON.stringify({
+  apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: { user: 'ann', ...spec }
+}) + '\n'
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests'
 const SIGNER = 'orch.io/kube-apiserver-client-kubelet'
 const RBAC = 'rbac.authorization.orch.io'

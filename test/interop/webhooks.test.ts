@@ -29,8 +29,8 @@ const inject: Answer = ({ request: { object } }) => {
 const judge: Answer = ({ request: { object, kind } }) => {
   const { spec } = object as Json
   const containers = (kind.kind === 'Pod' ? spec : spec.template.spec).containers as Json[]
-  const bad = containers.filter(({ image }) => !/[:@]/.test(image) || image.endsWith(':latest')).map(({ name }) =>
-    name as string)
+  const bad = containers.filter(({ image }) => !/[:@]/.test(image) || image.endsWith(':latest'))
+    .map(({ name }) => name as string)
   if (bad.length > 0) {
     return {
       allowed: false,

@@ -4,8 +4,8 @@ import { discoveryFetch, documentFetch, type Exchange } from '../../plugins/aggr
 import { Refreshed, type RefreshedOptions } from '../../plugins/aggregation/refreshed.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
 
-t.test('discovery, for which clients wait, has five seconds and is an administrator\'s; other documents have the ' +
-  'usual time', async t => {
+t.test("discovery, for which clients wait, has five seconds and is an administrator's; " +
+  'other documents have the usual time', async t => {
   const deadlines: Array<number | undefined> = []
   const users: Array<string | undefined> = []
   const exchange: Exchange = async (_remote, { deadline, headers }) => {
@@ -23,8 +23,8 @@ t.test('discovery, for which clients wait, has five seconds and is an administra
   )
 })
 
-t.test('a server is asked again after a minute, and sooner after a failure; clients wait where nobody has asked for ' +
-  'long', async t => {
+t.test('a server is asked again after a minute, and sooner after a failure; ' +
+  'clients wait where nobody has asked for long', async t => {
   let now = 0
   let fails = false
   let asked = 0

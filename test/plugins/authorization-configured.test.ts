@@ -47,8 +47,8 @@ async function serve (
     ...SERVER_FILES,
     'ca.crt': CA,
     tokens:
-      'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\nsystem-token,system:serviceaccount:kube-system:a,u3,' +
-      'system:serviceaccounts:kube-system\n'
+      'ann-token,ann,u1,dev\nroot-token,root,u2,system:masters\n' +
+      'system-token,system:serviceaccount:kube-system:a,u3,system:serviceaccounts:kube-system\n'
   })) {
     writeFileSync(join(folder, name), content, { mode: 0o600 })
   }

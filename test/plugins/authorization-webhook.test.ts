@@ -24,8 +24,8 @@ async function serveAt (t: Test, clock: Clock, port: number, ...flags: string[])
     'ca.crt': CA,
     webhook: kubeconfig(port),
     tokens:
-      'ann-token,ann,u1,"dev,ops"\nsystem-token,system:serviceaccount:kube-system:a,u2,' +
-      'system:serviceaccounts:kube-system\n'
+      'ann-token,ann,u1,"dev,ops"\n' +
+      'system-token,system:serviceaccount:kube-system:a,u2,system:serviceaccounts:kube-system\n'
   })
   const mode = flags.some(flag => flag.startsWith('--authorization-mode=')) ? [] : ['--authorization-mode=Webhook']
   const all = [
@@ -235,9 +235,10 @@ t.test('a failing webhook allows nothing, and its host is logged', async t => {
 
 t.test('an answer that allows too much is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'SubjectAccessReview', status })
-  t.same(readAccessReview(
-    review({ allowed: true, denied: true }), 'a/v1'
-  ), { decision: 'Deny', reason: '', evaluationError: new Error('status.allowed and status.denied are both true') })
+  t.same(
+    readAccessReview(review({ allowed: true, denied: true }), 'a/v1'),
+    { decision: 'Deny', reason: '', evaluationError: new Error('status.allowed and status.denied are both true') }
+  )
   t.throws(() => readAccessReview(null, 'a/v1'), TypeError)
   t.throws(() => readAccessReview(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
   t.throws(() => readAccessReview({ ...review({ allowed: true }), kind: 'TokenReview' }, 'a/v1'), TypeError)

@@ -16,9 +16,8 @@ const below = (folder: string): string[] => readdirSync(resolve(ROOT, folder), {
   .map(file => `${folder}/${file}`)
 
 const [, members = ''] = /interface OrchDecorators \{(.*?)\n\}/s.exec(read('plugins/shared/server.ts')) ?? []
-const NAMES = [
-  ...members.matchAll(/^ {2}(orch\w+)(\??):/gm)
-].map(([, name = '', optional]) => ({ name, optional: optional === '?' }))
+const NAMES = [...members.matchAll(/^ {2}(orch\w+)(\??):/gm)]
+  .map(([, name = '', optional]) => ({ name, optional: optional === '?' }))
 const names = (text: string): string[] =>
   NAMES.map(({ name }) => name).filter(name => new RegExp(`\\b${name}\\b`).test(text))
 const quoted = (text: string): string[] => [...text.matchAll(/'(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)

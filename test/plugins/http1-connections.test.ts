@@ -118,8 +118,8 @@ onEach('nobody is told to send a body that is too large', async (t, address) => 
   const socket = await open(address)
   t.teardown(() => { socket.destroy() })
   socket.write(
-    `POST ${CONFIGS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${(3 << 20) +
-      1}\r\n\r\n`
+    `POST ${CONFIGS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n` +
+    `Content-Length: ${(3 << 20) + 1}\r\n\r\n`
   )
   const chunks: Buffer[] = []
   socket.on('data', (piece: Buffer) => { chunks.push(piece) })

@@ -140,8 +140,8 @@ t.test('one thing that is not allowed refuses the request', async t => {
   const answer = await call('GET', BINDINGS, undefined, { authorization: 'Bearer abc', 'impersonate-user': 'root' })
   t.equal(
     answer.json.message,
-    'users "root" is forbidden: User "ann" cannot impersonate resource "users" in API group "" at the cluster scope: ' +
-    'not for you'
+    'users "root" is forbidden: ' +
+    'User "ann" cannot impersonate resource "users" in API group "" at the cluster scope: not for you'
   )
   t.equal(await code({ 'impersonate-user': 'bob' }), 200)
 })

@@ -40,8 +40,8 @@ t.test(
   }
 )
 
-t.test('bodies share one bound: what does not fit is refused with 429, and what is given back can be used ' +
-  'again', async t => {
+t.test('bodies share one bound: ' +
+  'what does not fit is refused with 429, and what is given back can be used again', async t => {
   const server = await serve(t, { limits: { maxBodyBytesInflight: 8 * MiB } })
   const wires = await Promise.all(Array.from({ length: 24 }, () => unfinished(t, server, MiB)))
   const refused: Wire[] = []
@@ -90,9 +90,8 @@ t.test('administrators find room when others have taken theirs', async t => {
   }
   const filler = config('filler', 60_000)
   for (let at = 0; at < 100; at++) {
-    (await Wire.open(t, server.port)).write(head(
-      CONFIGS, `${large}Content-Length: ${filler.length}\r\n`
-    )).write(filler.subarray(1))
+    const wire = await Wire.open(t, server.port)
+    wire.write(head(CONFIGS, `${large}Content-Length: ${filler.length}\r\n`)).write(filler.subarray(1))
   }
   let last: number | undefined
   for (const deadline = Date.now() + 60_000; last !== 429 && Date.now() < deadline;) last = await ask(large)

@@ -7,8 +7,8 @@ import orch from '../../app.js'
 import { binding, BINDINGS, build, client } from '../build.js'
 import { until } from '../interop/server.js'
 
-t.test('with a nearly full disk writes are refused, readiness fails with a log entry, and all else is ' +
-  'served', async t => {
+t.test('with a nearly full disk writes are refused, readiness fails with a log entry, ' +
+  'and all else is served', async t => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
   t.teardown(() => { rmSync(directory, { recursive: true, force: true }) })
   const before = await build(t, { storage: { kind: 'embedded', directory } })

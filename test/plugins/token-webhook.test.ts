@@ -142,9 +142,8 @@ t.test('an answer need not say again what it is', async t => {
   const service = await reviewer(t, yes)
   const { ask } = await serve(t, service.port)
   service.answer = (_review, reply) => {
-    reply.setHeader(
-      'content-type', 'application/json'
-    ).end(JSON.stringify({ status: { authenticated: true, user: { username: 'bare' } } }))
+    reply.setHeader('content-type', 'application/json')
+    reply.end(JSON.stringify({ status: { authenticated: true, user: { username: 'bare' } } }))
     return undefined
   }
   t.equal(await ask('bare'), 200)

@@ -99,10 +99,9 @@ function allowed (
   for (const binding of bindings) {
     if (binding.namespace !== '' && (asked === undefined || asked['namespace'] !== binding.namespace)) continue
     if (!binding.subjects.some(isMeant)) continue
-    const role = roles.find(({ namespace, name }) =>
-      name === binding.role.name && namespace === (binding.role.kind === 'Role' ? binding.namespace : ''))
-    for (const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of role?.rules ??
-      []) {
+    const { rules = [] } = roles.find(({ namespace, name }) =>
+      name === binding.role.name && namespace === (binding.role.kind === 'Role' ? binding.namespace : '')) ?? {}
+    for (const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
       const verb = asked?.['verb'] ?? path?.verb ?? ''
       if (!verbs.includes(verb) && !verbs.includes('*')) continue
       if (path !== undefined) {

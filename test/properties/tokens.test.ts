@@ -10,8 +10,8 @@ const TIMES = 3000
 const ISSUER = 'https://orch.default.svc.cluster.local'
 const CHARACTERS = 'ABCdef012-_.=+/ \u0000é'
 
-t.test('no token is good that differs from a good one in what is signed, nor one that is signed and says ' +
-  'less', async t => {
+t.test('no token is good that differs from a good one in what is signed, ' +
+  'nor one that is signed and says less', async t => {
   const { seed, int } = random()
   t.comment(`SEED=${seed}`)
   const resources = await registry(t, {})

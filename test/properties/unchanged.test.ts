@@ -38,8 +38,7 @@ function mixed (object: Json, other: Json): Json {
   for (const [name, theirs] of Object.entries(other)) {
     const own = object[name] as unknown
     if (isObject(own) && isObject(theirs) && dice.int(4) > 0) made[name] = mixed(own, theirs)
-    else if (Array.isArray(own) && Array.isArray(theirs) &&
-      dice.int(2) > 0) {
+    else if (Array.isArray(own) && Array.isArray(theirs) && dice.int(2) > 0) {
       made[name] = own.map((item: unknown, at) =>
         isObject(item) && isObject(theirs[at]) ? mixed(item, theirs[at]) : item)
     } else if (dice.int(3) === 0) made[name] = theirs

@@ -149,12 +149,10 @@ t.test(`random writes, seen by many watches (SEED=${dice.seed})`, async t => {
   await Promise.all(readers)
   await until(t, 'the last event of each', () => views.every(({ done }) => done))
   const { items } = (await server.get('/api/v1/configmaps')).json as { items: Json[] }
-  await until(
-    t, 'the last events of those who see all',
-    () => views.every(view => [...view.objects.keys()].filter(key =>
-      key.endsWith(LAST)).length === items.filter(item => item.metadata.name === LAST &&
-    view.wants(item)).length)
-  )
+  const last = items.filter(({ metadata }) => metadata.name === LAST)
+  const hasAll = (view: typeof views[number]): boolean =>
+    [...view.objects.keys()].filter(key => key.endsWith(LAST)).length === last.filter(item => view.wants(item)).length
+  await until(t, 'the last events of those who see all', () => views.every(hasAll))
   t.equal(views.length, WATCHES)
   for (const view of views) {
     const wanted = new Map(items.filter(item => view.wants(item)).map(item => [

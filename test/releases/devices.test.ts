@@ -9,13 +9,12 @@ const CLASSES = `${GROUP}/v1/deviceclasses`
 const SLICES = `${GROUP}/v1/resourceslices`
 const CLAIMS = `${GROUP}/v1/namespaces/default/resourceclaims`
 const TEMPLATES = `${GROUP}/v1/namespaces/default/resourceclaimtemplates`
-const causes = (answer: { json: Json }): string[] =>
-  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []).map(
-    ({ field, reason }) => `${String(field)}: ${String(reason).replace('FieldValue', '')}`
-  )
-const messages = (answer: { json: Json }): string[] =>
-  ((answer.json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ??
-  []).map(({ message }) => String(message))
+const causesOf = ({ json }: { json: Json }): Json[] =>
+  (json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? []
+const causes = (answer: { json: Json }): string[] => causesOf(answer).map(
+  ({ field, reason }) => `${String(field)}: ${String(reason).replace('FieldValue', '')}`
+)
+const messages = (answer: { json: Json }): string[] => causesOf(answer).map(({ message }) => String(message))
 const claim = (devices: Json, name = 'a'): Json => ({ metadata: { name }, spec: { devices } })
 const asked = (exactly: Json): Json =>
   claim({ requests: [{ name: 'gpu', exactly: { deviceClassName: 'gpu', ...exactly } }] })
@@ -114,8 +113,8 @@ t.test('what a claim may not ask for is refused by its field', async t => {
           {
             cel: {
               expression:
-                'device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, ' +
-                'a + b + c + d != ""))))'
+                'device.attributes.all(a, device.attributes.all(b, ' +
+                'device.attributes.all(c, device.attributes.all(d, a + b + c + d != ""))))'
             }
           }
         ]
@@ -172,8 +171,8 @@ t.test('what a claim may not ask for is refused by its field', async t => {
           {
             cel: {
               expression:
-                'cel.bind(a, device.attributes["gpu.example.com"], a.model == "x" && ' +
-                'a.version.isGreaterThan(semver("1.0.0"))) && ' +
+                'cel.bind(a, device.attributes["gpu.example.com"], ' +
+                'a.model == "x" && a.version.isGreaterThan(semver("1.0.0"))) && ' +
                 'device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0 && ' +
                 'device.allowMultipleAllocations'
             }

@@ -319,9 +319,7 @@ t.test('ports of templates on the host network stay as they are, those of pods d
     }> & Record<string, Json[]>
     const [first, second] = template === undefined
       ? [containers, initContainers]
-      : [
-          template.spec['containers'], template.spec['initContainers']
-        ]
+      : [template.spec['containers'], template.spec['initContainers']]
     return [first?.[0]?.['ports'], second?.[0]?.['ports']]
   }
   for (const [client, given] of [[later, port], [earlier, { ...port, hostPort: 80 }]] as const) {
@@ -441,8 +439,8 @@ t.test('what node agents say of a pod is checked', async t => {
     devices('a.b/c', { resourceID: 'x', health: 'Fair' }, { resourceID: 'x', health: 'Healthy', message: '' })
   ),
   [
-      `Duplicate ${at}.resources[1].resourceID`, `Invalid ${at}.name`, `NotSupported ${at}.resources[0].health`,
-      `Required ${at}.resources[1].message`
+    `Duplicate ${at}.resources[1].resourceID`, `Invalid ${at}.name`, `NotSupported ${at}.resources[0].health`,
+    `Required ${at}.resources[1].message`
   ])
   await later.post(
     PODS, pod('devices', claims, { resources: { limits: { 'a.b/c': '1' }, claims: [{ name: 'a', request: 'r' }] } })
@@ -464,10 +462,9 @@ t.test('ephemeral containers have places of their own, aim at ordinary ones, and
     await client.post(PODS, pod('static', { nodeName: 'n' }, {}, { annotations: { 'orch.io/config.mirror': 'a' } }))
   }
   const both = async (name: string, ephemeralContainers: Json[]): Promise<string[][]> =>
-    await Promise.all([later, earlier]
-      .map(async client => causes(await client.patch(
+    await Promise.all([later, earlier].map(async client => causes(await client.patch(
       `${PODS}/${name}/ephemeralcontainers?dryRun=All`, { spec: { ephemeralContainers } }, STRATEGIC
-      ))))
+    ))))
   const at = 'spec.ephemeralContainers[0]'
   t.same(await both('host', [{ name: 'e' }]), [[`Required ${at}.image`], [`Required ${at}[0].image`]])
   t.same(

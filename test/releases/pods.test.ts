@@ -361,10 +361,9 @@ t.test('values of its own labels are merged into selectors', async t => {
     ]
   }, { labels: { h: '1', n: '2' } }))
   const has = { key: 'h', operator: 'In', values: ['1'] }
-  t.same(
-    json['spec'].affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.labelSelector.matchExpressions,
-    [has, { key: 'n', operator: 'NotIn', values: ['2'] }]
-  )
+  const [{ podAffinityTerm: term }] =
+    json['spec'].affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution
+  t.same(term.labelSelector.matchExpressions, [has, { key: 'n', operator: 'NotIn', values: ['2'] }])
   t.same(json['spec'].topologySpreadConstraints[0].labelSelector.matchExpressions, [has])
 })
 

@@ -29,11 +29,13 @@ const plain = ({ featureGate, kubernetesName, kubernetesResourceNames, renameGue
 
 t.test('roles and bindings are those of the release', async t => {
   const server = await build(t, { emulatedVersion: '1.36', authorization: { modes: ['RBAC', 'AlwaysAllow'] } })
-  const listed = async (path: string) =>
-    new Map(((await server.get(`/apis/rbac.authorization.orch.io/v1/${path}`)).json['items'] as Json[])
-      .map(item => [
-      `${String((item['metadata'] as Json)['namespace'] ?? '')}/${String((item['metadata'] as Json)['name'])}`, item
-      ]))
+  const listed = async (path: string) => {
+    const { items } = (await server.get(`/apis/rbac.authorization.orch.io/v1/${path}`)).json
+    return new Map((items as Json[]).map(item => {
+      const { namespace = '', name } = item['metadata'] as Json
+      return [`${String(namespace)}/${String(name)}`, item]
+    }))
+  }
   const key = ({ namespace = '', name }: Fact): string => `${namespace}/${name}`
   for (const [path, wanted] of [['clusterroles', facts.clusterRoles], ['roles', facts.roles]] as const) {
     const served = await listed(path)

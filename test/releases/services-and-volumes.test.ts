@@ -273,9 +273,8 @@ t.test('claims name groups, get a class when they are bound, and report only wha
   )
   const earlier = await build(t)
   await earlier.post(CLAIMS, claim('bound'))
-  t.match(await earlier.patch(
-    `${CLAIMS}/bound/status`, { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }, MERGE
-  ), {
+  const patch = { status: { allocatedResourceStatuses: { storage: 'NodeResizePending' } } }
+  t.match(await earlier.patch(`${CLAIMS}/bound/status`, patch, MERGE), {
     code: 200, headers: { warning: ['299 - "unknown field \\"status.allocatedResourceStatuses\\""'] }
   }, 'and unknown to 1.24, although that has the gate')
 })

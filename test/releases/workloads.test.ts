@@ -445,9 +445,10 @@ t.test('network policies have no status, and what the earlier release stored of 
     t.notMatch(body, '"status"')
   }
   const document = (await later.get('/openapi/v3/apis/networking.orch.io/v1')).json['components'].schemas
-  t.strictSame(Object.keys(
-    document['io.orch.api.networking.v1.NetworkPolicy'].properties
-  ), ['apiVersion', 'kind', 'metadata', 'spec'])
+  t.strictSame(
+    Object.keys(document['io.orch.api.networking.v1.NetworkPolicy'].properties),
+    ['apiVersion', 'kind', 'metadata', 'spec']
+  )
   const earlier = await build(t)
   t.match(
     (await earlier.post(POLICIES, { metadata: { name: 'n' }, spec: { podSelector: {} } })).body, /,"status":\{\}\}\n?$/

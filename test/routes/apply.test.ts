@@ -70,8 +70,8 @@ t.test('fields that others set to another value conflict one by one; force takes
   ])
   t.match(
     json.message,
-    'Apply failed with 4 conflicts: conflicts with "applier":\n- .data.z\n- .metadata.labels.l\nconflicts with ' +
-    '"maker" using v1:\n- .data.x\n- .data.y'
+    'Apply failed with 4 conflicts: conflicts with "applier":\n- .data.z\n- .metadata.labels.l\n' +
+    'conflicts with "maker" using v1:\n- .data.x\n- .data.y'
   )
   const { code, json: forced } = await apply(server, AT, 'me', configMap({ x: '2' }), '&force=true')
   t.equal(code, 200)
@@ -107,9 +107,10 @@ t.test('objects without owners get some with the first apply', async t => {
   t.match(await apply(server, AT, 'me', configMap({ x: '2' })), {
     code: 409, json: { message: /"before-first-apply" using v1: .data.x/ }
   })
-  t.same(ownersOf(
-    (await apply(server, AT, 'me', configMap({ y: '1' }))).json
-  ), { 'Apply me': '{"f:data":{"f:y":{}}}', 'Update before-first-apply': '{"f:data":{".":{},"f:x":{}}}' })
+  t.same(
+    ownersOf((await apply(server, AT, 'me', configMap({ y: '1' }))).json),
+    { 'Apply me': '{"f:data":{"f:y":{}}}', 'Update before-first-apply': '{"f:data":{".":{},"f:x":{}}}' }
+  )
 })
 
 t.test('an invalid apply is refused with its reason, and nothing is changed', async t => {
@@ -488,8 +489,8 @@ t.test('the status is applied through its subresource alone', async t => {
   )
 })
 
-t.test('the first server-side apply of kubectl takes over its client-side fields and updates the ' +
-  'annotation', async t => {
+t.test('the first server-side apply of kubectl takes over its client-side fields ' +
+  'and updates the annotation', async t => {
   const server = await build(t)
   const LAST = 'kubectl.orch.io/last-applied-configuration'
   const last = JSON.stringify(configMap({ x: '1', y: '1' }))
@@ -502,9 +503,11 @@ t.test('the first server-side apply of kubectl takes over its client-side fields
   t.equal(code, 200)
   t.same([json.data, JSON.parse(json.metadata.annotations[LAST]).data], [{ x: '2', y: '1' }, { x: '2' }])
   await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
-  t.match(await apply(
-    server, AT, 'kubectl', configMap({ x: '4' })
-  ), { code: 409, json: { message: /"editor"/ } }, 'a field that another manager has changed since conflicts')
+  t.match(
+    await apply(server, AT, 'kubectl', configMap({ x: '4' })),
+    { code: 409, json: { message: /"editor"/ } },
+    'a field that another manager has changed since conflicts'
+  )
 })
 
 t.test('stringData of a Secret is merged into data regardless of owners, and owned as stringData', async t => {
@@ -571,11 +574,10 @@ t.test('the annotation that kubectl keeps has what was sent, in the form kubectl
 t.test('YAML is read with the scalars of YAML 1.1, in whatever verb it comes', async t => {
   const server = await build(t)
   const YAML = { 'content-type': 'application/yaml' }
-  const pod =
-    (name: string): string =>
-      `apiVersion: v1\nkind: PodTemplate\nmetadata: {name: ${name}}\ntemplate:\n  spec:\n    hostNetwork: on\n    ` +
-      'automountServiceAccountToken: No\n    containers: [{name: c, image: i, tty: yes}]\n    volumes: [{name: v, ' +
-      'configMap: {name: x, defaultMode: 0400, optional: y}}]\n'
+  const pod = (name: string): string =>
+    `apiVersion: v1\nkind: PodTemplate\nmetadata: {name: ${name}}\ntemplate:\n  spec:\n    hostNetwork: on\n` +
+    '    automountServiceAccountToken: No\n    containers: [{name: c, image: i, tty: yes}]\n' +
+    '    volumes: [{name: v, configMap: {name: x, defaultMode: 0400, optional: y}}]\n'
   const url = '/api/v1/namespaces/default/podtemplates'
   const wanted = {
     hostNetwork: true,

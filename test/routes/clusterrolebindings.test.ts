@@ -235,10 +235,9 @@ t.test('deletecollection deletes the selected objects', async t => {
 
 t.test('unknown and duplicate fields are treated as fieldValidation says', async t => {
   const server = await build(t)
-  const body =
-    (name: string): string =>
-      `{"metadata":{"name":"${name}","name":"${name}"},"color":"blue",` +
-      '"roleRef":{"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"x"}}'
+  const body = (name: string): string =>
+    `{"metadata":{"name":"${name}","name":"${name}"},"color":"blue",` +
+    '"roleRef":{"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"x"}}'
   const warned = await server.post(BINDINGS, body('a'))
   t.equal(warned.code, 201)
   t.match(String(warned.headers.warning), /299 - "unknown field .*color/)

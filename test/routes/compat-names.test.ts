@@ -96,10 +96,8 @@ t.test('types of the core group have public names, but for clients that ask for 
     ['fieldSelector=metadata.name=kube-public', ['kube-public']],
     ['labelSelector=orch.io/metadata.name=orch-system', []]
   ] as const) {
-    t.strictSame(
-      (await server.get(`/api/v1/namespaces?${encodeURI(query)}`)).json.items.map(({ metadata }: Json) => metadata.name),
-      names, query
-    )
+    const { items } = (await server.get(`/api/v1/namespaces?${encodeURI(query)}`)).json
+    t.strictSame(items.map(({ metadata }: Json) => metadata.name), names, query)
   }
 })
 
@@ -364,9 +362,8 @@ t.test('discovery and OpenAPI', async t => {
   t.match(v2.definitions['io.k8s.api.rbac.v1.Role']['x-kubernetes-group-version-kind'], [
     { group: 'rbac.authorization.k8s.io' }
   ])
-  t.ok(
-    v2.definitions['io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps'].properties['x-kubernetes-int-or-string']
-  )
+  const ofSchemas = v2.definitions['io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps']
+  t.ok(ofSchemas.properties['x-kubernetes-int-or-string'])
   for (const sign of ['orch.io', 'io.orch', 'vnd.orch', 'x-orch']) t.notMatch(JSON.stringify(v2), sign)
   const index = (await server.get('/openapi/v3')).json.paths as Record<string, { serverRelativeURL: string }>
   const url = index['apis/rbac.authorization.k8s.io/v1']?.serverRelativeURL ?? ''
@@ -492,9 +489,8 @@ t.test('tokens have public claims, and are taken with either', async t => {
     apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {}
   })
   t.equal(json.apiVersion, 'authentication.k8s.io/v1')
-  const claims = JSON.parse(Buffer.from(
-    (json.status.token as string).split('.')[1] ?? '', 'base64url'
-  ).toString()) as Json
+  const [, payload = ''] = (json.status.token as string).split('.')
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Json
   t.match(claims, {
     sub: 'system:serviceaccount:kube-system:robot',
     'kubernetes.io': { namespace: 'kube-system', serviceaccount: { name: 'robot' } }

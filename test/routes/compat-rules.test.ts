@@ -332,7 +332,7 @@ t.test(
         const spec = { group, scope: 'Namespaced', names: { kind, plural }, versions }
         await install(server, { metadata: { name: `${plural}.${group}` }, spec })
         const made = await server.post(
-        `/apis/${group}/v1/namespaces/default/${plural}`, { apiVersion: `${group}/v1`, kind, metadata }
+          `/apis/${group}/v1/namespaces/default/${plural}`, { apiVersion: `${group}/v1`, kind, metadata }
         )
         t.equal(made.code, 201, `${kind}: ${made.body}`)
         t.notOk(made.headers['warning'])

@@ -34,8 +34,8 @@ t.test('the error for another kind or version names the sent and the expected ty
     [
       CONFIGS,
       { metadata: { labels: [] } },
-      'ConfigMap in version "v1" cannot be handled as a ConfigMap: ConfigMap.metadata.labels: expected an object, ' +
-      'got a list'
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: ConfigMap.metadata.labels: ' +
+      'expected an object, got a list'
     ],
     [CONFIGS, '', `${UNKNOWN}the body is empty`],
     [CONFIGS, '{', `${UNKNOWN}the body is not valid JSON: something unexpected at character 1`],
@@ -61,8 +61,8 @@ t.test('the error for another kind or version names the sent and the expected ty
 t.test('Strict refusals have the same wording', async t => {
   const server = await build(t)
   const message =
-    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo", ' +
-    'duplicate field "data.a"'
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: ' +
+    'strict decoding error: unknown field "foo", duplicate field "data.a"'
   t.match(
     await server.post(
       `${CONFIGS}?fieldValidation=Strict`, '{"metadata":{"name":"c"},"foo":1,"data":{"a":"1","a":"2"}}'

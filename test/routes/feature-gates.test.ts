@@ -15,21 +15,27 @@ const FACTS = (JSON.parse(readFileSync(new URL('../../../test/facts/feature-gate
 /** Gates of node agents, schedulers, controller managers, proxies and clouds. */
 const OF_OTHERS = `
   CPUCFSQuotaPeriod CPUManager CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CPUManagerPolicyOptions
-  CSIMigrationAWS CSIMigrationAzureFile CSIMigrationGCE CSIMigrationPortworx CSIMigrationRBD CSIMigrationvSphere CSIVolumeHealth
-  DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics DisableCloudProviders DisableKubeletCloudCredentialProviders
-  ExperimentalHostUserNamespaceDefaultingGate GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HonorPVReclaimPolicy
-  InTreePluginAWSUnregister InTreePluginAzureDiskUnregister InTreePluginAzureFileUnregister InTreePluginGCEUnregister
-  InTreePluginOpenStackUnregister InTreePluginPortworxUnregister InTreePluginRBDUnregister InTreePluginvSphereUnregister
-  JobReadyPods KubeletCredentialProviders KubeletInUserNamespace KubeletPodResources KubeletPodResourcesGetAllocatable LegacyServiceAccountTokenNoAutoGeneration
-  LocalStorageCapacityIsolationFSQuotaMonitoring LogarithmicScaleDown MemoryManager MemoryQoS NodeOutOfServiceVolumeDetach NodeSwap
-  PodAndContainerStatsFromCRI ProxyTerminatingEndpoints QOSReserved RotateKubeletServerCertificate SeccompDefault SizeMemoryBackedVolumes
-  TopologyManager VolumeCapacityPriority WinDSR WinOverlay`.trim().split(/\s+/)
+  CSIMigrationAWS CSIMigrationAzureFile CSIMigrationGCE CSIMigrationPortworx CSIMigrationRBD CSIMigrationvSphere
+  CSIVolumeHealth DelegateFSGroupToCSIDriver DevicePlugins DisableAcceleratorUsageMetrics DisableCloudProviders
+  DisableKubeletCloudCredentialProviders ExperimentalHostUserNamespaceDefaultingGate GracefulNodeShutdown
+  GracefulNodeShutdownBasedOnPodPriority HonorPVReclaimPolicy InTreePluginAWSUnregister
+  InTreePluginAzureDiskUnregister InTreePluginAzureFileUnregister InTreePluginGCEUnregister
+  InTreePluginOpenStackUnregister InTreePluginPortworxUnregister InTreePluginRBDUnregister
+  InTreePluginvSphereUnregister JobReadyPods KubeletCredentialProviders KubeletInUserNamespace KubeletPodResources
+  KubeletPodResourcesGetAllocatable LegacyServiceAccountTokenNoAutoGeneration
+  LocalStorageCapacityIsolationFSQuotaMonitoring LogarithmicScaleDown MemoryManager MemoryQoS
+  NodeOutOfServiceVolumeDetach NodeSwap PodAndContainerStatsFromCRI ProxyTerminatingEndpoints QOSReserved
+  RotateKubeletServerCertificate SeccompDefault SizeMemoryBackedVolumes TopologyManager VolumeCapacityPriority WinDSR
+  WinOverlay`.trim().split(/\s+/)
 
 /** Proved in other files. */
 const ELSEWHERE = [
   'RemainingItemCount', 'APIServerTracing', 'APIPriorityAndFairness', 'APIServerIdentity', 'StorageVersionAPI',
   'CSIMigration'
 ]
+
+/** Names the schema of the versions of a definition. */
+const OF_VERSIONS = 'io.orch.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion'
 
 const ns = (group: string, plural: string): string => `${group}/namespaces/default/${plural}`
 const PODS = ns('/api/v1', 'pods')
@@ -132,11 +138,9 @@ const PROOFS: Readonly<Record<string, Proof>> = {
         versions: [version('v1', { schema, selectableFields: [{ jsonPath: '.spec.color' }] })]
       })
       const { body, headers } = await server.post(`${DEFINITIONS}?fieldValidation=Strict`, made)
-      const { json } = await server.get('/openapi/v2')
+      const { definitions } = (await server.get('/openapi/v2')).json as Json
       return [
-        body.includes('"selectableFields"'),
-        headers.warning,
-        'selectableFields' in (json as Json)['definitions']['io.orch.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion'].properties
+        body.includes('"selectableFields"'), headers.warning, 'selectableFields' in definitions[OF_VERSIONS].properties
       ]
     },
     on: [true, undefined, true],
@@ -147,9 +151,10 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     ]
   },
   OpenAPIEnums: {
-    of:
-      async server =>
-        'enum' in ((await server.get('/openapi/v2')).json as Json)['definitions']['io.orch.api.core.v1.ContainerPort'].properties.protocol,
+    of: async server => {
+      const { definitions } = (await server.get('/openapi/v2')).json as Json
+      return 'enum' in definitions['io.orch.api.core.v1.ContainerPort'].properties.protocol
+    },
     on: true,
     off: false
   },
@@ -455,15 +460,9 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     of: async server => {
       const last = new Set<boolean>()
       for (let index = 0; index < 30; index++) {
-        last.add(
-          Number(
-            String(
-              (await made(server, ns('/api/v1', 'services'), {
-                ...service({}), metadata: { name: `s${index}` }
-              })).spec['clusterIP']
-            ).split('.')[3]
-          ) > 16
-        )
+        const metadata = { name: `s${index}` }
+        const { spec } = await made(server, ns('/api/v1', 'services'), { ...service({}), metadata })
+        last.add(Number(String(spec['clusterIP']).split('.')[3]) > 16)
       }
       return last.has(false)
     },

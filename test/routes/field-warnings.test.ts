@@ -31,8 +31,7 @@ const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Js
     }
   },
   'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]' +
-    '.matchExpressions[1].key: ' +
-    'beta.orch.io/os is deprecated since v1.14; use "orch.io/os" instead'],
+  '.matchExpressions[1].key: beta.orch.io/os is deprecated since v1.14; use "orch.io/os" instead'],
   ['deprecated node labels that are preferred', {}, {
     affinity: {
       nodeAffinity: {
@@ -42,9 +41,8 @@ const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Js
       }
     }
   },
-  'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0]' +
-    '.key: ' +
-    'beta.orch.io/instance-type is deprecated since v1.17; use "node.orch.io/instance-type" instead'],
+  'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key: ' +
+  'beta.orch.io/instance-type is deprecated since v1.17; use "node.orch.io/instance-type" instead'],
   ['a deprecated topology', {}, {
     topologySpreadConstraints: [
       { maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', topologyKey: 'failure-domain.beta.orch.io/region' }
@@ -62,8 +60,8 @@ const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Js
   'metadata.annotations[scheduler.alpha.orch.io/critical-pod]: non-functional in v1.16+; use the ' +
     '"priorityClassName" field instead',
   'metadata.annotations[security.alpha.orch.io/sysctls]: non-functional in v1.11+; use the "sysctls" field instead',
-  'metadata.annotations[security.alpha.orch.io/unsafe-sysctls]: non-functional in v1.11+; use the "sysctls" field ' +
-    'instead'],
+  'metadata.annotations[security.alpha.orch.io/unsafe-sysctls]: non-functional in v1.11+; ' +
+  'use the "sysctls" field instead'],
   ['volumes of old', {}, {
     volumes: [
       { name: 'a', gitRepo: { repository: 'r' } },
@@ -102,8 +100,7 @@ const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Js
   },
   'spec.overhead[memory]: fractional byte value "1500m" is invalid, must be an integer',
   'spec.containers[0].resources.limits[memory]: fractional byte value "1500m" is invalid, must be an integer',
-  'spec.containers[0].resources.requests[ephemeral-storage]: fractional byte value "4m" is invalid, must be an ' +
-    'integer']
+  'spec.containers[0].resources.requests[ephemeral-storage]: fractional byte value "4m" is invalid, must be an integer']
 ]
 
 const labels = { app: 'web' }
@@ -301,10 +298,9 @@ t.test('of owners that are named twice', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/configmaps'
   const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'Pod', name: 'p', uid })
-  const text =
-    (uids: string, when = '') =>
-      `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and ` +
-      `may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`
+  const text = (uids: string, when = '') =>
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and ` +
+    `may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`
   const ownerReferences = [owner('a'), owner('b'), owner('a'), owner('b'), owner('a')]
   const made = await server.post(url, { metadata: { name: 'x', ownerReferences } })
   t.same(warningTexts(made), [text('a, b, a')])

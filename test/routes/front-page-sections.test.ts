@@ -37,8 +37,8 @@ t.test('a failing check is named, and one that hangs is not waited for', async t
   const text = (await healthSection(health as unknown as Parameters<typeof healthSection>[0], rights)).toString()
   t.match(
     text,
-    '<details open><summary><strong class="bad">Not ready</strong> 2 of 3 checks of readyz: etcd, informer-sync; the ' +
-    'slowest, etcd, took'
+    '<details open><summary><strong class="bad">Not ready</strong> 2 of 3 checks of readyz: etcd, informer-sync; ' +
+    'the slowest, etcd, took'
   )
   t.match(text, 'Not live</strong> 1 of 2 checks of livez: etcd')
   t.match(text, /<th scope="row" class="long">etcd<\/th><td>no answer yet<\/td>/)

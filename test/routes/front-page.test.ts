@@ -18,12 +18,10 @@ const pageOf = async (
   server: Client, headers: Record<string, string> = { accept: BROWSER }, url = '/'
 ): Promise<string> => (await server.get(url, headers)).body
 /** The text of a section. */
-const section = (page: string, id: string): string => page.split('<section ')
-  .find(part => part.startsWith(`aria-labelledby="${id}"`))
-  ?.replace(/<[^>]*>/g, ' ')
-  .replace(/\s+/g, ' ')
-  .trim() ??
-  ''
+function section (page: string, id: string): string {
+  const found = page.split('<section ').find(part => part.startsWith(`aria-labelledby="${id}"`)) ?? ''
+  return found.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim()
+}
 
 async function withRoles (t: Test, username: string, more?: Json[]): Promise<Client> {
   const server = await build(t, RBAC)

@@ -46,8 +46,8 @@ t.test('another name or namespace than that of the URL is refused in the same wo
   }
   const of = { ...applied, metadata: { name: 'new', uid: 'x' } }
   const message =
-    'Operation cannot be fulfilled on configmaps "new": uid mismatch: the provided object specified uid x, and no ' +
-    'existing object was found'
+    'Operation cannot be fulfilled on configmaps "new": uid mismatch: ' +
+    'the provided object specified uid x, and no existing object was found'
   t.match(await server.call('PATCH', `${CONFIGS}/new?fieldManager=m`, of, { 'content-type': APPLY }), {
     code: 409, json: { message }
   })

@@ -134,9 +134,10 @@ t.test('entries that are sent along: kept as they are, written anew, or refused'
   const put = (managedFields: unknown, data: object, manager = 'b') => server.put(
     `${CONFIGS}/a?fieldManager=${manager}`, { ...configMap('a', data), metadata: { name: 'a', managedFields } }
   )
-  t.same(ownersOf(
-    (await put(made.metadata.managedFields, { x: '2', y: '1' })).json
-  ), { 'Update a': '{"f:data":{".":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' })
+  t.same(
+    ownersOf((await put(made.metadata.managedFields, { x: '2', y: '1' })).json),
+    { 'Update a': '{"f:data":{".":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' }
+  )
   const entry = {
     manager: 'c',
     operation: 'Apply',

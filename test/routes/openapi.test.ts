@@ -49,7 +49,7 @@ t.test(
         'openid/v1/jwks',
         'version',
         ...groups.flatMap(({ name, versions }) => [
-        `apis/${name}`, ...versions.map(({ groupVersion }) => `apis/${groupVersion}`)
+          `apis/${name}`, ...versions.map(({ groupVersion }) => `apis/${groupVersion}`)
         ])
       ].sort()
     )

@@ -148,9 +148,12 @@ for (const secure of [true, false]) {
       address, 8, [...Array.from({ length: 12 }, () => get(`${configs('a')}/a-1`)), get(watch(600)), get(watch(600))],
       () => settled('the watches to begin', async () => await watches() === 24)
     )
-    await abandon(address, 12, Array.from(
-      { length: 6 }, () => get(configs('a'))
-    ), () => settled('the lists to wait', async () => await reads() > 70))
+    await abandon(
+      address,
+      12,
+      Array.from({ length: 6 }, () => get(configs('a'))),
+      () => settled('the lists to wait', async () => await reads() > 70)
+    )
     await settled('the watches to end', async () => await watches() === 0)
     await settled('the reads to end', async () => await reads() === 1)
     t.equal((await server.get(`${configs('a')}/a-1`)).code, 200, 'no request is refused')
@@ -208,13 +211,11 @@ t.test(
       readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as never)
     const deletes = (stage: string): number =>
       events().filter(event => event.verb === 'delete' && event.stage === stage).length
-    await abandon({
-      port: server.port, secure: true
-    }, 1, [`DELETE ${configs('default')}/going HTTP/1.1\r\nHost: x\r\n\r\n`], async () => {
-      for (const deadline = Date.now() + 60_000; (await server.get(`${configs('default')}/going`)).code !== 404 &&
-      Date.now() < deadline;) {
-        await sleep(10)
-      }
+    const address = { port: server.port, secure: true }
+    const going = `${configs('default')}/going`
+    await abandon(address, 1, [`DELETE ${going} HTTP/1.1\r\nHost: x\r\n\r\n`], async () => {
+      const deadline = Date.now() + 60_000
+      while ((await server.get(going)).code !== 404 && Date.now() < deadline) await sleep(10)
     })
     await until(t, 'the event', () => deletes('ResponseComplete') === 1)
     t.equal(deletes('RequestReceived'), 1)

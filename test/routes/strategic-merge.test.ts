@@ -147,11 +147,9 @@ t.test('the node agent reports conditions through the status, which changes noth
     capacity: { cpu: '8', memory: '8Gi' }
   })
   t.notOk(ready.spec.unschedulable, 'the spec is not the status')
+  const unready = await patched(server, url, { status: { conditions: [{ type: 'Ready', status: 'False' }] } })
   t.notOk(
-    (await patched(server, url, {
-      status: { conditions: [{ type: 'Ready', status: 'False' }] }
-    })).status.conditions.some(({ type, status }: Json) => type === 'Ready' &&
-      status !== 'True'),
+    unready.status.conditions.some(({ type, status }: Json) => type === 'Ready' && status !== 'True'),
     'and the other way about'
   )
 })

@@ -12,7 +12,14 @@ const json = (name: string): string => `{
     "selector": { "matchLabels": { "app": "web" } },
     "template": {
       "metadata": { "labels": { "app": "web" } },
-      "spec": { "containers": [{ "name": "c", "image": "i", "unknownNested": "x", "imagePullPolicy": "Always", "imagePullPolicy": "Never" }] }
+      "spec": {
+        "containers": [
+          {
+            "name": "c", "image": "i", "unknownNested": "x",
+            "imagePullPolicy": "Always", "imagePullPolicy": "Never"
+          }
+        ]
+      }
     }
   }
 }`

@@ -136,11 +136,10 @@ t.test('a field that has become atomic is owned as a whole by the owners of its 
         map: { type: 'object', additionalProperties: { type: 'string' }, ...atomic }, size: { type: 'integer' }
       }
     } as const
-    const type = resource(fromStructural(
-      { group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec } }
-    ), {
-      plural: 'widgets', namespaced: true, protobuf: false, storagePrefix: 'example.com/widgets'
-    })
+    const type = resource(
+      fromStructural({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec } }),
+      { plural: 'widgets', namespaced: true, protobuf: false, storagePrefix: 'example.com/widgets' }
+    )
     resources.add(type)
     resources.serve(type.stored)
     return type

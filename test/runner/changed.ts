@@ -22,9 +22,8 @@ export function changedFiles (root: string): string[] {
 
 /** Every module and test, by path relative to the root, with what it imports. */
 export function importGraph (root: string): ReadonlyMap<string, readonly string[]> {
-  const files = git(
-    root, 'ls-files', '--cached', '--others', '--exclude-standard', '*.ts'
-  ).filter(file => existsSync(join(root, file)))
+  const files = git(root, 'ls-files', '--cached', '--others', '--exclude-standard', '*.ts')
+    .filter(file => existsSync(join(root, file)))
   return new Map(files.map(file => [
     file,
     [...readFileSync(join(root, file), 'utf8').matchAll(IMPORTS)].map(([, path = '']) =>
@@ -46,11 +45,10 @@ export function testsOf (changed: readonly string[], graph: ReadonlyMap<string, 
   ]
   const met = new Set<string>()
   const waves: string[][] = []
-  for (let wave = [...new Set(first)]; wave.length > 0; wave = [
-    ...new Set(wave.flatMap(file => importers.get(file) ?? []))
-  ].filter(file => !met.has(file))) {
+  for (let wave = [...new Set(first)]; wave.length > 0;) {
     for (const file of wave) met.add(file)
     waves.push(wave.filter(isTest))
+    wave = [...new Set(wave.flatMap(file => importers.get(file) ?? []))].filter(file => !met.has(file))
   }
   return waves.filter(wave => wave.length > 0)
 }

@@ -10,10 +10,9 @@ const OWN = 'dist/test/runner/failures.test.js'
 /** A line of this file, compiled and as it is written. */
 const lineOf = (file: string): number =>
   readFileSync(`${root}${file}`, 'utf8').split('\n').findIndex(line => line.startsWith('const OWN')) + 1
-const assertion =
-  (line: number): string =>
-    `    not ok 1 - a duck\n      ---\n      at:\n        fileName: ${OWN}\n        lineNumber: ${line}\n        ` +
-    `columnNumber: 7\n      stack: |\n        Test.<anonymous> (${OWN}:${line}:7)\n      ...\n`
+const assertion = (line: number): string =>
+  `    not ok 1 - a duck\n      ---\n      at:\n        fileName: ${OWN}\n        lineNumber: ${line}\n        ` +
+  `columnNumber: 7\n      stack: |\n        Test.<anonymous> (${OWN}:${line}:7)\n      ...\n`
 
 t.test('a failure is shown with its line of TypeScript and the command that repeats it', async t => {
   const shown = explain(root, `ok 1 - well\n${assertion(lineOf(OWN))}ok 2 - well, too\n`, [OWN])

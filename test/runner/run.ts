@@ -179,13 +179,9 @@ async function runNext (): Promise<boolean> {
 }
 
 function report (outcome: Outcome): void {
-  console.log(
-    `${outcome.ok
-      ? 'ok    '
-      : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0
-        ? `, ${outcome.failed} failed`
-        : ''})`
-  )
+  const took = `${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU`
+  const counts = `${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''}`
+  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${took}, ${counts})`)
   if (!outcome.ok) {
     console.log(outcome.files.length === 0 ? outcome.output : explain(root, outcome.output, outcome.files, outcome.env))
   }

@@ -46,8 +46,8 @@ t.test('a connection that never begins TLS, or never ends its handshake, is clos
   t.equal(silent.length, 4)
   t.same(errors, Array.from({ length: 5 }, () => 'ERR_TLS_HANDSHAKE_TIMEOUT'))
   t.equal(
-    await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text =>
-      text.split('\r\n')[0]),
+    await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'))
+      .then(text => text.split('\r\n')[0]),
     'HTTP/1.1 200 OK'
   )
 })

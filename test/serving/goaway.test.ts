@@ -83,9 +83,8 @@ t.test('clients that wait for their answers lose no request, however many there 
           connections++
         }
         const [method, body] = index % 2 === 0 ? ['GET', ''] : ['POST', 'body']
-        const answer = await readAll(session.request(
-          { ':path': '/', ':method': method }, { endStream: false }
-        ).end(body))
+        const request = session.request({ ':path': '/', ':method': method }, { endStream: false })
+        const answer = await readAll(request.end(body))
         if (answer !== (body === '' ? '2.0 GET' : body)) t.fail(`${method} was answered ${answer}`)
       }
     }

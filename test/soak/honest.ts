@@ -82,8 +82,8 @@ export async function reader (round: Round, protocol: Protocol): Promise<void> {
       if (code !== 200) fault(`${protocol}: GET ${path} was answered ${code}: ${body.toString().slice(0, 300)}`)
       else if ((known.get(at) ?? seen) !== seen) {
         fault(
-        `${protocol}: GET ${path} ${headers['accept'] ?? ''} was answered with other bytes than before: ` +
-        `${difference(known.get(at) ?? '', seen)}`
+          `${protocol}: GET ${path} ${headers['accept'] ?? ''} was answered with other bytes than before: ` +
+          `${difference(known.get(at) ?? '', seen)}`
         )
       } else known.set(at, seen)
     } catch (error) {

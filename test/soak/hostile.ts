@@ -50,8 +50,8 @@ async function leave ({ place, int }: Round): Promise<void> {
 
 const UNFINISHED = [
   'GET', 'GET /livez HTTP/1.1\r\nHost: x\r\n',
-  'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: ' +
-  '100000\r\n\r\n{',
+  'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\n' +
+  'content-length: 100000\r\n\r\n{',
   'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n{',
   'POST /api/v1/namespaces/still/configmaps/y/log HTTP/1.1\r\nHost: x\r\ncontent-length: 9\r\n\r\n{'
 ]
@@ -73,14 +73,14 @@ async function halfOpen ({ place, int }: Round): Promise<void> {
 const LIES = [
   'GET / HTTP/2.0\r\nHost: x\r\n\r\n', 'GET /livez HTTP/1.1\r\n\r\n', 'GET /livez\r\n\r\n', 'nonsense\r\n\r\n',
   'GET /livez HTTP/1.1\r\nHost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-  'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nPOST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\nexpect: ' +
-  '100-continue\r\ncontent-length: 2\r\n\r\n{}',
+  'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nPOST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\n' +
+  'expect: 100-continue\r\ncontent-length: 2\r\n\r\n{}',
   'GET /livez HTTP/1.1\r\nHost: x\r\nexpect: the-best\r\n\r\n',
   `GET /${'a'.repeat(9000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
   `GET /livez HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(80_000)}\r\n\r\n`,
   'GET /api/v1/configmaps?labelSelector=a,a,a,a HTTP/1.1\r\nHost: x\r\nauthorization: Bearer bad \r\n\r\n',
-  'PATCH /api/v1/namespaces/still/configmaps/none HTTP/1.1\r\nHost: x\r\ncontent-type: ' +
-  'application/json-patch+json\r\ncontent-length: 37\r\n\r\n[{"op":"add","path":{"toString":1}}]\r\n'
+  'PATCH /api/v1/namespaces/still/configmaps/none HTTP/1.1\r\nHost: x\r\n' +
+  'content-type: application/json-patch+json\r\ncontent-length: 37\r\n\r\n[{"op":"add","path":{"toString":1}}]\r\n'
 ]
 
 async function lie ({ place, int }: Round): Promise<void> {

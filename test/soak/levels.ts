@@ -47,14 +47,14 @@ export function drift (found: readonly Level[], seconds: number): string | undef
   const median = medianOf(looks)
   const beside = looks.find(({ heap }) => Math.abs(heap - median) > part * median)
   if (beside !== undefined) {
-    return `the heap was ${megabytes(beside.heap)} MB after ${beside.at} s, ${percent(beside.heap / median - 1)} ` +
-      'from ' +
-      `the level of ${megabytes(median)} MB: it may be ${percent(part)}`
+    return `the heap was ${megabytes(beside.heap)} MB after ${beside.at} s, ` +
+      `${percent(beside.heap / median - 1)} from the level of ${megabytes(median)} MB: it may be ${percent(part)}`
   }
   const third = Math.ceil(looks.length / 3)
   const risen = meanOf(looks.slice(-third)) / meanOf(looks.slice(0, third)) - 1
   return Math.abs(risen) > part
-    ? `the heap changed by ${percent(risen)} from the first third of the looks to the last one: it may change by ${percent(part)}`
+    ? `the heap changed by ${percent(risen)} from the first third of the looks to the last one: ` +
+      `it may change by ${percent(part)}`
     : undefined
 }
 

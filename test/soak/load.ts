@@ -207,8 +207,8 @@ export async function startLoad (
       for (const [name, times] of seen) if (times !== 1) fault(`watch ${index} has seen ${name} ${times} times`)
     }
     const { text } = await setUp.ask('GET', CONFIGS)
-    const stored = new Set((JSON.parse(text) as { items: Array<{ metadata: Metadata }> }).items.map(({ metadata }) =>
-      metadata.name))
+    const { items } = JSON.parse(text) as { items: Array<{ metadata: Metadata }> }
+    const stored = new Set(items.map(({ metadata }) => metadata.name))
     for (const name of written) if (!stored.has(name)) fault(`${name} is lost`)
     for (const one of made) one.close()
     await Promise.all(watchers.map(({ done }) => done))

@@ -42,12 +42,10 @@ for (const name of chosen) {
     const { seed, faults, done, before, after, levels } = await soak(
       await target({ teardown: end => ends.unshift(end) }, name), seconds, Number(process.env.SEED) || undefined, SETTLE
     )
-    console.log(
-      `${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}, ${seconds} s, seed ${seed}\n       ` +
-      `${Object.values(done)
-        .flatMap(actions => Object.entries(actions).map(([what, times]) => `${what} ${times}`))
-        .join(', ')}`
-    )
+    const counts =
+      Object.values(done).flatMap(actions => Object.entries(actions).map(([what, times]) => `${what} ${times}`))
+    console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}, ${seconds} s, seed ${seed}`)
+    console.log(`       ${counts.join(', ')}`)
     console.log(table(levels, seconds))
     console.log(`       before ${JSON.stringify(before)}\n       after  ${JSON.stringify(after)}`)
     for (const fault of faults) console.log(`       ${fault}`)

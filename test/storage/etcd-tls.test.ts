@@ -90,16 +90,16 @@ for (const [what, options] of [
 }
 
 t.test(
-  'a renewed client certificate is used for the next connection, of leases too, and the last one stays while the ' +
-  'files do not fit',
+  'a renewed client certificate is used for the next connection, of leases too, ' +
+  'and the last one stays while the files do not fit',
   async t => {
     const folder = t.testdir({
       'ca.crt': authority.certificate, 'client.crt': client.certificate, 'client.key': client.key
     })
     const line = await Line.to(t, etcd.port)
     const { options } = await configuration(checkedFlags([
-    `--etcd-servers=https://127.0.0.1:${line.port}`, `--etcd-cafile=${folder}/ca.crt`,
-    `--etcd-certfile=${folder}/client.crt`, `--etcd-keyfile=${folder}/client.key`, '--etcd-healthcheck-timeout=2s'
+      `--etcd-servers=https://127.0.0.1:${line.port}`, `--etcd-cafile=${folder}/ca.crt`,
+      `--etcd-certfile=${folder}/client.crt`, `--etcd-keyfile=${folder}/client.key`, '--etcd-healthcheck-timeout=2s'
     ]))
     const notes: string[] = []
     const backend = await openBackend(Object.assign(

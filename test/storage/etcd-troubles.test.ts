@@ -51,8 +51,8 @@ t.test('a lost quorum is a line of the log, and so is its return', async t => {
   t.equal((await server.ask(CONFIGS, 'POST', config('a'))).code, 201)
   for (const member of others) await member.kill()
   const lost =
-    'etcd has lost its quorum: 1 of 3 servers answers, without a leader; most of its members must run and reach each ' +
-    'other'
+    'etcd has lost its quorum: 1 of 3 servers answers, without a leader; ' +
+    'most of its members must run and reach each other'
   await until('the line', async () => (await server.ask(`${CONFIGS}/a`)).code === 503 && server.log.includes(lost))
   t.equal((await server.ask(`${CONFIGS}/a`)).code, 503)
   const before = server.log

@@ -29,8 +29,7 @@ async function held (t: Test, options: TestServerOptions = {}): Promise<TestServ
 async function call (
   server: TestServer, method: string, path: string, body?: object, headers: Record<string, string> = {}
 ): Promise<{ code: number, json: Json }> {
-  const response = await fetch(server.url +
-    path, {
+  const response = await fetch(server.url + path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })

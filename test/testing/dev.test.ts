@@ -12,6 +12,9 @@ import { kubectlPrograms } from '../tools.js'
 
 const CLI = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
+const SERVES =
+  /^orch-apiserver dev: serving on https:\/\/127\.0\.0\.1:\d+, admin API on (http:\/\/127\.0\.0\.1:\d+), seed \d+\n/m
+
 interface Dev { readonly admin: string, readonly out: () => string, readonly end: () => Promise<number | null> }
 
 async function dev (t: Test, ...args: string[]): Promise<Dev> {
@@ -26,9 +29,7 @@ async function dev (t: Test, ...args: string[]): Promise<Dev> {
   const admin = await new Promise<string>((resolve, reject) => {
     child.stderr.on('data', (text: Buffer) => {
       err += text.toString()
-      const [, url] =
-        /^orch-apiserver dev: serving on https:\/\/127\.0\.0\.1:\d+, admin API on (http:\/\/127\.0\.0\.1:\d+), seed \d+\n/m.exec(err) ??
-        []
+      const [, url] = SERVES.exec(err) ?? []
       if (url !== undefined) resolve(url)
     })
     child.once('exit', () => { reject(new Error(err)) })
@@ -115,7 +116,7 @@ t.test('programs of any language get a server, its kubeconfig, a clock and fault
   ] as Array<[string, string, object | string | undefined, number, RegExp]>) {
     t.match(
       await ask(server.admin, method, path, body), { code, json: { error: says } },
-    `${method} ${path} ${JSON.stringify(body)}`
+      `${method} ${path} ${JSON.stringify(body)}`
     )
   }
   for (const headers of [{ host: 'evil.example' }, { origin: 'https://evil.example' }]) {
@@ -156,8 +157,8 @@ t.test('mistakes are one line', async t => {
 t.test('--compat-names serves the names of Kubernetes, as release 1.36 unless another is asked for', async t => {
   const folder = t.testdir({
     'ingress.yaml':
-      'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\nspec: {defaultBackend: {service: {name: ' +
-      'web, port: {number: 80}}}}\n'
+      'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a}\n' +
+      'spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n'
   })
   const kubectl = kubectlPrograms().at(-1) ?? ''
   for (const [flags, minor] of [[[], '36'], [['--release=1.24'], '24']] as const) {
@@ -173,15 +174,15 @@ t.test('--compat-names serves the names of Kubernetes, as release 1.36 unless an
 t.test('nodes and pods are simulated, with stages from files', async t => {
   const folder = t.testdir({
     'stages.yaml':
-      'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: config-seen}\nspec:\n  resource: {apiVersion: ' +
-      'v1, kind: ConfigMap}\n  selector: {matchLabels: {see: "yes"}}\n  delay: 1h\n  next: {patch: {data: {seen: ' +
-      '"yes"}}}\n',
+      'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: config-seen}\nspec:\n' +
+      '  resource: {apiVersion: v1, kind: ConfigMap}\n  selector: {matchLabels: {see: "yes"}}\n' +
+      '  delay: 1h\n  next: {patch: {data: {seen: "yes"}}}\n',
     'wrong.yaml':
-      'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: a}\nspec:\n  resource: {apiVersion: v1, kind: ' +
-      'Pod}\n  dely: 1h\n  next: {delete: true}\n',
+      'apiVersion: simulator.orch.io/v1\nkind: Stage\nmetadata: {name: a}\nspec:\n' +
+      '  resource: {apiVersion: v1, kind: Pod}\n  dely: 1h\n  next: {delete: true}\n',
     'pod.yaml':
-      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}\n---\napiVersion: ' +
-      'v1\nkind: ConfigMap\nmetadata: {name: c, labels: {see: "yes"}}\n'
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}\n' +
+      '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, labels: {see: "yes"}}\n'
   })
   const server = await dev(
     t, '--simulate=2', `--stages=${folder}/stages.yaml`, `--fixtures=${folder}/pod.yaml`, '--now=2030-01-01T00:00:00Z'

@@ -18,8 +18,7 @@ async function started (t: Test, options: TestServerOptions = {}): Promise<TestS
 interface Answer { readonly code: number, readonly json: Json, readonly retryAfter: string | null }
 
 async function call (server: TestServer, method: string, path: string, body?: object): Promise<Answer> {
-  const response = await fetch(server.url +
-    path, {
+  const response = await fetch(server.url + path, {
     method,
     headers: { 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
@@ -148,9 +147,10 @@ for (const tls of [false, true]) {
       namespace: 'default', body: { metadata: { name }, data: { text: 'x'.repeat(5000) } }
     }).then(() => 'made', () => 'failed')
     const read = async (name: string): Promise<string> =>
-      await api.readNamespacedConfigMap({ namespace: 'default', name })
-        .then(({ data }) => String(data?.['text']?.length), error => String((error as { code?: number }).code ??
-      'failed'))
+      await api.readNamespacedConfigMap({ namespace: 'default', name }).then(
+        ({ data }) => String(data?.['text']?.length),
+        error => String((error as { code?: number }).code ?? 'failed')
+      )
     server.faults.add({ on: { ...ON, verb: 'create' }, disconnect: 'before', times: 1 })
     t.equal(await create('before'), 'failed')
     t.equal(await read('before'), '404')

@@ -83,8 +83,7 @@ t.test('forks have the current state and time, whether or not they were started 
     const original = await testServer({ now: new Date('2030-01-01T00:00:00Z'), forkAhead })
     t.teardown(() => original.dispose())
     const send = async (server: TestServer, method: string, path: string, body?: object): Promise<Json> =>
-      await (await fetch(server.url +
-        path, {
+      await (await fetch(server.url + path, {
         method,
         headers: { 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })

@@ -56,15 +56,15 @@ const config = (name: string, more: object = {}): object => ({
 })
 
 t.test(
-  'fixtures are there when the server is: objects, lists, texts, files and folders, definitions before objects of ' +
-  'theirs',
+  'fixtures are there when the server is: ' +
+  'objects, lists, texts, files and folders, definitions before objects of theirs',
   async t => {
     const folder = t.testdir({
       nested: { 'b.json': JSON.stringify(config('from-json')), 'ignored.txt': 'no: object' },
       'a.yaml':
-        '# a comment\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-yaml}\ndata: {answer: ' +
-      '"no"}\n---\n---\napiVersion: example.com/v1\nkind: Site\nmetadata: {name: first, namespace: team}\nstatus: ' +
-      '{ready: true}\n'
+        '# a comment\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-yaml}\ndata: {answer: "no"}\n' +
+        '---\n---\napiVersion: example.com/v1\nkind: Site\nmetadata: {name: first, namespace: team}\n' +
+        'status: {ready: true}\n'
     })
     const fixtures: Fixture = [
       folder,
@@ -246,7 +246,12 @@ t.test('a process ends by itself when its servers are disposed, with clients tha
     for (const tls of [false, true]) {
       const server = await testServer({ tls, fixtures: ['fixtures'] })
       const other = await testServer()
-      await new Promise(resolve => get(other.url + '${CONFIGS}?watch=1', { agent: false }, response => { response.on('error', () => {}).resume(); resolve() }).on('error', () => {}))
+      await new Promise(resolve => {
+        get(other.url + '${CONFIGS}?watch=1', { agent: false }, response => {
+          response.on('error', () => {}).resume()
+          resolve()
+        }).on('error', () => {})
+      })
       await server[Symbol.asyncDispose]()
       await server.dispose()
       await other.dispose()

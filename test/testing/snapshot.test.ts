@@ -9,8 +9,7 @@ const MANY = 1000
 async function call (
   server: TestServer, method: string, path: string, body?: object, headers: Record<string, string> = {}
 ): Promise<{ code: number, json: Json }> {
-  const response = await fetch(server.url +
-    path, {
+  const response = await fetch(server.url + path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })

@@ -190,9 +190,10 @@ t.test('a user with unknown members is refused', async t => {
 
 t.test('an exchange that does not come is an error that lists what came', async t => {
   const server = await started(t)
-  await t.rejects(server.exchanges.next(
-    { verb: 'create' }, { within: 10 }
-  ), { message: 'no exchange matched {"verb":"create"} within 10 ms; there were none at all' })
+  await t.rejects(
+    server.exchanges.next({ verb: 'create' }, { within: 10 }),
+    { message: 'no exchange matched {"verb":"create"} within 10 ms; there were none at all' }
+  )
   for (let at = 0; at < 12; at++) {
     await (await fetch(`${server.url}/api/v1/namespaces/default/configmaps/c${at}`)).text()
   }

@@ -106,9 +106,8 @@ t.test('a client certificate for system:masters is refused', async t => {
       ],
       { stdio: ['ignore', 'pipe', 'ignore'] }
     )
-    return execFileSync(
-      'openssl', ['req', '-new', '-key', join(folder, 'key'), '-subj', subject], { stdio: ['ignore', 'pipe', 'ignore'] }
-    ).toString('base64')
+    const args = ['req', '-new', '-key', join(folder, 'key'), '-subj', subject]
+    return execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'ignore'] }).toString('base64')
   }
   const masters = requestOf('/O=team/O=system:masters/CN=ann')
   for (const signer of ['orch.io/orch-apiserver-client', 'orch.io/kube-apiserver-client']) {

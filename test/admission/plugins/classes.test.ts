@@ -41,8 +41,8 @@ t.test('an ingress without a class gets the default one, and is refused where th
     code: 403,
     json: {
       message:
-        'ingresses.networking.orch.io "d" is forbidden: Internal error occurred: 2 default IngressClasses were ' +
-        'found, only 1 allowed'
+        'ingresses.networking.orch.io "d" is forbidden: Internal error occurred: ' +
+        '2 default IngressClasses were found, only 1 allowed'
     }
   })
 })

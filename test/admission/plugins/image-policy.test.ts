@@ -178,7 +178,8 @@ t.test('an error in the configuration is refused, naming the field', async t => 
   t.same(imagePolicyIn('ImagePolicyWebhook', { value: { imagePolicy: { kubeConfigFile: '/k' } } }), {
     kubeConfigFile: '/k', allowTTL: 300_000, denyTTL: 30_000, retryBackoff: 500, defaultAllow: false
   })
-  await t.rejects(serving(
-    t, 1, { kubeConfigFile: '/none' }
-  ), { name: 'FlagError', message: /--admission-control-config-file=.*ImagePolicyWebhook.*\/none cannot be read/ })
+  await t.rejects(
+    serving(t, 1, { kubeConfigFile: '/none' }),
+    { name: 'FlagError', message: /--admission-control-config-file=.*ImagePolicyWebhook.*\/none cannot be read/ }
+  )
 })

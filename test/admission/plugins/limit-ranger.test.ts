@@ -74,8 +74,8 @@ t.test('a pod outside a range is refused with all violations', async t => {
   await refused(
     { type: 'Container', max: { cpu: '1', memory: '1Gi' } },
     of(asking({}, { cpu: '2', memory: '2Gi' })),
-    '[maximum cpu usage per Container is 1, but limit is 2, maximum memory usage per Container is 1Gi, but limit is ' +
-    '2Gi]'
+    '[maximum cpu usage per Container is 1, but limit is 2, ' +
+    'maximum memory usage per Container is 1Gi, but limit is 2Gi]'
   )
   await refused(
     { type: 'Container', max: { cpu: '1' } }, of(asking({}, { cpu: '2' }), asking({}, { cpu: '2' }, { name: 'd' })),
@@ -131,16 +131,16 @@ t.test('the sizes of claims are checked when they are created and when they grow
     code: 403,
     json: {
       message:
-        'persistentvolumeclaims "x" is forbidden: maximum storage usage per PersistentVolumeClaim is 5Gi, but ' +
-        'request is 10Gi'
+        'persistentvolumeclaims "x" is forbidden: ' +
+        'maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 10Gi'
     }
   })
   t.match(await post(CLAIMS, claim('1Mi')), {
     code: 403,
     json: {
       message:
-        'persistentvolumeclaims "x" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but ' +
-        'request is 1Mi'
+        'persistentvolumeclaims "x" is forbidden: ' +
+        'minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi'
     }
   })
   await made(CLAIMS, claim('2Gi'))

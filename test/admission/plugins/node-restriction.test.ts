@@ -106,7 +106,7 @@ t.test(
     for (const [method, url, body, message] of refused) {
       t.match(
         await as('n1', method, url, body, method === 'PATCH' ? MERGE : undefined), { code: 403, json: { message } },
-      `${method} ${url}`
+        `${method} ${url}`
       )
     }
     t.equal((await as('n1', 'POST', `${PODS}/nowhere/eviction`, { metadata: { name: 'nowhere' } })).code, 404)
@@ -123,8 +123,8 @@ t.test('a node agent writes only its own node, lease and CSINode, and no taints 
     [
       NODES,
       node('n1', { 'node-restriction.orch.io/a': 'b', 'x.orch.io/y': 'z', 'example.com/fine': 'a' }),
-      'nodes "n1" is forbidden: node "n1" is not allowed to set the following labels: node-restriction.orch.io/a, ' +
-      'x.orch.io/y'
+      'nodes "n1" is forbidden: node "n1" is not allowed to set the following labels: ' +
+      'node-restriction.orch.io/a, x.orch.io/y'
     ],
     [
       NODES, node('n1', {}, { configSource: { configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } } }),
@@ -137,8 +137,8 @@ t.test('a node agent writes only its own node, lease and CSINode, and no taints 
     [
       `${LEASES}/orch-node-lease/leases`,
       { metadata: { name: 'n2' } },
-      'leases.coordination.orch.io "n2" is forbidden: can only access node lease with the same name as the ' +
-      'requesting node'
+      'leases.coordination.orch.io "n2" is forbidden: ' +
+      'can only access node lease with the same name as the requesting node'
     ],
     [
       CSI_NODES, { metadata: { name: 'n2' }, spec: { drivers: [] } },
@@ -182,8 +182,8 @@ t.test('a generated name is not the node\'s own name, whatever its prefix', asyn
     [
       `${LEASES}/orch-node-lease/leases`,
       { metadata },
-      'leases.coordination.orch.io "n1" is forbidden: can only access node lease with the same name as the ' +
-      'requesting node'
+      'leases.coordination.orch.io "n1" is forbidden: ' +
+      'can only access node lease with the same name as the requesting node'
     ],
     [
       CSI_NODES, { metadata, spec: { drivers: [] } },

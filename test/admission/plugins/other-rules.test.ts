@@ -49,8 +49,8 @@ t.test(
 )
 
 t.test(
-  'OwnerReferencesPermissionEnforcement: setting owners needs the right to delete, and blocking their deletion the ' +
-  'right to their finalizers',
+  'OwnerReferencesPermissionEnforcement: ' +
+  'setting owners needs the right to delete, and blocking their deletion the right to their finalizers',
   async t => {
     const { as, made } = await serve(
       t, { enabled: ['OwnerReferencesPermissionEnforcement'] },
@@ -133,9 +133,8 @@ t.test(
       code: 403,
       json: {
         message:
-          'persistentvolumes "v" is forbidden: error querying AWS EBS volume vol-1: unable to build AWS cloud ' +
-          'provider ' +
-        'for EBS'
+          'persistentvolumes "v" is forbidden: error querying AWS EBS volume vol-1: ' +
+          'unable to build AWS cloud provider for EBS'
       }
     })
     t.match(await post('/api/v1/persistentvolumes', volume({ cinder: { volumeID: 'vol-1' } })), {

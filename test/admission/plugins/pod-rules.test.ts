@@ -175,8 +175,8 @@ t.test(
       code: 403,
       json: {
         message:
-          'pods "x" is forbidden: pod tolerations (possibly merged with namespace default tolerations) conflict with ' +
-        'its cluster whitelist'
+          'pods "x" is forbidden: ' +
+          'pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist'
       }
     })
     t.equal(

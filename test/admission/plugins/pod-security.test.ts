@@ -244,8 +244,8 @@ t.test(
   }
 )
 
-t.test('invalid labels from before the plugin was enabled are reported in the audit log, several as a ' +
-  'list', async t => {
+t.test('invalid labels from before the plugin was enabled are reported in the audit log, ' +
+  'several as a list', async t => {
   const annotations: Record<string, string> = {}
   const labels = (more: Json): Json =>
     Object.fromEntries(Object.entries(more).map(([key, value]) => [LABEL + key, value]))

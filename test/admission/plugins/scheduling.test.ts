@@ -56,8 +56,8 @@ t.test('a pod has the priority of its class, or of the default one', async t => 
     code: 403,
     json: {
       message:
-        'priorityclasses.scheduling.orch.io "system-node-critical" is forbidden: this is a system priority class and ' +
-        'cannot be deleted'
+        'priorityclasses.scheduling.orch.io "system-node-critical" is forbidden: ' +
+        'this is a system priority class and cannot be deleted'
     }
   })
   t.match((await made(PODS, pod('none')))['spec'], {

@@ -59,8 +59,8 @@ t.test('a missing account is refused, and so are secrets that its annotation for
   const refused: ReadonlyArray<readonly [Json, string]> = [
     [
       volume('other'),
-      'volume with secret.secretName="other" is not allowed because service account strict does not reference that ' +
-      'secret'
+      'volume with secret.secretName="other" is not allowed because service account strict does not ' +
+      'reference that secret'
     ],
     [
       { containers: [env('other')] },
@@ -79,8 +79,8 @@ t.test('a missing account is refused, and so are secrets that its annotation for
     ],
     [
       { imagePullSecrets: [{ name: 'other' }] },
-      'imagePullSecrets[0].name="other" is not allowed because service account strict does not reference that ' +
-      'imagePullSecret'
+      'imagePullSecrets[0].name="other" is not allowed because service account strict does not reference ' +
+      'that imagePullSecret'
     ]
   ]
   for (const [spec, why] of refused) {

@@ -92,8 +92,8 @@ t.test('with --enable-aggregator-routing it is one of the endpoints of the servi
   await t.rejects(find('named'), { message: 'unsupported service type "ExternalName"' })
 })
 
-t.test('under 1.36 its endpoints are those of its slices, of the first family of the service if there are ' +
-  'any', async t => {
+t.test('under 1.36 its endpoints are those of its slices, ' +
+  'of the first family of the service if there are any', async t => {
   const readers: AdmissionReader[] = []
   const asks: AdmissionPlugin = {
     name: 'asks',
@@ -144,8 +144,8 @@ t.test(
       'proxy.crt': clientPair.certificate, 'proxy.key': clientPair.key, kubeconfig: KUBECONFIG(hook.port)
     })
     const flags = [
-    `--data-dir=${folder}`, `--proxy-client-cert-file=${join(folder, 'proxy.crt')}`,
-    `--proxy-client-key-file=${join(folder, 'proxy.key')}`
+      `--data-dir=${folder}`, `--proxy-client-cert-file=${join(folder, 'proxy.crt')}`,
+      `--proxy-client-key-file=${join(folder, 'proxy.key')}`
     ]
     const { options: { outbound } } = await configuration(checkedFlags(flags))
     t.match(outbound, { toEndpoints: false, client: { certificate: { path: join(folder, 'proxy.crt') } } })

@@ -274,10 +274,8 @@ t.test('a webhook cannot rename an object that the URL names', async t => {
       )
     ]
   ] as const) {
-    t.match(
-      made, { code: 400, json: { message: 'the name of the object (other) does not match the name on the URL (mine)' } },
-      what
-    )
+    const message = 'the name of the object (other) does not match the name on the URL (mine)'
+    t.match(made, { code: 400, json: { message } }, what)
   }
   t.equal(hook.asked.length, 2, 'the webhook is called once for each')
   for (const path of [leases, CONFIGS]) t.same((await server.get(path)).json.items, [])

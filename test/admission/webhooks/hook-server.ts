@@ -62,11 +62,9 @@ export async function hookServer (t: Test, answer: Answer = allow): Promise<Hook
       })
       Promise.resolve(self.answer(review, reply, request)).then(response => {
         if (response === undefined) return
-        reply.setHeader(
-          'content-type', 'application/json'
-        ).end(JSON.stringify({
-          apiVersion: review.apiVersion, kind: review.kind, response: { uid: review.request.uid, ...response }
-        }))
+        const { apiVersion, kind, request: { uid } } = review
+        reply.setHeader('content-type', 'application/json')
+        reply.end(JSON.stringify({ apiVersion, kind, response: { uid, ...response } }))
       }, () => { reply.destroy() })
     })
   })

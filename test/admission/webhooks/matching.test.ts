@@ -127,8 +127,8 @@ const IN_V1 = {
 }
 
 t.test(
-  'a rule that names another version of a resource has the object in that version, and its patch counts for the one ' +
-  'that was sent',
+  'a rule that names another version of a resource has the object in that version, ' +
+  'and its patch counts for the one that was sent',
   async t => {
     const [hook, exact] = [
       await hookServer(t, patching({ op: 'add', path: '/spec/targetCPUUtilizationPercentage', value: 42 })),

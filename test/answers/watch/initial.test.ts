@@ -48,8 +48,8 @@ t.test('portions have all that matches, in order, whatever the limits and whiche
       if (made.join() !== portion.entries.join()) t.fail(`SEED=${seed}, round ${round}: other entries`)
       names.push(...part)
     } while (!portion.isLast)
-    const expected = pairs.filter(([name, entry]) => name >= start && name < end && matches(entry)).map(([name]) =>
-      name)
+    const expected = pairs.filter(([name, entry]) => name >= start && name < end && matches(entry))
+      .map(([name]) => name)
     if (names.join() !== expected.join()) t.fail(`SEED=${seed}, round ${round}: ${names.join()}`)
   }
   t.end()

@@ -131,10 +131,9 @@ t.test('a client that leaves ends its watch, and a malformed handshake is refuse
     return status
   })
   t.equal(bad, 200, 'without an upgrade it is an ordinary watch')
-  const gauge = async (): Promise<string> => (await server.get('/metrics')).body.split('\n').find(
-    line => line.startsWith('apiserver_longrunning_requests{') && line.includes('configmaps')
-  ) ??
-    ''
+  const isGauge = (line: string): boolean =>
+    line.startsWith('apiserver_longrunning_requests{') && line.includes('configmaps')
+  const gauge = async (): Promise<string> => (await server.get('/metrics')).body.split('\n').find(isGauge) ?? ''
   await polled(async () => !/ [1-9]/.test((await gauge()).slice(-2)))
   t.pass('none is left')
 })

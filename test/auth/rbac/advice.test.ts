@@ -54,21 +54,17 @@ t.test('the refusal names no roles to users who may not read roles', async t => 
   const { server, call } = await start(t)
   for (const user of ['eve', 'max']) {
     const { body } = await call(user, 'GET', PODS)
-    t.equal(
-      body,
-      `${JSON.stringify(
-        {
-          kind: 'Status',
-          apiVersion: 'v1',
-          metadata: {},
-          status: 'Failure',
-          message: REFUSED(user),
-          reason: 'Forbidden',
-          details: { kind: 'pods' },
-          code: 403
-        }
-      )}\n`
-    )
+    const status = JSON.stringify({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: REFUSED(user),
+      reason: 'Forbidden',
+      details: { kind: 'pods' },
+      code: 403
+    })
+    t.equal(body, `${status}\n`)
   }
   t.equal((await server.get(PODS)).json['message'], REFUSED('system:anonymous'))
   t.equal(
@@ -94,8 +90,8 @@ t.test('users who may read roles learn which role would allow the request, small
   })
   t.equal(
     (await call('bob', 'GET', PODS)).json['message'],
-    `${REFUSED('bob')}; it would be allowed by Role "pods-&lt;of&gt;-team" if it were bound to this user, or by ` +
-    `${rule}`,
+    `${REFUSED('bob')}; it would be allowed by Role "pods-&lt;of&gt;-team" if it were bound to this user, ` +
+    `or by ${rule}`,
     'those of his namespace alone'
   )
   t.match(

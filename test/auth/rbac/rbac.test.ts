@@ -118,8 +118,8 @@ t.test('before roles and bindings are loaded, what they would decide is 503 and 
 })
 
 t.test(
-  'rules name verbs, groups, resources, names and paths; bindings users, groups and accounts, everywhere or in a ' +
-  'namespace',
+  'rules name verbs, groups, resources, names and paths; ' +
+  'bindings users, groups and accounts, everywhere or in a namespace',
   async t => {
     const { as } = await start(t)
     const root = as('root')
@@ -328,9 +328,10 @@ t.test('users cannot grant rights they lack, unless they may escalate or bind', 
     code: 403,
     json: {
       message:
-        `roles.${GROUP} "secrets" is forbidden: user "ann" (groups=["devs","ops","system:authenticated"]) is ` +
-        'attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], ' +
-        'Verbs:["get","list"]}\n{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'
+        `roles.${GROUP} "secrets" is forbidden: user "ann" (groups=["devs","ops","system:authenticated"]) ` +
+        'is attempting to grant RBAC permissions not currently held:\n' +
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get","list"]}\n' +
+        '{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'
     }
   })
   t.equal((await ann.patch(`${roles}/pods`, { rules: [rule('*', '', 'pods')] })).code, 403, 'nor by a patch')

@@ -158,7 +158,13 @@ export async function socketProxy (t: Test): Promise<Proxy> {
 const { root } = protobuf.parse(`
   syntax = "proto3";
   enum PacketType { DIAL_REQ = 0; DIAL_RSP = 1; CLOSE_REQ = 2; CLOSE_RSP = 3; DATA = 4; DIAL_CLS = 5; }
-  message Packet { PacketType type = 1; oneof payload { DialRequest dialRequest = 2; DialResponse dialResponse = 3; Data data = 4; CloseRequest closeRequest = 5; CloseResponse closeResponse = 6; CloseDial closeDial = 7; } }
+  message Packet {
+    PacketType type = 1;
+    oneof payload {
+      DialRequest dialRequest = 2; DialResponse dialResponse = 3; Data data = 4;
+      CloseRequest closeRequest = 5; CloseResponse closeResponse = 6; CloseDial closeDial = 7;
+    }
+  }
   message DialRequest { string protocol = 1; string address = 2; int64 random = 3; }
   message DialResponse { string error = 1; int64 connectID = 2; int64 random = 3; }
   message CloseRequest { int64 connectID = 1; }

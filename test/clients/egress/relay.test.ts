@@ -30,8 +30,8 @@ t.test('a relay removes its folder, and those of servers that were killed, and n
   mkdirSync(dead)
   spawnSync(process.execPath, [
     '-e',
-    `require('net').createServer().listen(${JSON.stringify(join(dead, 'socket'))}, () => process.kill(process.pid, ` +
-    "'SIGKILL'))"
+    `require('net').createServer().listen(${JSON.stringify(join(dead, 'socket'))}, ` +
+    "() => process.kill(process.pid, 'SIGKILL'))"
   ])
   t.ok(existsSync(join(dead, 'socket')), 'a killed server leaves its socket')
   mkdirSync(join(folder, 'orch-egress-being-made'))

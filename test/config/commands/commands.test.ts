@@ -33,9 +33,7 @@ t.test('a snapshot of a folder, and a folder of the snapshot', async t => {
   })
   t.equal(statSync(at('one.snapshot')).mode & 0o777, 0o600)
   t.strictSame(readdirSync(root).filter(name => name.includes('partial')), [])
-  t.match(run(
-    'restore', at('one.snapshot'), `--data-dir=${at('two/data')}`
-  ), {
+  t.match(run('restore', at('one.snapshot'), `--data-dir=${at('two/data')}`), {
     status: 0,
     stdout:
       /^restored --data-dir=\S+ from \S+: 1200 objects, .*, as of 20\S+Z, revision 1201; it continues at revision 1000\d{6}\n$/,
@@ -342,17 +340,16 @@ t.test('a full disk is an error that names it', t => {
     t.match(
       onSmallDisk(
         40,
-        `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} compact --data-dir="${at('disk')}" ` +
-        '--data-dir-min-free=1'
+        `cp "${at('large/data.mdb')}" "${at('disk')}" && ` +
+        `${cli} compact --data-dir="${at('disk')}" --data-dir-min-free=1`
       ),
       /^data\.mdb\ndata\.mdb-lock\n.*too full for a second copy/
     )
     t.match(
       onSmallDisk(
         60,
-        `cp "${at('large/data.mdb')}" "${at('disk')}" && ${cli} snapshot "${at('disk/x')}" ` +
-        `--data-dir="${at('disk')}" ` +
-        '--data-dir-min-free=10'
+        `cp "${at('large/data.mdb')}" "${at('disk')}" && ` +
+        `${cli} snapshot "${at('disk/x')}" --data-dir="${at('disk')}" --data-dir-min-free=10`
       ),
       /the disk is that of the store, and would have less than 20 MiB free, twice --data-dir-min-free; name a file on another one/
     )
@@ -373,8 +370,8 @@ t.test('progress is one line on a terminal and lines elsewhere, with a rate and 
   }
   t.equal(
     shown(false),
-    'snapshot: 20000 of 100000 (20 %) objects, 20.0 MiB, 2.0 MiB/s, 40 s left\nsnapshot: 40000 of 100000 (40 %) ' +
-    'objects, 40.0 MiB, 2.0 MiB/s, 30 s left\n'
+    'snapshot: 20000 of 100000 (20 %) objects, 20.0 MiB, 2.0 MiB/s, 40 s left\n' +
+    'snapshot: 40000 of 100000 (40 %) objects, 40.0 MiB, 2.0 MiB/s, 30 s left\n'
   )
   t.equal(
     shown(true).split('\r').at(-2), 'snapshot: 40000 of 100000 (40 %) objects, 40.0 MiB, 2.0 MiB/s, 30 s left\u001b[K'

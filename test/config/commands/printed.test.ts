@@ -50,8 +50,8 @@ t.test('other arguments are refused', async t => {
     printed('completion', ['fish']),
     {
       message:
-        'unexpected argument "fish": the script is for bash; zsh reads it after `autoload -U bashcompinit && ' +
-        'bashcompinit`'
+        'unexpected argument "fish": the script is for bash; ' +
+        'zsh reads it after `autoload -U bashcompinit && bashcompinit`'
     }
   )
   await t.rejects(printed('completion', ['bash', 'x']), /unexpected argument "x"/)

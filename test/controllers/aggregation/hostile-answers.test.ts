@@ -17,9 +17,9 @@ for (const protocol of ['h2c', 'HTTP/2.0', 'TLS/1.3', 'websocket, h2c', '']) {
       }
       const socket = connect(server.port, '127.0.0.1')
       socket.write(
-      `GET ${GADGETS} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, ` +
-      `HTTP2-Settings${protocol === '' ? ', close' : ''}\r\nUpgrade: ${protocol}\r\nHTTP2-Settings: ` +
-      'AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n'
+        `GET ${GADGETS} HTTP/1.1\r\nHost: a\r\n` +
+        `Connection: Upgrade, HTTP2-Settings${protocol === '' ? ', close' : ''}\r\nUpgrade: ${protocol}\r\n` +
+        'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n'
       )
       t.match(
         Buffer.concat(await socket.toArray() as Buffer[]).toString(), /^HTTP\/1\.1 200 OK\r\n[^]*"kind":"GadgetList"/

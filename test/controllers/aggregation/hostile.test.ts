@@ -104,7 +104,7 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
   shop.instead = ({ url }, raw) => {
     if (url.startsWith('/openapi/v2')) {
       raw.writeHead(200).end(
-      `{"swagger":"2.0","paths":{"${GADGETS}":{"get":{"description":"${'a'.repeat(10e6)}"}}}}`
+        `{"swagger":"2.0","paths":{"${GADGETS}":{"get":{"description":"${'a'.repeat(10e6)}"}}}}`
       )
     } else raw.writeHead(302, { location: GADGETS }).end()
     return true

@@ -111,8 +111,7 @@ t.test(
       reason: 'DiscoveryFailed',
       message:
         'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: ' +
-      `${GROUP}/v1: ` +
-      'the server is currently unable to handle the request'
+        `${GROUP}/v1: the server is currently unable to handle the request`
     })
     t.match(await condition(server, 'NamespaceDeletionContentFailure'), { status: 'False', reason: 'ContentDeleted' })
     await server.delete(`${SERVICES}/v1.${GROUP}`)

@@ -107,8 +107,8 @@ t.test('requests carry the user and none of the client\'s credentials', async t 
   })
 })
 
-t.test('no header by which a proxy tells who a client is reaches an extension server, and the list of them is ' +
-  'documented', async t => {
+t.test('no header by which a proxy tells who a client is reaches an extension server, ' +
+  'and the list of them is documented', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound, authentication: { authenticators: [ZOE] } })
   await register(server, shop.port)

@@ -178,9 +178,9 @@ t.test('a definition that clashes with a built-in resource is never established,
   const get = async (): Promise<Json> => (await server.get(`${DEFINITIONS}/ingresses.networking.orch.io`)).json
   await until(async () => condition(await get(), 'NamesAccepted') !== undefined)
   t.match(condition(await get(), 'NamesAccepted'), { status: 'False' })
-  t.match(condition(
-    await get(), 'KubernetesAPIApprovalPolicyConformant'
-  ), { status: 'False', reason: 'UnapprovedAnnotation' })
+  t.match(
+    condition(await get(), 'KubernetesAPIApprovalPolicyConformant'), { status: 'False', reason: 'UnapprovedAnnotation' }
+  )
   const ingress = {
     metadata: { name: 'kept' }, spec: { defaultBackend: { service: { name: 's', port: { number: 1 } } } }
   }

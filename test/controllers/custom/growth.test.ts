@@ -104,8 +104,8 @@ t.test(
       t.match(await server.patch(`${URL}/small${query}`, { spec: widget('', 3000)['spec'] as Json }), { code: 413 })
       t.match(
         await server.patch(
-        `${URL}/other${query}${query === '' ? '?' : '&'}fieldManager=me`, widget('other', 3000),
-        'application/apply-patch+yaml'
+          `${URL}/other${query}${query === '' ? '?' : '&'}fieldManager=me`, widget('other', 3000),
+          'application/apply-patch+yaml'
         ),
         { code: 413 }
       )
@@ -115,8 +115,8 @@ t.test(
     for (const query of ['', '?dryRun=All']) {
       t.match(
         await server.post(
-      `${URL.replace('widgets', 'deeps')}${query}`,
-      { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }
+          `${URL.replace('widgets', 'deeps')}${query}`,
+          { apiVersion: 'example.com/v1', kind: 'Deep', metadata: { name: 'a' }, spec: {} }
         ),
         { code: 413 }
       )

@@ -145,9 +145,10 @@ t.test('metadata of an embedded object are an ObjectMeta, whatever its schema sa
     'of a nested one', { outer: outer({ ...kept, metadata: { name: 'a/b' } }) }, 'spec.outer.spec.inner.metadata.name'
   )
   await refused('by the schema too', { named: { ...kept, metadata: { name: 'b' } } }, 'spec.named.metadata.name')
-  t.match(await server.post(
-    `${URL}?fieldValidation=Strict`, widget('strict', { bare: one })
-  ), { code: 400, json: { message: /"spec.bare.metadata.unknown"/ } })
+  t.match(
+    await server.post(`${URL}?fieldValidation=Strict`, widget('strict', { bare: one })),
+    { code: 400, json: { message: /"spec.bare.metadata.unknown"/ } }
+  )
 
   for (const [at, member] of ['nullable', 'open'].entries()) {
     for (const [round, value] of [null, kept, null, null].entries()) {
@@ -176,7 +177,7 @@ t.test(
       })
     )
     const apply = async (spec: Json, query = ''): ReturnType<typeof server.patch> => await server.patch(
-    `${URL}/a?fieldManager=one${query}`, widget('a', spec), APPLY
+      `${URL}/a?fieldManager=one${query}`, widget('a', spec), APPLY
     )
     const sent = { open: { inner: { a: 'x', b: 1 }, list: [{ b: 1 }], map: { k: { b: 1 } } }, bare: { b: { c: 1 } } }
     const unknown = ['spec.bare.b', 'spec.open.inner.b', 'spec.open.list[0].b', 'spec.open.map.k.b']

@@ -18,8 +18,8 @@ const widget = (spec: Json, name = 'a'): Json => ({
   apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec
 })
 const causesOf = ({ json }: { json: Json }): string[] =>
-  ((json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ??
-  []).map(({ reason, field, message }) => `${String(reason)} ${String(field)} ${String(message)}`)
+  ((json['details'] as Json | undefined)?.['causes'] as Json[] | undefined ?? [])
+    .map(({ reason, field, message }) => `${String(reason)} ${String(field)} ${String(message)}`)
 const patch = (server: Client, body: Json, name = 'a') =>
   server.call('PATCH', `${WIDGETS}/${name}`, body, { 'content-type': 'application/merge-patch+json' })
 const spec = (server: Client, value: Json) => patch(server, { spec: value })
@@ -199,9 +199,10 @@ t.test('a change of the scale is one of the object', async t => {
   const server = await build(t, RULES)
   await install(
     server,
-    of(object(
-      { n: integer, b: string }, rules('self.n < 5')
-    ), { subresources: { scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } } })
+    of(
+      object({ n: integer, b: string }, rules('self.n < 5')),
+      { subresources: { scale: { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' } } }
+    )
   )
   t.equal((await server.post(WIDGETS, widget({ n: 1 }))).code, 201)
   const scale = (replicas: number) => server.call(

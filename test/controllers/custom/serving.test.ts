@@ -97,13 +97,13 @@ t.test('objects are pruned, defaulted, validated, patched, applied and watched',
     })
   )
   t.equal(invalid.code, 422)
-  t.same(invalid.json['details'].causes.map(({ reason, field }: Json) =>
-    `${reason as string} ${field as string}`).sort(), [
+  const causes = (invalid.json['details'].causes as Json[])
+    .map(({ reason, field }) => `${reason as string} ${field as string}`)
+  t.same(causes.sort(), [
     'FieldValueDuplicate spec.parts[1]', 'FieldValueDuplicate spec.tags[1]',
     'FieldValueInvalid spec.template.metadata.name', 'FieldValueNotSupported spec.colour',
-    'FieldValueRequired spec.parts[2].name',
-    'FieldValueRequired spec.template.apiVersion', 'FieldValueRequired spec.template.kind',
-    'FieldValueTypeInvalid spec.port', 'FieldValueTypeInvalid spec.size'
+    'FieldValueRequired spec.parts[2].name', 'FieldValueRequired spec.template.apiVersion',
+    'FieldValueRequired spec.template.kind', 'FieldValueTypeInvalid spec.port', 'FieldValueTypeInvalid spec.size'
   ])
 
   const watch = await Watch.open(
@@ -310,8 +310,8 @@ t.test('tables have the columns of the definition', async t => {
   )
 })
 
-t.test('a version is converted by the schemas alone, deprecated ones warn, and a new schema holds at once, for ' +
-  'stored objects too', async t => {
+t.test('a version is converted by the schemas alone, deprecated ones warn, and a new schema holds at once, ' +
+  'for stored objects too', async t => {
   const server = await build(t)
   const old = {
     type: 'object',
@@ -340,7 +340,10 @@ t.test('a version is converted by the schemas alone, deprecated ones warn, and a
   )
   t.match((await server.patch(`${other('v1beta1')}/a?dryRun=All`, { spec: { size: 3 } })).json, { spec: { size: 3 } })
   t.match(beta.headers['warning'], /"example.com\/v1beta1 Widget is deprecated; use example.com\/v1 Widget"/)
-  t.match((await server.get(other('v3'))).headers['warning'], /"example.com\/v3 Widget is deprecated"/, 'nothing newer is better')
+  t.match(
+    (await server.get(other('v3'))).headers['warning'], /"example.com\/v3 Widget is deprecated"/,
+    'nothing newer is better'
+  )
   t.match((await server.get(other('v2'))).headers['warning'], /use v1/)
   t.equal(
     (await server.post(other('v1beta1'), {
@@ -453,8 +456,8 @@ t.test('the objects of a type are deleted before its definition', async t => {
 })
 
 t.test(
-  'objects that were to orphan their dependents still do so when their definition is deleted, and creates are 403 ' +
-  'since 1.34',
+  'objects that were to orphan their dependents still do so when their definition is deleted, ' +
+  'and creates are 403 since 1.34',
   async t => {
     const server = await build(t, { emulatedVersion: '1.36' })
     await install(server, definition())

@@ -29,13 +29,13 @@ t.test(
     t.equal((await near.post(`${ROOT}/clusterroles`, role(['none']), ADMIN)).code, 201)
     t.equal(
       (await near.post(
-      `${ROOT}/clusterrolebindings`,
-      {
-        metadata: { name: 'readers' },
-        roleRef: { apiGroup: API, kind: 'ClusterRole', name: 'reader' },
-        subjects: [{ apiGroup: API, kind: 'User', name: 'ann' }]
-      },
-      ADMIN
+        `${ROOT}/clusterrolebindings`,
+        {
+          metadata: { name: 'readers' },
+          roleRef: { apiGroup: API, kind: 'ClusterRole', name: 'reader' },
+          subjects: [{ apiGroup: API, kind: 'User', name: 'ann' }]
+        },
+        ADMIN
       )).code,
       201
     )
@@ -47,7 +47,7 @@ t.test(
     for (let change = 0; change < CHANGES; change++) {
       const may = int(2) === 0
       const { code, json } = await near.put(
-      `${ROOT}/clusterroles/reader`, role(may ? ['list', `v${change}`] : [`v${change}`]), ADMIN
+        `${ROOT}/clusterroles/reader`, role(may ? ['list', `v${change}`] : [`v${change}`]), ADMIN
       )
       const acknowledged = performance.now()
       t.equal(code, 200)
@@ -63,8 +63,8 @@ t.test(
       }
     }
     t.comment(
-    `the other server had read it after ${late.sort((a, b) => a - b)[CHANGES >> 1]?.toFixed(1)} ms (median), ` +
-    `${late.at(-1)?.toFixed(1)} ms at most`
+      `the other server had read it after ${late.sort((a, b) => a - b)[CHANGES >> 1]?.toFixed(1)} ms (median), ` +
+      `${late.at(-1)?.toFixed(1)} ms at most`
     )
   }
 )

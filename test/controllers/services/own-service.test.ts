@@ -78,8 +78,8 @@ t.test('the service and its endpoints are restored after a deletion or a change'
   t.equal(await addressesOf(server), undefined, 'a server that ends is behind it no more')
 })
 
-t.test('one of several servers creates the service; a start waits while its address is allocated to ' +
-  'another', async t => {
+t.test('one of several servers creates the service; ' +
+  'a start waits while its address is allocated to another', async t => {
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const logged: string[] = []

@@ -78,9 +78,8 @@ export class Nodes {
         started: true,
         state: { running: { startedAt: new Date() } }
       }))
-      const conditions = [
-        'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'
-      ].map(type => ({ type, status: 'True', lastTransitionTime: new Date() }))
+      const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+        .map(type => ({ type, status: 'True', lastTransitionTime: new Date() }))
       await this.#core.patchNamespacedPodStatus(
         {
           namespace,

@@ -291,7 +291,7 @@ t.test(
     t.match(
       text,
       new RegExp(
-      `^rest_client_request_duration_seconds_count\\{verb="POST",host="localhost:${service.port}"\\} [1-9]`, 'm'
+        `^rest_client_request_duration_seconds_count\\{verb="POST",host="localhost:${service.port}"\\} [1-9]`, 'm'
       )
     )
     for (const name of ['missing_san', 'insecure_sha1']) {
@@ -307,7 +307,7 @@ t.test(
     t.match(
       refused,
       new RegExp(
-      `^rest_client_requests_total\\{code="<error>",method="POST",host="localhost:${other.port}"\\} [1-9]`, 'm'
+        `^rest_client_requests_total\\{code="<error>",method="POST",host="localhost:${other.port}"\\} [1-9]`, 'm'
       )
     )
     t.same(other.lists, [], 'it is not trusted')

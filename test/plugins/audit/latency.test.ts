@@ -7,13 +7,15 @@ t.test('a slow request says what it waited for, and a fast one nothing', async t
   const trace = new Trace()
   const timed = { trace, waited: 20.5, waitedTogether: 0, filtered: undefined }
   t.equal(latencies(timed, trace.startedAt + 499), undefined)
-  t.same(latencies(
-    timed, trace.startedAt + 1500
-  ), { 'apiserver.latency.orch.io/total': '1.5s', 'apiserver.latency.orch.io/mutating-webhook': '20.5ms' })
+  t.same(
+    latencies(timed, trace.startedAt + 1500),
+    { 'apiserver.latency.orch.io/total': '1.5s', 'apiserver.latency.orch.io/mutating-webhook': '20.5ms' }
+  )
   trace.waited = 100
-  t.match(latencies(
-    { ...timed, waitedTogether: 300 }, trace.startedAt + 600
-  ), { 'apiserver.latency.orch.io/validating-webhook': '300ms', 'apiserver.latency.orch.io/apf-queue-wait': '100ms' })
+  t.match(
+    latencies({ ...timed, waitedTogether: 300 }, trace.startedAt + 600),
+    { 'apiserver.latency.orch.io/validating-webhook': '300ms', 'apiserver.latency.orch.io/apf-queue-wait': '100ms' }
+  )
 })
 
 t.test('time in filters, in the store and in writing the answer', async t => {

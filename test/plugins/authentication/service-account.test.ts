@@ -200,9 +200,9 @@ t.test('malformed and invalid tokens are 401', async t => {
     'a link to keys': signed(OWN, claims(), { jku: 'https://evil.example/jwks' }),
     'a link to certificates': signed(OWN, claims(), { x5u: 'https://evil.example/crt' }),
     'a critical extension': signed(OWN, claims(), { crit: ['b64'], b64: false }),
-    'claims of another token':
-      `${signed(OWN, claims()).split('.')[0]}.${signed(OWN, claims({ aud: ['x', ISSUER] })).split('.')[1]}.` +
-      `${signature}`,
+    'claims of another token': [
+      signed(OWN, claims()).split('.')[0], signed(OWN, claims({ aud: ['x', ISSUER] })).split('.')[1], signature
+    ].join('.'),
     'a signature in DER': withSignature(own, claims(), () => Buffer.from('3006020101020101', 'hex')),
     'a signature of zeros': withSignature(own, claims(), () => Buffer.alloc(64)),
     'no iss': signed(OWN, claims({ iss: undefined })),

@@ -92,15 +92,16 @@ t.test('a token that is known waits for nothing, and its time is looked at each 
   await t.rejects(async () => await ask(), /expired/)
 })
 
-const issue = async ({ signer }: ServiceAccountTokens, uid: string, issuedAt: number): Promise<string> =>
-  await signer?.issue({
+async function issue ({ signer }: ServiceAccountTokens, uid: string, issuedAt: number): Promise<string> {
+  const token = await signer?.issue({
     namespace: 'default',
     account: { name: 'default', uid },
     audiences: ['api', 'vault'],
     issuedAt,
     expirationSeconds: 600
-  }) ??
-    ''
+  })
+  return token ?? ''
+}
 
 t.test('tokens that are known are bounded in number and time', async t => {
   const known = new VerifiedTokens<{ expires: number }>(2)

@@ -33,8 +33,8 @@ const encoded = (part: object | string): string =>
 /** @param claims an object, or the exact text */
 export function signed ({ privateKey, alg, kid }: Keys, claims: object | string, header: Json = {}): string {
   const input = `${encoded({ alg, kid, ...header })}.${encoded(claims)}`
-  return `${input}.${sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
-    .toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${input}.${signature.toString('base64url')}`
 }
 
 export const withSignature = (header: object, claims: object, signature: (input: string) => Buffer): string => {

@@ -30,12 +30,9 @@ t.test('a log is read from the node agent with the options of the client', async
     headers: { 'content-type': 'text/plain', 'cache-control': 'no-cache, private', 'audit-id': /-/ }
   })
   t.match(await agent.next(), { method: 'GET', url: '/containerLogs/default/web/main', client: 'orch-apiserver' })
-  t.equal(
-    (await server.get(
-      `${PODS}/web/log?timestamps=true&tailLines=5&sinceSeconds=10&limitBytes=100&previous=1&container=main&pretty=true&follow=0`
-    )).code,
-    200
-  )
+  const options =
+    'timestamps=true&tailLines=5&sinceSeconds=10&limitBytes=100&previous=1&container=main&pretty=true&follow=0'
+  t.equal((await server.get(`${PODS}/web/log?${options}`)).code, 200)
   t.equal(
     (await agent.next()).url,
     '/containerLogs/default/web/main?limitBytes=100&previous=true&sinceSeconds=10&tailLines=5&timestamps=true'
@@ -86,9 +83,9 @@ t.test('invalid options of a log, and pods that have none, are refused by name',
       [{ reason: 'FieldValueForbidden', field: undefined }]
     ]
   ] as const) {
+    const details = { kind: 'PodLogOptions', name: 'web', causes }
     t.match(
-      await server.get(`${PODS}/web/log?${query}`),
-      { code: 422, json: { reason: 'Invalid', message, details: { kind: 'PodLogOptions', name: 'web', causes } } }, query
+      await server.get(`${PODS}/web/log?${query}`), { code: 422, json: { reason: 'Invalid', message, details } }, query
     )
   }
   t.match(await server.get(`${PODS}/waiting/log`), { code: 204, body: '' }, 'a pod without a node has no log')

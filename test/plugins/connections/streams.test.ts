@@ -64,8 +64,8 @@ t.test('a command, an attachment and ports are connections to the node agent', a
     const head = await shows(socket, /\r\n\r\n$/)
     t.equal(
       head,
-      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ' +
-      'v4.channel.orch.io\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n' +
+      'X-Stream-Protocol-Version: v4.channel.orch.io\r\n\r\n',
       path
     )
     const seen = await agent.next()

@@ -97,10 +97,9 @@ function asked (t: Test, port: number, path: string, protocol: string): Socket {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => { socket.destroy() })
   socket.write(
-    `GET ${PODS}/${path} HTTP/1.1\r\nHost: server\r\nConnection: Upgrade\r\nUpgrade: ` +
-    'websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ' +
-    'AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ' +
-    `${protocol}\r\n\r\n`
+    `GET ${PODS}/${path} HTTP/1.1\r\nHost: server\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
+    `Sec-WebSocket-Protocol: ${protocol}\r\n\r\n`
   )
   return socket
 }

@@ -159,7 +159,7 @@ t.test(
     const streamed = 'watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents='
     for (const state of [
       'watch=1', 'watch=1&resourceVersion=0', 'watch=1&limit=5', `${streamed}true`, `${streamed}1&resourceVersion=0`,
-    `${streamed}true&resourceVersion=7&labelSelector=a`
+      `${streamed}true&resourceVersion=7&labelSelector=a`
     ]) {
       t.equal(seats('watch', state), seats('list', ''), state)
     }

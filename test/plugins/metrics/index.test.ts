@@ -34,10 +34,9 @@ t.test('a request is counted with its verb, resource and code, and timed', async
   await fastify.inject('/apis/x')
   await fastify.inject('/apis/x')
   await fastify.inject({ method: 'POST', url: '/apis/x' })
-  const subject =
-    (scope: string): string =>
-      `group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="${scope}",` +
-      'component="apiserver"'
+  const subject = (scope: string): string =>
+    `group="rbac.authorization.orch.io",version="v1",resource="clusterroles",subresource="",scope="${scope}",` +
+    'component="apiserver"'
   t.strictSame((await lines('apiserver_request_total{')).filter(line => line.includes('clusterroles')), [
     `apiserver_request_total{verb="LIST",dry_run="",${subject('cluster')},code="200"} 2`,
     `apiserver_request_total{verb="POST",dry_run="",${subject('resource')},code="429"} 1`

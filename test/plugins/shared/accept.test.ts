@@ -4,11 +4,9 @@ import { negotiate, type Available } from '../../../plugins/shared/accept.js'
 const ALL: Available = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {
   const found = negotiate(header, offer)
-  return found === undefined
-    ? undefined
-    : `${found.format}${found.as === undefined
-      ? ''
-      : ` ${found.as} ${found.asVersion}`}${found.pretty ? ' pretty' : ''}`
+  if (found === undefined) return undefined
+  const as = found.as === undefined ? '' : ` ${found.as} ${found.asVersion}`
+  return `${found.format}${as}${found.pretty ? ' pretty' : ''}`
 }
 
 t.test('the best clause that can be served wins', async t => {

@@ -17,9 +17,8 @@ function someBox (): object {
   const byName = (items: Array<{ name: string }>): object[] => [
     ...new Map(items.map(item => [item.name, item])).values()
   ]
-  const ports = (): object[] => [
-    ...new Set(some(() => pick(80, 443)))
-  ].map(port => ({ port, protocol: pick('TCP', 'UDP'), ...pick({}, { name: 'n' }) }))
+  const ports = (): object[] => [...new Set(some(() => pick(80, 443)))]
+    .map(port => ({ port, protocol: pick('TCP', 'UDP'), ...pick({}, { name: 'n' }) }))
   const parts: object = {
     count: int(3),
     text: pick('a', 'b'),

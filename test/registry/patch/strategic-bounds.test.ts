@@ -25,9 +25,8 @@ t.test('no name reaches inherited properties', async t => {
     const directives = parse(`{"spec":{"$setElementOrder/${name}":[],"containers":[]}}`)
     t.ok(isStatusError(await merged(pod, { spec: {} }, directives).catch((error: unknown) => error), 'BadRequest'))
     t.ok(isStatusError(
-      await merged(
-        pod, { spec: {} }, parse(`{"spec":{"$deleteFromPrimitiveList/${name}":["x"]}}`)
-      ).catch((error: unknown) => error),
+      await merged(pod, { spec: {} }, parse(`{"spec":{"$deleteFromPrimitiveList/${name}":["x"]}}`))
+        .catch((error: unknown) => error),
       'BadRequest'
     ))
     t.strictSame(await merged(pod, { spec: { hostname: 'a' } }, { spec: { $retainKeys: [name] } }), { spec: {} })

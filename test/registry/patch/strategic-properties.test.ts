@@ -81,8 +81,7 @@ function difference (dice: Dice, known: Known, before: Json, after: Json): Json 
     const member = memberOf(known, name)
     const [old, next] = [Object.hasOwn(before, name) ? before[name] as unknown : undefined, after[name] as unknown]
     const { merges, replaces, key } = factsOf(member)
-    if (isObject(old) && isObject(next) &&
-      !replaces) {
+    if (isObject(old) && isObject(next) && !replaces) {
       put(
         patch, name,
         dice.int(6) === 0 ? { $patch: 'replace', ...next } : difference(dice, within(member, next), old, next)
@@ -181,8 +180,8 @@ t.test('the merged list keeps the order of the patch and of the other items, and
     const patch = list(wanted)
     patch['spec'].containers.push(...gone.filter(name =>
       !wanted.includes(name)).map(name => ({ name, $patch: 'delete' })))
-    const made: string[] = (await merged(pod.message, list(there), patch))['spec'].containers.map(({ name }: Json) =>
-      name as string)
+    const made: string[] = (await merged(pod.message, list(there), patch))['spec'].containers
+      .map(({ name }: Json) => name as string)
     const kept = there.filter(name => !gone.includes(name) || wanted.includes(name))
     const others = kept.filter(name => !wanted.includes(name))
     const right = made.length === new Set([...kept, ...wanted]).size &&

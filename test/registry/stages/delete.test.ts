@@ -144,9 +144,7 @@ t.test('a client that leaves between the mark and the removal is not told that n
   const failure = await failureOf(() => remove(store, target('a'), {}, { ...context, caller }))
   t.match(failure, { status: { reason: 'Timeout', message: /what was stored until then stays$/ } })
   const { kv } = await store.backend.get(key)
-  t.match(kv === undefined
-    ? kv
-    : store.entries.decode(kv, kv.modRevision).object, {
+  t.match(kv && store.entries.decode(kv, kv.modRevision).object, {
     data: { k: 'changed' }, metadata: { deletionTimestamp: /Z$/ }
   })
 })

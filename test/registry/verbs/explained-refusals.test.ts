@@ -158,8 +158,8 @@ t.test('refusals are explained only to those who may get the object, whatever el
     authorization: {
       authorizers: [{
         name: 'switch', authorize: ({ info: { verb, resource, subresource, name } }) => {
-          const asked = verb === 'get' && subresource === '' && (resource === 'deployments' || resource === 'pods') &&
-            name === 'web'
+          const asked = verb === 'get' && name === 'web' && subresource === '' &&
+            (resource === 'deployments' || resource === 'pods')
           return { decision: asked && !readable ? 'Deny' : 'Allow' }
         }
       }]

@@ -68,9 +68,8 @@ t.test('classes of pods', async t => {
 })
 
 t.test('webhooks are counted', async t => {
-  const webhooks = [
-    'a.example.com', 'b.example.com'
-  ].map(name => ({ name, clientConfig: {}, sideEffects: 'None', admissionReviewVersions: ['v1'] }))
+  const webhooks = ['a.example.com', 'b.example.com']
+    .map(name => ({ name, clientConfig: {}, sideEffects: 'None', admissionReviewVersions: ['v1'] }))
   for (const type of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
     t.same(cellsOf(type, { webhooks }), { Name: 'web', Webhooks: 2, Age: '24h' })
     t.hasStrict(cellsOf(type, {}), { Webhooks: 0 })

@@ -174,13 +174,14 @@ t.test('topology of v1beta1 becomes fields in v1, where the rest of it is read-o
 })
 
 t.test('errors for too many items state their number, and limits in bytes say so', async t => {
-  const many = created(served(
-    'discovery.orch.io/v1', 'endpointslices'
-  ), { addressType: 'IPv4', endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) })
+  const many = created(
+    served('discovery.orch.io/v1', 'endpointslices'),
+    { addressType: 'IPv4', endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) }
+  )
   t.same(many.errors.map(describe), ['Too many: 1001: must have at most 1000 items'])
-  const long = created(served(
-    'storage.orch.io/v1', 'csinodes'
-  ), { spec: { drivers: [{ name: 'a'.repeat(64), nodeID: 'n' }] } })
+  const long = created(
+    served('storage.orch.io/v1', 'csinodes'), { spec: { drivers: [{ name: 'a'.repeat(64), nodeID: 'n' }] } }
+  )
   t.same(long.errors.map(describe), ['Too long: must have at most 63 bytes'])
 })
 
@@ -224,9 +225,10 @@ t.test('words of single kinds that clients know', async t => {
   const granted = (roleRef: object, subjects: object[] = []) =>
     told(`${RBAC}/v1`, 'rolebindings', { roleRef: { apiGroup: RBAC, kind: 'Role', name: 'a', ...roleRef }, subjects })
   t.same(granted({ kind: 'Pod' }), ['Unsupported value: "Pod": supported values: "Role", "ClusterRole"'])
-  t.same(granted(
-    {}, [{ kind: 'Robot', name: 'a' }]
-  ), ['Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"'])
+  t.same(
+    granted({}, [{ kind: 'Robot', name: 'a' }]),
+    ['Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"']
+  )
   const expression = { key: 'a', operator: 'In', values: ['-b'] }
   t.same(
     told(`${RBAC}/v1`, 'clusterroles', {

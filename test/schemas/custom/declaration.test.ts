@@ -144,9 +144,9 @@ t.test('a value of another type is kept, in every form, until the rules report i
   }
   const { object, spec } = take('[]')
   t.equal(spec, '[]')
-  t.match(validateObject(
-    definition, object as ApiObject
-  ), [{ type: 'FieldValueTypeInvalid', field: 'spec', value: 'array' }])
+  t.match(
+    validateObject(definition, object as ApiObject), [{ type: 'FieldValueTypeInvalid', field: 'spec', value: 'array' }]
+  )
 })
 
 t.test('where no object belongs, none of its members is declared', async t => {
@@ -171,13 +171,15 @@ t.test('its rules are held wherever its parts are', async t => {
     'Invalid spec.code', 'Invalid spec.ratio', 'Invalid spec.size', 'NotSupported spec.colour'
   ])
   t.same(errors('{"size":1,"code":"AB12"}'), ['TooLong spec.code'])
-  t.same(errors(
-    '{"size":1,"labels":{"a":"abcde"},"matrix":[[1,10]],"tags":["a","x"]}'
-  ), ['TooLong spec.labels.a', 'Invalid spec.matrix[0][1]', 'NotSupported spec.tags[1]'])
+  t.same(
+    errors('{"size":1,"labels":{"a":"abcde"},"matrix":[[1,10]],"tags":["a","x"]}'),
+    ['TooLong spec.labels.a', 'Invalid spec.matrix[0][1]', 'NotSupported spec.tags[1]']
+  )
   t.same(errors('{"size":1,"tags":["a","b","a","c"]}'), ['TooMany spec.tags', 'Duplicate spec.tags[2]'])
-  t.same(errors(
-    '{"size":1,"parts":[{"name":"a"},{"name":"b"},{"name":"a","weight":2},{}]}'
-  ), ['Required spec.parts[3].name', 'Duplicate spec.parts[2]'])
+  t.same(
+    errors('{"size":1,"parts":[{"name":"a"},{"name":"b"},{"name":"a","weight":2},{}]}'),
+    ['Required spec.parts[3].name', 'Duplicate spec.parts[2]']
+  )
   t.same(errors('{"size":1,"template":{"metadata":{}}}'), [
     'Required spec.template.apiVersion', 'Required spec.template.kind'
   ])

@@ -65,8 +65,8 @@ t.test('listeners of a gateway', async t => {
         {
           message: 'mode',
           rule:
-            "self.all(l, (l.protocol == 'HTTPS' && has(l.tls)) ? (l.tls.mode == '' || l.tls.mode == 'Terminate') : " +
-            'true)'
+            "self.all(l, (l.protocol == 'HTTPS' && has(l.tls)) ? " +
+            "(l.tls.mode == '' || l.tls.mode == 'Terminate') : true)"
         },
         { message: 'names are unique', rule: 'self.all(l1, self.exists_one(l2, l1.name == l2.name))' },
         {
@@ -81,8 +81,7 @@ t.test('listeners of a gateway', async t => {
         { type: string({ maxLength: 253 }), value: string({ maxLength: 253 }) },
         rules(
           "self.type == 'Hostname' ? (!has(self.value) || " +
-          'self.value.matches(r"""^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9]' +
-          ')?)*$""")) ' +
+          'self.value.matches(r"""^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$""")) ' +
           ': true'
         )
       ),
@@ -189,9 +188,10 @@ t.test('certificates and issuers', async t => {
   t.same(broken(schema, { duration: '1h', renewBefore: '2h' }), ['spec: 7200s is not before 3600s'])
   t.same(broken(schema, { dnsNames: ['a.b', '*.c'] }), [])
   t.same(broken(schema, { dnsNames: ['A'] }), ['spec.dnsNames: no DNS name'])
-  t.same(broken(
-    schema, { secret: 'b' }, { secret: 'a', type: 'x' }
-  ), ['spec: type is required once it is set', 'spec.secret: may not change'])
+  t.same(
+    broken(schema, { secret: 'b' }, { secret: 'a', type: 'x' }),
+    ['spec: type is required once it is set', 'spec.secret: may not change']
+  )
 })
 
 t.test('queues', async t => {
@@ -275,8 +275,8 @@ t.test('node pools', async t => {
         {
           message: 'one integer',
           rule:
-            "self.all(x, (x.operator == 'Gt' || x.operator == 'Lt') ? (x.values.size() == 1 && int(x.values[0]) >= " +
-            '0) : true)'
+            "self.all(x, (x.operator == 'Gt' || x.operator == 'Lt') ? " +
+            '(x.values.size() == 1 && int(x.values[0]) >= 0) : true)'
         },
         {
           message: 'enough values',

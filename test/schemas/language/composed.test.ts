@@ -81,8 +81,8 @@ t.test('an inlined message keeps its rules, of every kind', async t => {
   t.same(short(validateUpdate(things, created, created)).filter(finding => !finding.endsWith('outer')), [])
   const old = thing({ name: 'v', path: '/a', mode: 'rw' })
   t.same(
-    short(validateUpdate(things, thing({ name: 'v', path: '/b', mode: 'ro' }), old)).filter(finding =>
-      !finding.endsWith('outer')),
+    short(validateUpdate(things, thing({ name: 'v', path: '/b', mode: 'ro' }), old))
+      .filter(finding => !finding.endsWith('outer')),
     ['Invalid volume.path', 'Forbidden volume.mode']
   )
 })

@@ -53,8 +53,8 @@ t.test('a wrong type is refused with its path and what was expected', async t =>
     ],
     [
       { metadata: { creationTimestamp: 'yesterday' } },
-      'ClusterRoleBinding.metadata.creationTimestamp: expected a time such as 2006-01-02T15:04:05Z, got a string ' +
-      '("yesterday")'
+      'ClusterRoleBinding.metadata.creationTimestamp: ' +
+      'expected a time such as 2006-01-02T15:04:05Z, got a string ("yesterday")'
     ],
     [{ metadata: { creationTimestamp: '2021-02-30T00:00:00Z' } }, 'creationTimestamp: expected a time'],
     [
@@ -126,9 +126,7 @@ t.test('unknown fields are dropped and reported by path, at most a hundred', asy
   })
   t.same(unknown, ['metadata.managedFields[0].bar', 'metadata.foo', 'subjects[1].baz', 'spec'])
   t.notOk('spec' in object)
-  t.same(strictFindings(
-    ['spec.b', 'metadata.a', 'spec.a'], ['spec.b', 'metadata.name']
-  ), [
+  t.same(strictFindings(['spec.b', 'metadata.a', 'spec.a'], ['spec.b', 'metadata.name']), [
     'duplicate field "spec.b"', 'duplicate field "metadata.name"', 'unknown field "metadata.a"',
     'unknown field "spec.a"', 'unknown field "spec.b"'
   ])

@@ -41,9 +41,10 @@ t.test('the rules of a declared field apply wherever its message occurs', async 
   t.same(of(things, thing({ part: { ...good, level: 0 } })), ['Invalid part.level'])
   t.same(of(things, thing({ part: { ...good, level: 10 } })), ['Invalid part.level'])
   t.same(of(things, thing({ part: { ...good, code: 'ABCD' } })), ['TooLong part.code', 'Invalid part.code'])
-  t.match(validateMessage(
-    Part, decode(Part, { mode: 'Up' }).object
-  ), [{ type: 'FieldValueNotSupported', field: 'mode', value: 'Up', detail: 'supported values: "Off", "On"' }])
+  t.match(
+    validateMessage(Part, decode(Part, { mode: 'Up' }).object),
+    [{ type: 'FieldValueNotSupported', field: 'mode', value: 'Up', detail: 'supported values: "Off", "On"' }]
+  )
 })
 
 t.test('immutable fields may not change, nor be set or unset later', async t => {
@@ -119,9 +120,9 @@ t.test('a prefix for names may end in a dash', async t => {
 })
 
 t.test('a namespace is required, or not allowed, as the type says', async t => {
-  t.same(of(
-    configMaps, decode(configMaps.message, { metadata: { name: 'n' } }).object
-  ), ['Required metadata.namespace'])
+  t.same(
+    of(configMaps, decode(configMaps.message, { metadata: { name: 'n' } }).object), ['Required metadata.namespace']
+  )
   t.same(
     of(configMaps, decode(configMaps.message, { metadata: { name: 'n', namespace: 'A' } }).object),
     ['Invalid metadata.namespace']

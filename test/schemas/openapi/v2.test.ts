@@ -105,8 +105,8 @@ t.test('every resource has the paths its scope gives it', async t => {
 })
 
 t.test('every reference leads to a definition, and no definition is empty', async t => {
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)].map(match =>
-    match[1] ?? '')
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)]
+    .map(match => match[1] ?? '')
   t.ok(references.length > 100)
   for (const name of new Set(references)) t.ok(Object.hasOwn(document.definitions, name), name)
   for (const [name, definition] of Object.entries(document.definitions)) {

@@ -48,9 +48,8 @@ t.test('unknown fields are refused in the words of the type', async t => {
   t.ok(parseFieldSelector('metadata.namespace=', clusterRoleBindings).matches(
     fieldValues(clusterRoleBindings, { ...object, metadata: {} })
   ))
-  t.ok(parseFieldSelector(
-    'status.phase=Active', namespaces
-  ).matches(fieldValues(namespaces, { ...object, status: { phase: 'Active' } } as ApiObject)))
+  const active = { ...object, status: { phase: 'Active' } } as ApiObject
+  t.ok(parseFieldSelector('status.phase=Active', namespaces).matches(fieldValues(namespaces, active)))
 })
 
 t.test('invalid text is refused', async t => {

@@ -63,8 +63,8 @@ t.test('and refused in the words of upstream', t => {
     ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
     [
       'a>b',
-      "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an " +
-      'integer'
+      'unable to parse requirement: values[0]: Invalid value: "b": ' +
+      "for 'Gt', 'Lt' operators, the value must be an integer"
     ],
     ['-a', /^unable to parse requirement: key: Invalid value: "-a": name part must consist of /],
     ['a in (b,-c)', /^unable to parse requirement: values\[0\]\[a\]: Invalid value: "-c": a valid label must be /],

@@ -47,8 +47,8 @@ t.test('processes that hang are noticed, killed and replaced, and nothing is los
   t.ok(after >= before, `the sum of a counter was ${before} and is ${after}`)
 })
 
-t.test('a request that makes a process hang is named, its like are refused, and however many hang, the server ' +
-  'serves', { timeout: 300_000 }, async t => {
+t.test('a request that makes a process hang is named, its like are refused, ' +
+  'and however many hang, the server serves', { timeout: 300_000 }, async t => {
   const server = await several(t, 2, [], undefined, ['--import', fileURLToPath(new URL('stalls.js', import.meta.url))])
   const { port, pidOf, log } = server
   const create = (name: string, path = CONFIGS): ReturnType<typeof ask> =>

@@ -121,9 +121,8 @@ t.test('a start that fails is reported once, with the exit code of one process',
   t.same(used, {
     code: 1,
     err:
-      `orch-apiserver: --secure-port=${port}: the port is in use on 127.0.0.1; choose another one or end what ` +
-      'listens ' +
-      'there\n'
+      `orch-apiserver: --secure-port=${port}: the port is in use on 127.0.0.1; ` +
+      'choose another one or end what listens there\n'
   })
 })
 

@@ -82,12 +82,11 @@ t.test('custom objects are selected by their fields in every process', { timeout
   const widget = (name: string, color?: string): string => JSON.stringify({
     apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec: color === undefined ? {} : { color }
   })
-  await eventually('the definition is made', async () => [201, 409].includes(
-    (await ask(
-      port, 'POST', '/apis/apiextensions.orch.io/v1/customresourcedefinitions', JSON.stringify(definition)
-    ))?.code ??
-      0
-  ))
+  const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+  await eventually('the definition is made', async () => {
+    const answer = await ask(port, 'POST', definitions, JSON.stringify(definition))
+    return [201, 409].includes(answer?.code ?? 0)
+  })
   for (const agent of agents) {
     await eventually('it is served', async () => (await ask(port, 'GET', WIDGETS, undefined, agent))?.code === 200)
   }
@@ -97,8 +96,8 @@ t.test('custom objects are selected by their fields in every process', { timeout
   const selected = async (selector: string, agent = agents[0]): Promise<string[]> => {
     const { text } =
       await ask(port, 'GET', `${WIDGETS}?fieldSelector=${encodeURIComponent(selector)}`, undefined, agent) ?? {}
-    return (JSON.parse(text ?? '') as { items: Array<{ metadata: { name: string } }> }).items.map(({ metadata }) =>
-      metadata.name)
+    return (JSON.parse(text ?? '') as { items: Array<{ metadata: { name: string } }> }).items
+      .map(({ metadata }) => metadata.name)
   }
   for (const agent of agents) {
     t.same(await selected('spec.color=blue', agent), ['a', 'd'])

@@ -1,24 +1,16 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
 
-const entry = (revision: number, name = 'a'): Entry =>
-  new Entry(
-    '/a',
-    revision,
-    Buffer.from(
-      `${JSON.stringify(
-        {
-          kind: 'ConfigMap',
-          apiVersion: 'v1',
-          metadata:
-            { name, uid: 'u', resourceVersion: String(revision), labels: { resourceVersion: String(revision) } },
-          data: { ü: '"resourceVersion":"9"' }
-        }
-      )}\n`
-    ),
-    { a: 'b' },
-    [name, 'n']
-  )
+const entry = (revision: number, name = 'a'): Entry => {
+  const resourceVersion = String(revision)
+  const json = JSON.stringify({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name, uid: 'u', resourceVersion, labels: { resourceVersion } },
+    data: { ü: '"resourceVersion":"9"' }
+  })
+  return new Entry('/a', revision, Buffer.from(`${json}\n`), { a: 'b' }, [name, 'n'])
+}
 
 t.test(
   'the last state of an object at the revision at which it was deleted is its bytes with that revision', async t => {

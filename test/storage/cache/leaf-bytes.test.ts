@@ -38,9 +38,8 @@ t.test('each view of a leaf has bytes of its own', async t => {
 })
 
 t.test('a change makes another run of its leaf and leaves the others', async t => {
-  const map = OrderedMap.fromSorted(Array.from(
-    { length: 200 }, (_, at) => String(at).padStart(3, '0')
-  ).map(key => [key, entry(key)]))
+  const keys = Array.from({ length: 200 }, (_, at) => String(at).padStart(3, '0'))
+  const map = OrderedMap.fromSorted(keys.map(key => [key, entry(key)]))
   const before = leavesOf(map)
   t.ok(before.length > 3)
   for (const changed of [map.set('050', entry('050', 'new')), map.delete('050')]) {

@@ -137,9 +137,10 @@ t.test('a compaction that finds the disk full is finished when there is room', a
 })
 
 t.test('a disk too full to start on is reported in one line', async t => {
-  await t.rejects(openEmbedded(
-    fresh(), { freeBytes: () => 1000 }
-  ), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
+  await t.rejects(
+    openEmbedded(fresh(), { freeBytes: () => 1000 }),
+    { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ }
+  )
 })
 
 /** The store on a real small disk. Runs where nobody else sees it mounted. */
@@ -167,7 +168,9 @@ const PROGRAM = `
   }
   const fill = async () => {
     refusedInARow = 0
-    while (refusedInARow < 300) await Promise.all(Array.from({ length: 16 }, (_, at) => create(at === 0 ? 300_000 : 2500)))
+    while (refusedInARow < 300) {
+      await Promise.all(Array.from({ length: 16 }, (_, at) => create(at === 0 ? 300_000 : 2500)))
+    }
   }
   const report = {}
   await fill()
@@ -177,7 +180,12 @@ const PROGRAM = `
   for (; ;) { try { writeFileSync(directory + '/other-' + rest++, Buffer.alloc(MIB)) } catch { break } }
   await fill()
   const [key, revision] = written.entries().next().value
-  report.full = { free: free(), deleted: await backend.delete(key, revision).then(() => 'done', error => error.code), read: (await backend.get(key)).kv.modRevision === revision, count: await backend.count('/', '0') === written.size }
+  report.full = {
+    free: free(),
+    deleted: await backend.delete(key, revision).then(() => 'done', error => error.code),
+    read: (await backend.get(key)).kv.modRevision === revision,
+    count: await backend.count('/', '0') === written.size
+  }
   for (let at = 0; at < rest; at++) rmSync(directory + '/other-' + at, { force: true })
   // Deletes and a compaction free space within the file, which is then reused.
   let deleted = 0
@@ -187,11 +195,12 @@ const PROGRAM = `
   await fill()
   report.again = { written: written.size, free: free() }
   const { kvs, revision: last } = await backend.list({ start: '/', end: '0' })
-  report.listed = kvs.length === written.size && kvs.every(kv => written.get(kv.key) === kv.modRevision)
+  const complete = kvs => kvs.length === written.size && kvs.every(kv => written.get(kv.key) === kv.modRevision)
+  report.listed = complete(kvs)
   await backend.close()
   const reopened = await openEmbedded(directory + '/store', { minFree: 8 * MIB })
   const after = await reopened.list({ start: '/', end: '0' })
-  report.reopened = after.revision >= last && after.kvs.length === written.size && after.kvs.every(kv => written.get(kv.key) === kv.modRevision)
+  report.reopened = after.revision >= last && complete(after.kvs)
   await reopened.close()
   console.log(JSON.stringify({ codes, ...report }))`
 

@@ -21,7 +21,12 @@ const module = new URL('../../../storage/embedded/lock.js', import.meta.url).hre
 const HOLD = `
   const { lockDirectory } = await import(${JSON.stringify(module)})
   process.stdin.once('data', async () => {
-    try { await lockDirectory(process.argv[1]); console.log('locked') } catch (error) { console.log('refused ' + error.message) }
+    try {
+      await lockDirectory(process.argv[1])
+      console.log('locked')
+    } catch (error) {
+      console.log('refused ' + error.message)
+    }
   })
   console.log('ready')
   setInterval(() => {}, 1000)`

@@ -87,7 +87,7 @@ t.test(
     await kept.pass(backend, 5)
     for (const text of [
       '', '[1]', '{"at":1}', `[{"at":${kept.clock.wall()},"revision":1000,"written":0}]`,
-    `[{"at":${kept.clock.wall() + 1000 * HOUR},"revision":${kept.written[3] ?? 0},"written":0}]`
+      `[{"at":${kept.clock.wall() + 1000 * HOUR},"revision":${kept.written[3] ?? 0},"written":0}]`
     ]) {
       await backend.close()
       writeFileSync(join(kept.directory, RETENTION_FILE), text)

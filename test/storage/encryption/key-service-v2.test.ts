@@ -17,7 +17,13 @@ const AT = '/registry/secrets/default/a'
 const PREFIX = Buffer.from('orch:enc:kms:v2:local:')
 const TEXT = Buffer.from('orch\0\n\r{"kind":"Secret"}')
 const Stored = protobuf.parse(`syntax = "proto3";
-message EncryptedObject { bytes encryptedData = 1; string keyID = 2; bytes encryptedDEKSource = 3; map<string, bytes> annotations = 4; int32 encryptedDEKSourceType = 5; }`)
+message EncryptedObject {
+  bytes encryptedData = 1;
+  string keyID = 2;
+  bytes encryptedDEKSource = 3;
+  map<string, bytes> annotations = 4;
+  int32 encryptedDEKSourceType = 5;
+}`)
   .root.lookupType('EncryptedObject')
 
 interface Fields {
@@ -155,11 +161,10 @@ t.test(
       /transformation_operations_total\{transformation_type="to_storage",transformer_prefix="orch:enc:kms:v2:local:",status="OK"\} [1-9]/
     )
     const [former, newer] = ['key-1', 'key-2'].map(id => `sha256:${createHash('sha256').update(id).digest('hex')}`)
-    const series = (name: string, ...labels: string[]): RegExp =>
-      new RegExp(
+    const series = (name: string, ...labels: string[]): RegExp => new RegExp(
       `^apiserver_envelope_encryption_${name}\\{${labels.join()}(,apiserver_id_hash="sha256:[0-9a-f]{64}")?\\} [1-9]`,
       'm'
-      )
+    )
     const provider = 'provider_name="local"'
     for (const [direction, hash] of [['from_storage', former], ['to_storage', newer]]) {
       const use = [`transformation_type="${direction}"`, provider, `key_id_hash="${hash}"`]

@@ -85,13 +85,13 @@ for (const kind of ['embedded', 'etcd'] as const) {
         t.strictSame(observed.events, [])
         await t.rejects(
           backend.list({ start: `${prefix}/`, end: `${prefix}0`, revision: after }), { code: 'Compacted' },
-        `a list at ${after}`
+          `a list at ${after}`
         )
         await t.rejects(backend.get(`${prefix}/a`, after), { code: 'Compacted' }, `a get at ${after}`)
       }
       const observed = new Observed(backend, `${prefix}/`, `${prefix}0`, newest)
-      const a = (await backend.list({ start: `${prefix}/`, end: `${prefix}0` })).kvs.find(({ key }) =>
-        key === `${prefix}/a`)
+      const a = (await backend.list({ start: `${prefix}/`, end: `${prefix}0` })).kvs
+        .find(({ key }) => key === `${prefix}/a`)
       t.match(
         await backend.update(`${prefix}/a`, Buffer.from('x'), 50),
         { succeeded: false, current: { key: `${prefix}/a`, modRevision: a?.modRevision } },
@@ -230,8 +230,8 @@ t.test('an etcd in use is not copied: by its servers, and by what they write', a
   }
 })
 
-t.test('a server on an etcd shows itself, whatever it publishes: nothing is copied from there or restored to ' +
-  'there', async t => {
+t.test('a server on an etcd shows itself, whatever it publishes: ' +
+  'nothing is copied from there or restored to there', async t => {
   const at = newPrefix()
   const stores = await openStores(
     { kind: 'etcd', servers: [etcd.url] }, { prefix: at.prefix, note: () => {}, refused: () => {} }
@@ -273,8 +273,8 @@ t.test('a server that started on an etcd at the same moment fails the restore', 
   await plain.create(`${to.prefix}/namespaces/default`, Buffer.from('x'))
   await t.rejects(target.finish(), {
     message:
-      `a server has begun to use the range below ${to.prefix}, which has 1 objects of others: end it, and run this ` +
-      'again'
+      `a server has begun to use the range below ${to.prefix}, which has 1 objects of others: ` +
+      'end it, and run this again'
   })
   await target.discard()
   t.match(await plain.get(`${to.prefix}/.format`), { kv: { value: Buffer.from('1') } })
@@ -305,8 +305,8 @@ t.test('an interrupted restore into a folder keeps servers out until it is repea
   await t.rejects(opened(t, to), {
     code: 'Unavailable',
     message:
-      `a restore into the directory ${to.directory} was interrupted: run it again, or remove data.mdb.partial for an ` +
-      'empty store'
+      `a restore into the directory ${to.directory} was interrupted: ` +
+      'run it again, or remove data.mdb.partial for an empty store'
   })
   const backend = await restored(t, to, made([object('/p/a', 5)]))
   t.strictSame(await keysOf(backend), ['/p/a'])
@@ -324,7 +324,8 @@ t.test('a read of a store that grows too far is ended, also while its reader is 
     const { openBackend } = await import(${JSON.stringify(import.meta.resolve('../../../storage/open.js'))})
     const backend = await openBackend({ kind: 'embedded', directory: ${JSON.stringify(directory)} })
     for (let at = 0; ; at++) {
-      await Promise.all(Array.from({ length: 200 }, (_, index) => backend.create('/p/' + at + '/' + index, Buffer.alloc(10_000))))
+      const create = index => backend.create('/p/' + at + '/' + index, Buffer.alloc(10_000))
+      await Promise.all(Array.from({ length: 200 }, (_, index) => create(index)))
       if (at === 0) console.log('filled')
     }`], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => { child.kill('SIGKILL') })

@@ -60,9 +60,8 @@ t.test('a definition of real life comes through JSON and protobuf unchanged', as
   t.same(unknown, [])
   applyDefaults(CustomResourceDefinition, object)
   const at = 'spec.validation.openAPIV3Schema.properties[spec].properties'
-  t.same(short(
-    validateObject(resource, object)
-  ), [ // it uses everything that can be declared, including what is refused
+  // It uses everything that can be declared, including what is refused.
+  t.same(short(validateObject(resource, object)), [
     `Required ${at}[additionalOutputFormats].items.properties[type].default`, `Forbidden ${at}[pair].additionalItems`,
     `Forbidden ${at}[pair].items`,
     `Forbidden ${at}[tree].patternProperties`, `Forbidden ${at}[tree].dependencies`,
@@ -71,9 +70,11 @@ t.test('a definition of real life comes through JSON and protobuf unchanged', as
   const json = toJson(CustomResourceDefinition, object)
   t.strictSame(members(JSON.parse(json)), members(definition))
   t.match(json, '"maxItems":9007199254740993,')
-  const back = decodeMessage(CustomResourceDefinition, encodeMessage(
-    CustomResourceDefinition, object
-  ), { kind: object.kind, apiVersion: object.apiVersion })
+  const back = decodeMessage(
+    CustomResourceDefinition,
+    encodeMessage(CustomResourceDefinition, object),
+    { kind: object.kind, apiVersion: object.apiVersion }
+  )
   t.equal(toJson(CustomResourceDefinition, back), json)
   t.same(back, object)
 })
@@ -104,9 +105,8 @@ function independent (...files: string[]): protobuf.Root {
 }
 
 t.test('an independent reader finds the schema under its numbers, and what it writes is read', async t => {
-  const Type = independent(
-    'apiextensions.orch.io.v1.json', 'meta.v1.json', 'runtime.json'
-  ).lookupType('apiextensions_v1_JSONSchemaProps')
+  const types = independent('apiextensions.orch.io.v1.json', 'meta.v1.json', 'runtime.json')
+  const Type = types.lookupType('apiextensions_v1_JSONSchemaProps')
   const { object } = decode(JSONSchemaProps, definition.spec.versions[0]?.schema.openAPIV3Schema)
   const seen = Type.decode(encodeMessage(JSONSchemaProps, object))
   const { spec } = (Type.toObject(seen, { longs: Number }) as {
@@ -208,19 +208,16 @@ t.test('a definition has a group, names, a scope and versions of which one is st
   t.same(finds({ conversion: { strategy: 'Webhook' } }), [
     `Required ${CONVERSION}.webhookClientConfig`, `Required ${CONVERSION}.conversionReviewVersions`
   ])
-  t.same(converted(
-    'None', { url: 'https://a/' }, ['v1']
-  ), [`Forbidden ${CONVERSION}.webhookClientConfig`, `Forbidden ${CONVERSION}.conversionReviewVersions`])
+  t.same(
+    converted('None', { url: 'https://a/' }, ['v1']),
+    [`Forbidden ${CONVERSION}.webhookClientConfig`, `Forbidden ${CONVERSION}.conversionReviewVersions`]
+  )
   t.same(converted('Some'), [`NotSupported ${CONVERSION}.strategy`])
-  t.same(converted(
-    'Webhook', {}, ['v2', 'v1', 'v1', 'V_']
-  ), [
+  t.same(converted('Webhook', {}, ['v2', 'v1', 'v1', 'V_']), [
     `Required ${CONVERSION}.webhookClientConfig`, `Invalid ${CONVERSION}.conversionReviewVersions[2]`,
     `Invalid ${CONVERSION}.conversionReviewVersions[3]`
   ])
-  t.same(converted(
-    'Webhook', { url: 'http://a/?q' }, ['v2']
-  ), [
+  t.same(converted('Webhook', { url: 'http://a/?q' }, ['v2']), [
     ...Array.from({ length: 2 }, () => `Invalid ${CONVERSION}.webhookClientConfig.url`),
     `Invalid ${CONVERSION}.conversionReviewVersions`
   ])

@@ -238,9 +238,8 @@ t.test('the errors of an invalid definition', async t => {
   t.same(told({
     ...VALID, spec: { ...VALID.spec, names: { plural: 'things', kind: 'Thing', singular: `${LONG}_` } }
   }), [
-    `spec.names.singular: Invalid value: "${LONG}_": must be no more than 63 characters,a DNS-1035 label must ` +
-    'consist ' +
-    "of lower case alphanumeric characters or '-', start with an alphabetic character, " +
+    `spec.names.singular: Invalid value: "${LONG}_": must be no more than 63 characters,` +
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
     "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
     "'[a-z]([-a-z0-9]*[a-z0-9])?')"
   ])

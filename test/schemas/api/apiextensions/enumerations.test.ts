@@ -20,9 +20,10 @@ t.test('an enumeration names values of its own types, and null never', async t =
 
 t.test('the texts of an enumeration are read once, however many values are compared with it', async t => {
   let read = 0
-  const list = new Proxy(Array.from(
-    { length: 1000 }, (_, at) => `e${at}`
-  ), { get: (target, name) => { if (name !== 'length') read++; return Reflect.get(target, name) as unknown } })
+  const list = new Proxy(
+    Array.from({ length: 1000 }, (_, at) => `e${at}`),
+    { get: (target, name) => { if (name !== 'length') read++; return Reflect.get(target, name) as unknown } }
+  )
   found(list, 'e999')
   const first = read
   for (let round = 0; round < 5; round++) t.equal(found(list, 'e999'), 0)

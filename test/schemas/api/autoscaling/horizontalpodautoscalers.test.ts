@@ -148,9 +148,7 @@ t.test('of several CPU metrics the one in percent becomes the target in v1, at a
 })
 
 t.test('a behavior annotation without contents is dropped', async t => {
-  const { object } = created(served(
-    'autoscaling/v1', 'horizontalpodautoscalers'
-  ), {
+  const { object } = created(served('autoscaling/v1', 'horizontalpodautoscalers'), {
     metadata: { annotations: { 'autoscaling.alpha.orch.io/behavior': '{"ScaleUp":null}' } },
     spec: { scaleTargetRef: target, maxReplicas: 5 }
   })

@@ -73,7 +73,8 @@ t.test('behavior that v1 and v2beta1 have for one direction alone is kept so', a
     }
   })
   for (const version of ['v1', 'v2beta1']) {
-    const metadata = { name: version, annotations: { 'autoscaling.alpha.orch.io/behavior': text } }
+    const key = 'autoscaling.alpha.orch.io/behavior'
+    const metadata = { name: version, annotations: { [key]: text } }
     const url = `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
     t.match(
       await server.post(url, {
@@ -82,12 +83,8 @@ t.test('behavior that v1 and v2beta1 have for one direction alone is kept so', a
       { code: 201 },
       version
     )
-    t.match(
-      JSON.parse(
-        ((await server.get(`${url}/${version}`)).json['metadata'] as Json)['annotations']['autoscaling.alpha.orch.io/behavior'] as string
-      ),
-      { ...JSON.parse(text) as Json, ScaleDown: null }
-    )
+    const { annotations } = (await server.get(`${url}/${version}`)).json['metadata'] as Json
+    t.match(JSON.parse(annotations[key] as string), { ...JSON.parse(text) as Json, ScaleDown: null })
     t.match(
       (await server.get(`${url.replace(version, 'v2')}/${version}`)).json['spec'].behavior.scaleUp.policies,
       [{ type: 'Pods', value: 4, periodSeconds: 60 }]

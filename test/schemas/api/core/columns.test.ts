@@ -15,9 +15,7 @@ const template = {
 
 t.test('a replication controller has columns for its counts, and wide ones for its containers', async t => {
   const controller = { spec: { replicas: 3, template }, status: { replicas: 2, readyReplicas: 1 } }
-  t.same(cellsOf(
-    replicationControllers, controller
-  ), {
+  t.same(cellsOf(replicationControllers, controller), {
     Name: 'web',
     Desired: 3,
     Current: 2,
@@ -27,9 +25,10 @@ t.test('a replication controller has columns for its counts, and wide ones for i
     Images: 'nginx:1.21,fluentd:v1',
     Selector: 'app=web'
   })
-  t.hasStrict(cellsOf(
-    replicationControllers, { spec: {} }
-  ), { Desired: 1, Current: 0, Ready: 0, Containers: '', Images: '', Selector: '<none>' })
+  t.hasStrict(
+    cellsOf(replicationControllers, { spec: {} }),
+    { Desired: 1, Current: 0, Ready: 0, Containers: '', Images: '', Selector: '<none>' }
+  )
   const values = fieldValues(replicationControllers.stored, made(replicationControllers.stored, controller))
   t.ok(parseFieldSelector('status.replicas=2', replicationControllers.stored).matches(values))
 })

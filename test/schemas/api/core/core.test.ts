@@ -70,9 +70,9 @@ t.test('immutable config maps and secrets cannot be changed', async t => {
   t.same(update(configMaps, { data: { a: '1' }, immutable: true }, { data: { a: '1' } }), [])
   const frozen = { data: { a: '1' }, binaryData: { b: 'AA==' }, immutable: true }
   t.same(update(configMaps, { ...frozen, metadata: { labels: { x: 'y' } } }, frozen), [])
-  t.same(update(
-    configMaps, { data: { a: '2' } }, frozen
-  ), ['Forbidden immutable', 'Forbidden data', 'Forbidden binaryData'])
+  t.same(
+    update(configMaps, { data: { a: '2' } }, frozen), ['Forbidden immutable', 'Forbidden data', 'Forbidden binaryData']
+  )
   t.same(update(secrets, { data: {}, immutable: true }, { data: { a: 'AA==' }, immutable: true }), ['Forbidden data'])
   t.same(update(secrets, { type: 'example.com/x' }, {}), ['Invalid type'], 'the type of a secret never changes')
 })

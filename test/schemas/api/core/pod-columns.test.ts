@@ -50,12 +50,14 @@ t.test('an unscheduled pod', async t => {
 
 t.test('the status column has the reason why containers are not running', async t => {
   const crashing = status('web', waiting('CrashLoopBackOff'), { restartCount: 3, lastState: terminated(1, 'Error', 5) })
-  t.hasStrict(cellsOf(
-    pods, pod('Running', [crashing, status('log', running)])
-  ), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
-  t.hasStrict(cellsOf(
-    pods, pod('Pending', [status('web', waiting('ContainerCreating'))])
-  ), { Ready: '0/1', Status: 'ContainerCreating' })
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [crashing, status('log', running)])),
+    { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' }
+  )
+  t.hasStrict(
+    cellsOf(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])),
+    { Ready: '0/1', Status: 'ContainerCreating' }
+  )
   t.hasStrict(
     cellsOf(pods, pod('Running', [status('web', running), status('log', waiting('ImagePullBackOff'))])),
     { Ready: '1/2', Status: 'ImagePullBackOff' }
@@ -69,9 +71,9 @@ t.test('the status column has the reason why containers are not running', async 
   t.hasStrict(
     cellsOf(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' }
   )
-  t.hasStrict(cellsOf(
-    pods, pod('Running', [status('web', running, { ready: false })])
-  ), { Ready: '0/1', Status: 'Running' })
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [status('web', running, { ready: false })])), { Ready: '0/1', Status: 'Running' }
+  )
   t.hasStrict(
     cellsOf(pods, pod('Running', [status('web', {}), { name: 'log' }])),
     { Ready: '0/2', Status: 'Running', Restarts: '0' }, 'containers that say nothing'
@@ -122,9 +124,9 @@ t.test('init containers come first', async t => {
 })
 
 t.test('a finished pod', async t => {
-  t.hasStrict(cellsOf(
-    pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])
-  ), { Ready: '0/1', Status: 'Completed' })
+  t.hasStrict(
+    cellsOf(pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])), { Ready: '0/1', Status: 'Completed' }
+  )
   const half = [status('web', terminated(0, 'Completed')), status('log', running)]
   t.hasStrict(
     cellsOf(pods, pod('Running', half)), { Ready: '1/2', Status: 'Running' }, 'not while another container is running'
@@ -144,9 +146,9 @@ t.test('a finished pod', async t => {
 
 t.test('a terminating pod', async t => {
   const metadata = { deletionTimestamp: minutesAgo(0), deletionGracePeriodSeconds: 30 }
-  t.hasStrict(cellsOf(
-    pods, pod('Running', [status('web', running)], { metadata })
-  ), { Ready: '1/1', Status: 'Terminating' })
+  t.hasStrict(
+    cellsOf(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' }
+  )
   t.hasStrict(
     cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })),
     { Status: 'Unknown' }, 'its node is lost'

@@ -70,8 +70,8 @@ const CREATED: ReadonlyArray<readonly [change: Change, field: string, ...told: s
   [
     env({ fieldRef: { fieldPath: "metadata.name['a']" } }),
     `${c}.env[0].valueFrom.fieldRef.fieldPath`,
-    'Invalid value: "metadata.name[\'a\']": error converting fieldPath: field label does not support subscript: ' +
-    'metadata.name[\'a\']'
+    'Invalid value: "metadata.name[\'a\']": error converting fieldPath: ' +
+    "field label does not support subscript: metadata.name['a']"
   ],
   [
     env({ fieldRef: { apiVersion: 'v2', fieldPath: 'metadata.name' } }), `${c}.env[0].valueFrom.fieldRef.fieldPath`,
@@ -162,8 +162,8 @@ t.test('pods that are several', async t => {
   }
   t.same(
     validateObject(replicationControllers.stored, made(replicationControllers, controller)).map(describe),
-    ['Invalid value: false: must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if ' +
-      'it is read-only']
+    ['Invalid value: false: must be true for replicated pods > 1; ' +
+      'GCE PD can only be mounted on multiple machines if it is read-only']
   )
 })
 

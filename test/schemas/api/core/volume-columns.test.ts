@@ -40,9 +40,9 @@ t.test('a claim', async t => {
     spec: { ...spec, volumeName: 'pv-1' },
     status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '10Gi' } }
   }
-  t.hasStrict(cellsOf(
-    persistentVolumeClaims, bound
-  ), { Status: 'Bound', Volume: 'pv-1', Capacity: '10Gi', 'Access Modes': 'RWO' })
+  t.hasStrict(
+    cellsOf(persistentVolumeClaims, bound), { Status: 'Bound', Volume: 'pv-1', Capacity: '10Gi', 'Access Modes': 'RWO' }
+  )
   t.hasStrict(cellsOf(persistentVolumeClaims, { ...bound, metadata }), { Status: 'Terminating' })
   t.hasStrict(cellsOf(persistentVolumeClaims, { spec: {} }), { StorageClass: '' })
   t.hasStrict(

@@ -223,8 +223,8 @@ t.test('findings have the wording of upstream', async t => {
 })
 
 t.test(
-  'overlaps of kernel parameters are those that comparing each with each finds, at a cost that thousands can be ' +
-  'compared for',
+  'overlaps of kernel parameters are those that comparing each with each finds, ' +
+  'at a cost that thousands can be compared for',
   async t => {
     const { seed, int } = random()
     t.comment(`seed ${seed}`)

@@ -148,7 +148,7 @@ t.test('answers that are no resources', async t => {
     kind: 'Table', apiVersion: 'meta.orch.io/v1', metadata: {}, columnDefinitions: [], rows: [{ cells: ['a', 1, null] }]
   }),
   '{"kind":"Table","apiVersion":"meta.orch.io/v1","metadata":{},"columnDefinitions":[],"rows":[{"cells":["a",1,' +
-    'null],"object":null}]}')
+  'null],"object":null}]}')
 })
 
 t.test('bytes are base64 text', async t => {

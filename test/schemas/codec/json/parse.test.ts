@@ -64,9 +64,10 @@ t.test('repeated keys are reported by path; the last one counts', async t => {
 t.test('unknown and repeated keys are reported in the order of the text', async t => {
   const told = (text: string, unknown: string[]) =>
     inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
-  t.same(told(
-    '{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']
-  ), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
+  t.same(
+    told('{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']),
+    ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a']
+  )
   const long = 'x'.repeat(2000)
   t.same(told(`{"${long}":1,"a":1,"a":2}`, [long]), ['duplicate a', `unknown ${long}`], 'long ones come last')
 })

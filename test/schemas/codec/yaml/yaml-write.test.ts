@@ -52,8 +52,8 @@ t.test('the layout is the usual one', async t => {
     script: '#!/bin/sh\necho hello\n',
     yes: 'yes'
   }),
-  'kind: ConfigMap\nmetadata:\n  name: system:a\n  labels: {}\nlist:\n- a: 1\n  b:\n  - x\n- []\nscript: |\n  ' +
-    '#!/bin/sh\n  echo hello\n"yes": "yes"\n')
+  'kind: ConfigMap\nmetadata:\n  name: system:a\n  labels: {}\nlist:\n- a: 1\n  b:\n  - x\n- []\nscript: |\n' +
+  '  #!/bin/sh\n  echo hello\n"yes": "yes"\n')
   t.equal(toYaml('text'), 'text\n')
   t.equal(toYaml({}), '{}\n')
 })
