@@ -209,14 +209,9 @@ t.test('the same holds in a dry run, by PUT, with a generated name and in the ve
   )
   t.match(owned(lease), { 'f:metadata': { 'f:labels': { 'f:hook': {} } } })
   await server.delete(`${MUTATING}/a`)
-  await configure(
-    server,
-    MUTATING,
-    'b',
-    webhook('b', hook, {
-      rules: [{ operations: ['CREATE'], apiGroups: ['autoscaling'], apiVersions: ['v1'], resources: ['*'] }]
-    })
-  )
+  await configure(server, MUTATING, 'b', webhook('b', hook, {
+    rules: [{ operations: ['CREATE'], apiGroups: ['autoscaling'], apiVersions: ['v1'], resources: ['*'] }]
+  }))
   hook.answer = patching({ op: 'add', path: '/spec/targetCPUUtilizationPercentage', value: 42 })
   const scaler = await create(server, AUTOSCALERS, {
     metadata: { name: 'a' },

@@ -33,17 +33,14 @@ async function start (t: Test): Promise<{
     authentication: { tokens: 'root,root,1,system:masters\nann,ann,2\n' }, authorization: { modes: ['RBAC'] }
   })
   const root = (url: string, body: Json) => server.post(`${RBAC}/${url}`, body, ROOT)
-  await root(
-    'clusterroles',
-    role('writer', [
-      {
-        verbs: ['create', 'get', 'update', 'delete'],
-        apiGroups: [GROUP],
-        resources: ['clusterroles', 'clusterrolebindings']
-      },
-      rule(['get'], ['pods'])
-    ])
-  )
+  await root('clusterroles', role('writer', [
+    {
+      verbs: ['create', 'get', 'update', 'delete'],
+      apiGroups: [GROUP],
+      resources: ['clusterroles', 'clusterrolebindings']
+    },
+    rule(['get'], ['pods'])
+  ]))
   await root('clusterrolebindings', binding('writer', 'writer'))
   return { server, root, ann: (url, body) => server.post(`${RBAC}/${url}`, body, ANN) }
 }
@@ -85,14 +82,11 @@ t.test('odd names in rules match only themselves', async t => {
     'constructor', 'secrets\u0000', ' secrets', 'secrets,pods', '*\u200b'
   ]
   t.equal(
-    (await root(
-      'clusterroles',
-      role('odd', [
-        rule(['get', 'list', 'delete'], odd), rule(['', 'g*', 'GET', ' get', 'get ', 'constructor'], ['*']),
-        rule(['get'], ['secrets'], { resourceNames: ['*', '', '..', 'sh*', '__proto__'] }),
-        { verbs: ['get'], apiGroups: ['*s', '**', ' '], resources: ['*'] }
-      ])
-    )).code,
+    (await root('clusterroles', role('odd', [
+      rule(['get', 'list', 'delete'], odd), rule(['', 'g*', 'GET', ' get', 'get ', 'constructor'], ['*']),
+      rule(['get'], ['secrets'], { resourceNames: ['*', '', '..', 'sh*', '__proto__'] }),
+      { verbs: ['get'], apiGroups: ['*s', '**', ' '], resources: ['*'] }
+    ]))).code,
     201
   )
   t.equal((await root('clusterrolebindings', binding('odd', 'odd'))).code, 201)

@@ -77,13 +77,9 @@ async function policies (scale: Scale): Promise<void> {
           `(!has(object.metadata.labels) || size(object.metadata.labels) != ${50 + at})`
       }
     ]
-    await create(
-      ten,
-      POLICIES,
-      JSON.stringify({
-        metadata: { name: `p-${at}` }, spec: { matchConstraints: { resourceRules: [rule] }, validations }
-      })
-    )
+    await create(ten, POLICIES, JSON.stringify({
+      metadata: { name: `p-${at}` }, spec: { matchConstraints: { resourceRules: [rule] }, validations }
+    }))
     await create(
       ten, POLICIES.replace('policies', 'policybindings'),
       JSON.stringify({ metadata: { name: `b-${at}` }, spec: { policyName: `p-${at}`, validationActions: ['Deny'] } })

@@ -106,12 +106,9 @@ export class Control {
       this.#counted = this.#ready.size
       const set = this.#kept.get(NAME) ?? await this.#sets.ask('get', 'GET', `${SETS}/${NAME}`)
       const status = { replicas: this.#pods.size, readyReplicas: this.#ready.size, availableReplicas: this.#ready.size }
-      this.#kept.set(
-        NAME,
-        await this.#sets.ask('set status', 'PUT', `${SETS}/${NAME}/status`, {
-          ...set, status: { ...status, replicas: Math.max(status.replicas, status.readyReplicas) }
-        })
-      )
+      this.#kept.set(NAME, await this.#sets.ask('set status', 'PUT', `${SETS}/${NAME}/status`, {
+        ...set, status: { ...status, replicas: Math.max(status.replicas, status.readyReplicas) }
+      }))
       const all = [...this.#ready].map(([name, address]) => ({
         addresses: [address], conditions: { ready: true }, targetRef: { kind: 'Pod', namespace: 'default', name }
       }))

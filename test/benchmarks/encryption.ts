@@ -23,14 +23,11 @@ export async function encryption (scale: Scale): Promise<void> {
     await using ends = new Ends()
     const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
     const file = join(folder, 'encryption.json')
-    writeFileSync(
-      file,
-      JSON.stringify({
-        apiVersion: 'apiserver.config.orch.io/v1',
-        kind: 'EncryptionConfiguration',
-        resources: [{ resources: ['secrets'], providers: [{ [provider]: { keys: KEYS } }] }]
-      })
-    )
+    writeFileSync(file, JSON.stringify({
+      apiVersion: 'apiserver.config.orch.io/v1',
+      kind: 'EncryptionConfiguration',
+      resources: [{ resources: ['secrets'], providers: [{ [provider]: { keys: KEYS } }] }]
+    }))
     const encrypting = ends.add(await launch([...UNBOUNDED, `--encryption-provider-config=${file}`], folder))
     const plain = ends.add(await launch([...UNBOUNDED]))
     let made = 0

@@ -122,11 +122,9 @@ t.test('configuration of a plugin that is not enabled gives a warning', async t 
   const folder = t.testdir({
     'admission.json': JSON.stringify({ ...KIND, plugins: [{ name: 'PodNodeSelector', configuration: selector }] })
   })
-  const warnings = async (...flags: string[]) => (await configuration(
-    checkedFlags([
-      `--data-dir=${folder}`, `--admission-control-config-file=${join(folder, 'admission.json')}`, ...flags
-    ])
-  )).warnings.filter(text => /PodNodeSelector|toleration/.test(text))
+  const warnings = async (...flags: string[]) => (await configuration(checkedFlags([
+    `--data-dir=${folder}`, `--admission-control-config-file=${join(folder, 'admission.json')}`, ...flags
+  ]))).warnings.filter(text => /PodNodeSelector|toleration/.test(text))
   t.same(await warnings(), [
     '--admission-control-config-file configures the admission plugin PodNodeSelector, which is not enabled'
   ])

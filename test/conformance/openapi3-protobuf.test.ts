@@ -285,16 +285,13 @@ t.test('custom types, with all that their schemas may say', async t => {
       default: { a: 'x' }
     }
   }
-  await install(
-    server,
-    definition({
-      versions: [
-        version('v1', {
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } }
-        })
-      ]
-    })
-  )
+  await install(server, definition({
+    versions: [
+      version('v1', {
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } }
+      })
+    ]
+  }))
   await compare(t, server, 'apis/example.com/v1')
   const before = await server.get('/openapi/v3/apis/example.com/v1', { accept: TYPE })
   await server.patch(

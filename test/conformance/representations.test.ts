@@ -127,15 +127,12 @@ t.test('new events of events.orch.io/v1 say all there is to say, and only there'
     'Required reportingInstance', 'Required action', 'Required reason'
   ])
   t.same(
-    await causes(
-      V1,
-      fresh('x', {
-        type: 'Other',
-        deprecatedCount: 2,
-        deprecatedSource: { host: 'h' },
-        deprecatedFirstTimestamp: '2026-01-02T03:04:05Z'
-      })
-    ),
+    await causes(V1, fresh('x', {
+      type: 'Other',
+      deprecatedCount: 2,
+      deprecatedSource: { host: 'h' },
+      deprecatedFirstTimestamp: '2026-01-02T03:04:05Z'
+    })),
     ['Invalid type', 'Invalid firstTimestamp', 'Invalid count', 'Invalid source']
   )
   t.same(await causes(V1, fresh('x', { series: { count: 1 } })), [

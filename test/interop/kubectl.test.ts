@@ -200,19 +200,13 @@ for (const program of programs()) {
     })
 
     await t.test('applies and prints the difference', async t => {
-      const first = kubectl.file(
-        'apply-1.json',
-        binding('applied', {
-          metadata: { labels: { keep: 'a', drop: 'b' } }, subjects: [{ kind: 'User', apiGroup: RBAC, name: 'ann' }]
-        })
-      )
-      const second = kubectl.file(
-        'apply-2.json',
-        binding('applied', {
-          metadata: { labels: { keep: 'a', add: 'c' } },
-          subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }]
-        })
-      )
+      const first = kubectl.file('apply-1.json', binding('applied', {
+        metadata: { labels: { keep: 'a', drop: 'b' } }, subjects: [{ kind: 'User', apiGroup: RBAC, name: 'ann' }]
+      }))
+      const second = kubectl.file('apply-2.json', binding('applied', {
+        metadata: { labels: { keep: 'a', add: 'c' } },
+        subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }]
+      }))
       const apply = (file: string, ...more: string[]): Promise<string> =>
         kubectl.ok('apply', `--filename=${file}`, ...more)
       t.match(await apply(first), /applied created$/)

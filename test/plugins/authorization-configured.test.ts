@@ -227,12 +227,9 @@ t.test('what a file may not have', async t => {
   await refused(['--authorization-mode=RBAC'], /excludes --authorization-mode/)
   await refused(['--authorization-webhook-version=v1'], /excludes --authorization-webhook-version/)
   for (const version of ['v1beta1', 'v1alpha1']) {
-    writeFileSync(
-      file,
-      JSON.stringify({
-        kind: 'AuthorizationConfiguration', apiVersion: `apiserver.config.k8s.io/${version}`, authorizers: [RBAC]
-      })
-    )
+    writeFileSync(file, JSON.stringify({
+      kind: 'AuthorizationConfiguration', apiVersion: `apiserver.config.k8s.io/${version}`, authorizers: [RBAC]
+    }))
     await t.resolves(configuration(parseArguments([`--authorization-config=${file}`, '--compat-names=true'])), version)
   }
 })

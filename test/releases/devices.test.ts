@@ -30,17 +30,14 @@ const later = async (): Promise<Client> => await build(t, { emulatedVersion: '1.
 
 t.test('a claim asks for devices by class, and what it asks for stays', async t => {
   const server = await later()
-  const made = await server.post(
-    CLAIMS,
-    claim({
-      requests: [
-        { name: 'gpu', exactly: { deviceClassName: 'gpu' } },
-        { name: 'any', firstAvailable: [{ name: 'big', deviceClassName: 'big', count: 2 }] }
-      ],
-      constraints: [{ requests: ['gpu', 'any/big'], matchAttribute: 'gpu.example.com/model' }],
-      config: [{ requests: ['any'], opaque: { driver: 'gpu.example.com', parameters: { a: 1 } } }]
-    })
-  )
+  const made = await server.post(CLAIMS, claim({
+    requests: [
+      { name: 'gpu', exactly: { deviceClassName: 'gpu' } },
+      { name: 'any', firstAvailable: [{ name: 'big', deviceClassName: 'big', count: 2 }] }
+    ],
+    constraints: [{ requests: ['gpu', 'any/big'], matchAttribute: 'gpu.example.com/model' }],
+    config: [{ requests: ['any'], opaque: { driver: 'gpu.example.com', parameters: { a: 1 } } }]
+  }))
   t.equal(made.code, 201, JSON.stringify(made.json))
   t.same(made.json['spec'].devices.requests[0].exactly, {
     deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 1
@@ -164,22 +161,19 @@ t.test('what a claim may not ask for is refused by its field', async t => {
     )
   }
   t.equal(
-    (await server.post(
-      CLAIMS,
-      asked({
-        selectors: [
-          {
-            cel: {
-              expression:
-                'cel.bind(a, device.attributes["gpu.example.com"], ' +
-                'a.model == "x" && a.version.isGreaterThan(semver("1.0.0"))) && ' +
-                'device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0 && ' +
-                'device.allowMultipleAllocations'
-            }
+    (await server.post(CLAIMS, asked({
+      selectors: [
+        {
+          cel: {
+            expression:
+              'cel.bind(a, device.attributes["gpu.example.com"], ' +
+              'a.model == "x" && a.version.isGreaterThan(semver("1.0.0"))) && ' +
+              'device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0 && ' +
+              'device.allowMultipleAllocations'
           }
-        ]
-      })
-    )).code,
+        }
+      ]
+    }))).code,
     201
   )
 })

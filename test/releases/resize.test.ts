@@ -170,12 +170,9 @@ t.test('a resize refuses init containers that want a restart, of pods from befor
 })
 
 t.test('sidecars, init containers and pods as a whole are resized', async t => {
-  await server.post(
-    PODS,
-    pod('all', {
-      resources: resources('4', '8Gi'), initContainers: [container('i'), { ...container('s'), restartPolicy: 'Always' }]
-    })
-  )
+  await server.post(PODS, pod('all', {
+    resources: resources('4', '8Gi'), initContainers: [container('i'), { ...container('s'), restartPolicy: 'Always' }]
+  }))
   const { json } = await server.get(`${PODS}/all`)
   const spec = json['spec'] as Json
   const next = {

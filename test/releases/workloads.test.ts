@@ -176,16 +176,13 @@ for (const [title, spec, expected, pod] of REFUSED) {
 }
 
 t.test('policies are stored with their defaults, and stay', async t => {
-  const { json } = await later.post(
-    JOBS,
-    job('p', {
-      completionMode: 'Indexed',
-      completions: 4,
-      parallelism: 4,
-      backoffLimitPerIndex: 1,
-      podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] }
-    })
-  )
+  const { json } = await later.post(JOBS, job('p', {
+    completionMode: 'Indexed',
+    completions: 4,
+    parallelism: 4,
+    backoffLimitPerIndex: 1,
+    podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] }
+  }))
   t.match(json['spec'], {
     podReplacementPolicy: 'Failed',
     backoffLimit: 2147483647,

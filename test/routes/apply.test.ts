@@ -277,14 +277,9 @@ t.test('a deployment: containers by name, ports by number and protocol, variable
     }
   ])
   t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is removed')
-  t.match(await apply(
-    server,
-    `${DEPLOYMENTS}/d`,
-    'b',
-    deployment({
-      template: { spec: { containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 80, name: 'x' }] }] } }
-    })
-  ), {
+  t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment({
+    template: { spec: { containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 80, name: 'x' }] }] } }
+  })), {
     code: 409,
     json: {
       details: {

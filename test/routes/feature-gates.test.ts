@@ -109,14 +109,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   },
   CustomResourceValidationExpressions: {
     of: async server => {
-      const { body, headers } = await server.post(
-        DEFINITIONS,
-        definition({
-          versions: [
-            version('v1', { schema: { openAPIV3Schema: { type: 'object', 'x-orch-validations': [{ rule: 'true' }] } } })
-          ]
-        })
-      )
+      const { body, headers } = await server.post(DEFINITIONS, definition({
+        versions: [
+          version('v1', { schema: { openAPIV3Schema: { type: 'object', 'x-orch-validations': [{ rule: 'true' }] } } })
+        ]
+      }))
       return [body.includes('"x-orch-validations"'), headers.warning]
     },
     on: [true, undefined],
@@ -282,30 +279,22 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     off: ['spec.containers[0].livenessProbe']
   },
   HPAContainerMetrics: {
-    of: async server => (await made(
-      server,
-      AUTOSCALERS,
-      autoscaler({
-        metrics: [
-          {
-            type: 'ContainerResource',
-            containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 50 } }
-          }
-        ]
-      })
-    ))['refused'],
+    of: async server => (await made(server, AUTOSCALERS, autoscaler({
+      metrics: [
+        {
+          type: 'ContainerResource',
+          containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 50 } }
+        }
+      ]
+    })))['refused'],
     on: undefined,
     off: ['spec.metrics[0].containerResource']
   },
   HPAScaleToZero: {
-    of: async server => (await made(
-      server,
-      AUTOSCALERS,
-      autoscaler({
-        minReplicas: 0,
-        metrics: [{ type: 'External', external: { metric: { name: 'm' }, target: { type: 'Value', value: '1' } } }]
-      })
-    ))['refused'],
+    of: async server => (await made(server, AUTOSCALERS, autoscaler({
+      minReplicas: 0,
+      metrics: [{ type: 'External', external: { metric: { name: 'm' }, target: { type: 'Value', value: '1' } } }]
+    })))['refused'],
     on: undefined,
     off: ['spec.minReplicas']
   },
@@ -347,13 +336,9 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     off: [{ partition: 0 }, { partition: 0 }]
   },
   MinDomainsInPodTopologySpread: {
-    of: async server => (await made(
-      server,
-      PODS,
-      pod({
-        topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule', minDomains: 2 }]
-      })
-    )).spec['topologySpreadConstraints'][0].minDomains,
+    of: async server => (await made(server, PODS, pod({
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule', minDomains: 2 }]
+    }))).spec['topologySpreadConstraints'][0].minDomains,
     on: 2,
     off: undefined
   },

@@ -8,17 +8,14 @@ import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build
 
 async function one (t: Parameters<typeof build>[0]): Promise<Client> {
   const server = await build(t)
-  await server.post(
-    BINDINGS,
-    binding('one', {
-      metadata: { labels: { a: 'b' } },
-      subjects: [
-        { kind: 'User', name: 'ann' },
-        { kind: 'Group', name: 'g' },
-        { kind: 'ServiceAccount', name: 's', namespace: 'n' }
-      ]
-    })
-  )
+  await server.post(BINDINGS, binding('one', {
+    metadata: { labels: { a: 'b' } },
+    subjects: [
+      { kind: 'User', name: 'ann' },
+      { kind: 'Group', name: 'g' },
+      { kind: 'ServiceAccount', name: 's', namespace: 'n' }
+    ]
+  }))
   return server
 }
 

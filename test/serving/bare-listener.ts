@@ -101,12 +101,7 @@ export const PREFACE = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\
 
 /** The frame that opens a stream for a GET, with additional fields. */
 export function getHttp2 (stream: number, path: string, ...fields: Buffer[]): Buffer {
-  return frame(
-    1,
-    5,
-    stream,
-    Buffer.concat([
-      field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', path), ...fields
-    ])
-  )
+  return frame(1, 5, stream, Buffer.concat([
+    field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', path), ...fields
+  ]))
 }

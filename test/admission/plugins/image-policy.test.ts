@@ -21,16 +21,13 @@ async function serving (
 ): Promise<Client> {
   const folder = t.testdir({ 'ca.crt': CA, kubeconfig: kubeconfig(port) })
   const file = join(folder, 'admission.json')
-  writeFileSync(
-    file,
-    JSON.stringify({
-      apiVersion: 'apiserver.config.orch.io/v1',
-      kind: 'AdmissionConfiguration',
-      plugins: [
-        { name: 'ImagePolicyWebhook', configuration: { imagePolicy: { kubeConfigFile: 'kubeconfig', ...settings } } }
-      ]
-    })
-  )
+  writeFileSync(file, JSON.stringify({
+    apiVersion: 'apiserver.config.orch.io/v1',
+    kind: 'AdmissionConfiguration',
+    plugins: [
+      { name: 'ImagePolicyWebhook', configuration: { imagePolicy: { kubeConfigFile: 'kubeconfig', ...settings } } }
+    ]
+  }))
   const { options } = await configuration(checkedFlags([
     `--data-dir=${folder}/data`, '--enable-admission-plugins=ImagePolicyWebhook',
     `--admission-control-config-file=${file}`

@@ -11,12 +11,9 @@ const asking = (requests: Json = {}, limits: Json = {}, more: Json = {}): Json =
 
 t.test('containers without requests or limits get the defaults, and an annotation lists what was set', async t => {
   const { made } = await serve(t, OPTIONS)
-  await made(
-    RANGES,
-    range('r', {
-      type: 'Container', default: { cpu: '200m', memory: '64Mi' }, defaultRequest: { cpu: '100m', memory: '32Mi' }
-    })
-  )
+  await made(RANGES, range('r', {
+    type: 'Container', default: { cpu: '200m', memory: '64Mi' }, defaultRequest: { cpu: '100m', memory: '32Mi' }
+  }))
   const { spec, metadata } = await made(
     PODS, pod('a', { initContainers: [container({ name: 'i' })], containers: [asking({ cpu: '50m' })] })
   )

@@ -8,13 +8,10 @@ const STRATEGIC = 'application/strategic-merge-patch+json'
 
 t.test('AlwaysPullImages: images of new and updated pods are always pulled', async t => {
   const { made, as } = await serve(t, { enabled: ['AlwaysPullImages'], disabled })
-  const { spec } = await made(
-    PODS,
-    pod('a', {
-      initContainers: [container({ name: 'i', image: 'x:1' })],
-      containers: [container({ image: 'x:1', imagePullPolicy: 'Never' })]
-    })
-  )
+  const { spec } = await made(PODS, pod('a', {
+    initContainers: [container({ name: 'i', image: 'x:1' })],
+    containers: [container({ image: 'x:1', imagePullPolicy: 'Never' })]
+  }))
   t.same(
     [...spec.initContainers, ...spec.containers].map(({ imagePullPolicy }: Json) => imagePullPolicy),
     ['Always', 'Always']
@@ -149,13 +146,10 @@ t.test(
     t.same((await made(PODS, pod('a')))['spec'].tolerations, [{ key: 'all', operator: 'Exists' }])
     const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
     t.same(
-      (await made(
-        PODS,
-        pod('b', {
-          tolerations: [{ key: 'some', operator: 'Exists' }],
-          containers: [container({ resources: { requests: { cpu: '1' } } })]
-        })
-      ))['spec'].tolerations,
+      (await made(PODS, pod('b', {
+        tolerations: [{ key: 'some', operator: 'Exists' }],
+        containers: [container({ resources: { requests: { cpu: '1' } } })]
+      })))['spec'].tolerations,
       [{ key: 'some', operator: 'Exists' }, { key: 'all', operator: 'Exists' }, pressure],
       'its own first'
     )

@@ -175,13 +175,10 @@ t.test('policies that change nothing are preferred; otherwise the first one fill
 
 t.test('categories of a level may be in any order, and a policy may allow no runtime class', async t => {
   const { as, made } = await start(t)
-  await made(
-    POLICIES,
-    policy('levels', {
-      seLinux: { rule: 'MustRunAs', seLinuxOptions: { level: 's0:c1,c0' } },
-      runtimeClass: { allowedRuntimeClassNames: [] }
-    })
-  )
+  await made(POLICIES, policy('levels', {
+    seLinux: { rule: 'MustRunAs', seLinuxOptions: { level: 's0:c1,c0' } },
+    runtimeClass: { allowedRuntimeClassNames: [] }
+  }))
   await made('/apis/node.orch.io/v1/runtimeclasses', { metadata: { name: 'rc' }, handler: 'h' })
   const at = (level: string, more: Json = {}): Json => ({ securityContext: { seLinuxOptions: { level } }, ...more })
   t.equal((await as('root', 'POST', PODS, pod('same', at('s0:c0,c1')))).code, 201)

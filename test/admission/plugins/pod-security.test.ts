@@ -102,13 +102,10 @@ t.test('a violation of the baseline names the check and the field', async t => {
     )
   }
   t.equal(
-    (await served.post(
-      pods,
-      pod('fine', {
-        containers: [secure({ capabilities: { add: ['CHOWN'] } })],
-        volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }]
-      })
-    )).code,
+    (await served.post(pods, pod('fine', {
+      containers: [secure({ capabilities: { add: ['CHOWN'] } })],
+      volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }]
+    }))).code,
     201
   )
 })
@@ -168,15 +165,12 @@ t.test('the restricted level forbids more, as of its version', async t => {
   }
   t.equal((await served.post(pods, pod('fine', { containers: [secure(HARDENED)] }))).code, 201)
   t.equal(
-    (await served.post(
-      pods,
-      pod('whole', {
-        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'Localhost', localhostProfile: 'p' } },
-        containers: [
-          secure({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } })
-        ]
-      })
-    )).code,
+    (await served.post(pods, pod('whole', {
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'Localhost', localhostProfile: 'p' } },
+      containers: [
+        secure({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } })
+      ]
+    }))).code,
     201
   )
 

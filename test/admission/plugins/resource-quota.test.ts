@@ -66,13 +66,10 @@ t.test('a request over quota is refused with the requested, used and allowed amo
       message: 'pods "silent" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c'
     }
   })
-  await made(
-    `${url}/pods`,
-    pod('a', {
-      containers: [asking({ cpu: '600m' }, { memory: '100Mi' })],
-      initContainers: [asking({ cpu: '700m' }, { memory: '50Mi' }, { name: 'i' })]
-    })
-  )
+  await made(`${url}/pods`, pod('a', {
+    containers: [asking({ cpu: '600m' }, { memory: '100Mi' })],
+    initContainers: [asking({ cpu: '700m' }, { memory: '50Mi' }, { name: 'i' })]
+  }))
   t.match(
     await used(), { pods: '1', 'requests.cpu': '700m', 'limits.memory': '100Mi' },
     'the maximum of init containers and containers'

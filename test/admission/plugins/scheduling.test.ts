@@ -113,14 +113,11 @@ t.test('a pod gets the overhead and the scheduling of its runtime class', async 
     scheduling: { nodeSelector: { a: 'b' }, tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }] }
   })
   await made(RUNTIMES, { metadata: { name: 'light' }, handler: 'h' })
-  const { spec } = await made(
-    PODS,
-    pod('heavy', {
-      runtimeClassName: 'heavy',
-      nodeSelector: { c: 'd' },
-      tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }]
-    })
-  )
+  const { spec } = await made(PODS, pod('heavy', {
+    runtimeClassName: 'heavy',
+    nodeSelector: { c: 'd' },
+    tolerations: [{ key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }]
+  }))
   t.match(spec, { overhead: { memory: '100Mi' }, nodeSelector: { a: 'b', c: 'd' } })
   t.same(
     spec.tolerations.filter(({ key }: Json) => key === 'k'), [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }],

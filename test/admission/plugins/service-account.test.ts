@@ -10,14 +10,11 @@ const PATH = '/var/run/secrets/orch.io/serviceaccount'
 
 t.test('a pod gets the default account, and its token is mounted at the usual path', async t => {
   const { made } = await serve(t, {})
-  const { spec } = await made(
-    PODS,
-    pod('a', {
-      initContainers: [container({ name: 'i' })],
-      containers: [container(), container({ name: 'own', volumeMounts: [{ name: 'v', mountPath: PATH }] })],
-      volumes: [{ name: 'v', emptyDir: {} }]
-    })
-  )
+  const { spec } = await made(PODS, pod('a', {
+    initContainers: [container({ name: 'i' })],
+    containers: [container(), container({ name: 'own', volumeMounts: [{ name: 'v', mountPath: PATH }] })],
+    volumes: [{ name: 'v', emptyDir: {} }]
+  }))
   t.equal(spec.serviceAccountName, 'default')
   t.equal(spec.serviceAccount, 'default', 'under its old name too')
   const [, volume] = spec.volumes
@@ -163,12 +160,9 @@ t.test(
     })
     const { spec } = await made(PODS, pod('a'))
     t.equal(spec.volumes.length, 1, 'one volume for all')
-    t.match(
-      spec.containers,
-      ['c', 'sidecar'].map(name => ({
-        name, volumeMounts: [{ name: spec.volumes[0].name, mountPath: PATH }], resources: { limits: { cpu: '1' } }
-      }))
-    )
+    t.match(spec.containers, ['c', 'sidecar'].map(name => ({
+      name, volumeMounts: [{ name: spec.volumes[0].name, mountPath: PATH }], resources: { limits: { cpu: '1' } }
+    })))
     t.equal(spec.tolerations.length, 2)
   }
 )

@@ -26,12 +26,9 @@ t.test(
     await service('headless', { clusterIP: 'None' })
     await service('elsewhere', { type: 'ExternalName', externalName: 'localhost', ports: [] })
     const refused = async (name: string, port = hook.port): Promise<string> => {
-      await configure(
-        server, VALIDATING, 'a',
-        webhook('a', hook, {
-          clientConfig: { caBundle, service: { namespace: 'default', name, port, path: '/admit' } }
-        })
-      )
+      await configure(server, VALIDATING, 'a', webhook('a', hook, {
+        clientConfig: { caBundle, service: { namespace: 'default', name, port, path: '/admit' } }
+      }))
       const { code, json } = await server.post(CONFIGS, { metadata: { generateName: 'c-' } })
       await server.delete(`${VALIDATING}/a`)
       return code === 201 ? 'admitted' : json.message
@@ -160,12 +157,9 @@ t.test(
     await server.post('/api/v1/namespaces/default/services', {
       metadata: { name: 'hook' }, spec: { clusterIP: '127.0.0.1', ports: [{ port: hook.port }] }
     })
-    await configure(
-      server, MUTATING, 'a', webhook('a', hook), webhook('b', other),
-      webhook('c', hook, {
-        clientConfig: { caBundle, service: { namespace: 'default', name: 'hook', port: hook.port } }
-      })
-    )
+    await configure(server, MUTATING, 'a', webhook('a', hook), webhook('b', other), webhook('c', hook, {
+      clientConfig: { caBundle, service: { namespace: 'default', name: 'hook', port: hook.port } }
+    }))
     await configure(server, VALIDATING, 'd', webhook('d', hook))
     t.equal((await server.post(CONFIGS, { metadata: { name: 'c' } })).code, 201)
     t.match(hook.asked, [

@@ -256,14 +256,9 @@ t.test('a webhook cannot rename an object that the URL names', async t => {
   const hook = await hookServer(t, patching({ op: 'replace', path: '/metadata/name', value: 'other' }))
   const server = await build(t)
   const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
-  await configure(
-    server,
-    MUTATING,
-    'a',
-    webhook('a', hook, {
-      rules: [ON_CONFIGS, { ...ON_CONFIGS, apiGroups: ['coordination.orch.io'], resources: ['leases'] }]
-    })
-  )
+  await configure(server, MUTATING, 'a', webhook('a', hook, {
+    rules: [ON_CONFIGS, { ...ON_CONFIGS, apiGroups: ['coordination.orch.io'], resources: ['leases'] }]
+  }))
   for (const [what, made] of [
     ['PUT', await server.put(`${leases}/mine`, { metadata: { name: 'mine' }, spec: {} })],
     [

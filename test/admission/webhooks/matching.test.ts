@@ -65,14 +65,9 @@ t.test('selectors match the labels of the namespace, and of the old or the new o
     await server.post('/api/v1/namespaces', { metadata: { name, labels } })
   }
   const every = { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps', 'nodes'] }
-  await configure(
-    server,
-    VALIDATING,
-    'a',
-    webhook('a', hook, {
-      rules: [every], namespaceSelector: { matchExpressions: [{ key: 'env', operator: 'In', values: ['prod'] }] }
-    })
-  )
+  await configure(server, VALIDATING, 'a', webhook('a', hook, {
+    rules: [every], namespaceSelector: { matchExpressions: [{ key: 'env', operator: 'In', values: ['prod'] }] }
+  }))
   await server.post('/api/v1/namespaces/two/configmaps', { metadata: { name: 'c' } })
   t.same(hook.asked, [])
   await server.post('/api/v1/namespaces/one/configmaps', { metadata: { name: 'c' } })
@@ -174,14 +169,9 @@ t.test(
 t.test('the same objects in another group are equivalent too', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
-  await configure(
-    server,
-    VALIDATING,
-    'a',
-    webhook('a', hook, {
-      rules: [{ operations: ['CREATE'], apiGroups: ['events.orch.io'], apiVersions: ['v1'], resources: ['events'] }]
-    })
-  )
+  await configure(server, VALIDATING, 'a', webhook('a', hook, {
+    rules: [{ operations: ['CREATE'], apiGroups: ['events.orch.io'], apiVersions: ['v1'], resources: ['events'] }]
+  }))
   await server.post('/api/v1/namespaces/default/events', {
     metadata: { name: 'e', namespace: 'default' },
     involvedObject: { namespace: 'default' },

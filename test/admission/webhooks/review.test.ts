@@ -10,16 +10,11 @@ import { allow, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDA
 t.test('a webhook gets the whole review, in the first known version that it names', async t => {
   const hook = await hookServer(t)
   const server = await build(t, { authentication: { tokens: 'tok,ann,7,"devs,ops"\n' } })
-  await configure(
-    server,
-    VALIDATING,
-    'a',
-    webhook('a', hook, {
-      admissionReviewVersions: ['v2', 'v1beta1', 'v1'],
-      timeoutSeconds: 3,
-      rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
-    })
-  )
+  await configure(server, VALIDATING, 'a', webhook('a', hook, {
+    admissionReviewVersions: ['v2', 'v1beta1', 'v1'],
+    timeoutSeconds: 3,
+    rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+  }))
   const made = await server.post(
     `${CONFIGS}?fieldManager=me`, { metadata: { name: 'c', labels: { a: 'b' } }, data: { k: 'v' } },
     { authorization: 'Bearer tok' }
@@ -133,14 +128,9 @@ t.test('a mutating webhook changes the object, whose new fields are defaulted an
     )
   )
   const server = await build(t)
-  await configure(
-    server,
-    MUTATING,
-    'a',
-    webhook('a', hook, {
-      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['*'], resources: ['pods'] }]
-    })
-  )
+  await configure(server, MUTATING, 'a', webhook('a', hook, {
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['*'], resources: ['pods'] }]
+  }))
   const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const { code, json } = await server.post('/api/v1/namespaces/default/pods', pod)
   t.match(
@@ -167,14 +157,9 @@ t.test('a mutating webhook changes the object, whose new fields are defaulted an
 t.test('values that a patch does not touch keep their exact digits', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
   const server = await build(t)
-  await configure(
-    server,
-    MUTATING,
-    'a',
-    webhook('a', hook, {
-      rules: [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'] }]
-    })
-  )
+  await configure(server, MUTATING, 'a', webhook('a', hook, {
+    rules: [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'] }]
+  }))
   const { code, body } = await server.post(
     '/apis/apps/v1/namespaces/default/controllerrevisions',
     '{"metadata":{"name":"r"},"revision":9007199254740993,"data":{"n":9007199254740995}}'

@@ -23,12 +23,9 @@ function configFile (folder: string, selections: Selections, version: string = V
   const egressSelections = Object.entries(selections).map(([name, proxy]) => ({
     name, connection: proxy === 'Direct' ? { proxyProtocol: 'Direct' } : proxy.connection
   }))
-  writeFileSync(
-    path,
-    JSON.stringify({
-      apiVersion: `apiserver.orch.io/${version}`, kind: 'EgressSelectorConfiguration', egressSelections
-    })
-  )
+  writeFileSync(path, JSON.stringify({
+    apiVersion: `apiserver.orch.io/${version}`, kind: 'EgressSelectorConfiguration', egressSelections
+  }))
   return path
 }
 

@@ -31,14 +31,11 @@ t.test('a schema and objects of many levels are served or refused, and cost litt
 
 t.test('a pattern matches in linear time, and a string that is too long for it is refused', async t => {
   const server = await build(t)
-  await install(
-    server,
-    withSchema(object({
-      spec: object({
-        text: { type: 'string', pattern: '^(a+)+$' }, heavy: { type: 'string', pattern: '^(?:(?:a{1,50}){1,20}b)*$' }
-      })
-    }))
-  )
+  await install(server, withSchema(object({
+    spec: object({
+      text: { type: 'string', pattern: '^(a+)+$' }, heavy: { type: 'string', pattern: '^(?:(?:a{1,50}){1,20}b)*$' }
+    })
+  })))
   t.equal((await server.post(WIDGETS, widget('a', { text: 'a'.repeat(1_000_000) }))).code, 201)
   for (const spec of [{ text: `${'a'.repeat(20_000)}!` }, { heavy: `${'a'.repeat(1000)}b`.repeat(200) }]) {
     t.equal((await server.post(WIDGETS, widget('b', spec))).code, 422)
@@ -56,14 +53,11 @@ t.test(
       any: '^.+$',
       bad: '[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}[a-z]{1,1000}('
     }
-    await install(
-      server,
-      withSchema(object({
-        spec: object(Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [
-          name, { type: 'string', pattern }
-        ])))
-      }))
-    )
+    await install(server, withSchema(object({
+      spec: object(Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [
+        name, { type: 'string', pattern }
+      ])))
+    })))
     const valid = {
       long: 'a',
       short: 'a'.repeat(1000),
@@ -82,12 +76,9 @@ t.test(
 
 t.test('numbers that JSON cannot write are refused', async t => {
   const server = await build(t)
-  await install(
-    server,
-    withSchema(object({
-      spec: object({ n: { type: 'number' }, free: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
-    }))
-  )
+  await install(server, withSchema(object({
+    spec: object({ n: { type: 'number' }, free: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
+  })))
   for (const spec of ['{"n":1e400}', '{"n":-1e400}', '{"free":{"a":[1e999]}}']) {
     t.equal((await server.call('POST', WIDGETS, `{"metadata":{"name":"a"},"spec":${spec}}`)).code, 400, spec)
   }
@@ -125,19 +116,16 @@ t.test('an applied value of another type is refused, and nothing is lost', async
 
 t.test('a null in a list or map has the default of its elements', async t => {
   const server = await build(t)
-  await install(
-    server,
-    withSchema(object({
-      spec: object({
-        l: { type: 'array', items: { type: 'string', default: 'x' } },
-        lo: {
-          type: 'array', items: { type: 'object', default: {}, properties: { a: { type: 'integer', default: 1 } } }
-        },
-        m: { type: 'object', additionalProperties: { type: 'string', default: 'z' } },
-        plain: { type: 'object', additionalProperties: { type: 'string' } }
-      })
-    }))
-  )
+  await install(server, withSchema(object({
+    spec: object({
+      l: { type: 'array', items: { type: 'string', default: 'x' } },
+      lo: {
+        type: 'array', items: { type: 'object', default: {}, properties: { a: { type: 'integer', default: 1 } } }
+      },
+      m: { type: 'object', additionalProperties: { type: 'string', default: 'z' } },
+      plain: { type: 'object', additionalProperties: { type: 'string' } }
+    })
+  })))
   const made = await server.post(
     WIDGETS, widget('a', { l: [null, 'b'], lo: [null], m: { x: null }, plain: { x: null } })
   )
@@ -147,15 +135,12 @@ t.test('a null in a list or map has the default of its elements', async t => {
 
 t.test('names that everything else uses are members like others', async t => {
   const server = await build(t)
-  await install(
-    server,
-    withSchema(object({
-      spec: object({
-        constructor: { type: 'string' }, hasOwnProperty: { type: 'integer' }, toString: { type: 'string' }
-      }),
-      data: { type: 'object', additionalProperties: { type: 'string' } }
-    }))
-  )
+  await install(server, withSchema(object({
+    spec: object({
+      constructor: { type: 'string' }, hasOwnProperty: { type: 'integer' }, toString: { type: 'string' }
+    }),
+    data: { type: 'object', additionalProperties: { type: 'string' } }
+  })))
   const made = await server.call(
     'POST', WIDGETS,
     '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"constructor":"c",' +

@@ -48,16 +48,13 @@ async function start (
   const conversion = {
     strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: reviews }
   }
-  await install(
-    server,
-    definition({
-      conversion,
-      versions: [
-        version('v1', { schema: { openAPIV3Schema: V1 } }),
-        version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })
-      ]
-    })
-  )
+  await install(server, definition({
+    conversion,
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: V1 } }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })
+    ]
+  }))
   return { asked }
 }
 
@@ -359,16 +356,13 @@ t.test('an unreachable webhook fails only requests that need a conversion', asyn
     strategy: 'Webhook',
     webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert', caBundle }, conversionReviewVersions: ['v1'] }
   }
-  await server.post(
-    DEFINITIONS,
-    definition({
-      conversion,
-      versions: [
-        version('v1', { schema: { openAPIV3Schema: V1 } }),
-        version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })
-      ]
-    })
-  )
+  await server.post(DEFINITIONS, definition({
+    conversion,
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: V1 } }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })
+    ]
+  }))
   await established(server, 'widgets.example.com')
   t.same((await server.get(at('v2'))).json['items'], [])
   await server.post(at('v1'), widget('v1', 'a', { size: 1 }))

@@ -107,18 +107,15 @@ t.test('metadata of an embedded object are an ObjectMeta, whatever its schema sa
   const one = { apiVersion: 'v1', kind: 'Thing', metadata: { ...metadata, unknown: 1 } }
   const kept = { apiVersion: 'v1', kind: 'Thing', metadata }
   const outer = (inner: Json): Json => ({ apiVersion: 'v1', kind: 'Outer', spec: { inner } })
-  const made = await server.post(
-    URL,
-    widget('kept', {
-      bare: one,
-      undeclared: one,
-      named: one,
-      list: [one],
-      outer: outer(one),
-      nullable: null,
-      filled: { apiVersion: 'v1', metadata: { labels: { other: 'y' } } }
-    })
-  )
+  const made = await server.post(URL, widget('kept', {
+    bare: one,
+    undeclared: one,
+    named: one,
+    list: [one],
+    outer: outer(one),
+    nullable: null,
+    filled: { apiVersion: 'v1', metadata: { labels: { other: 'y' } } }
+  }))
   t.equal(made.code, 201, made.body)
   const { spec } = (await server.get(`${URL}/kept`)).json
   for (const name of ['bare', 'undeclared', 'named']) t.strictSame(spec[name], kept, name)
@@ -166,16 +163,13 @@ t.test(
   async t => {
     const server = await build(t)
     const known = object({ a: { type: 'string' } })
-    await install(
-      server,
-      of({
-        open: object(
-          { inner: known, list: { type: 'array', items: known }, map: { type: 'object', additionalProperties: known } },
-          KEEPS
-        ),
-        bare: { type: 'object' }, closed: object({ inner: known })
-      })
-    )
+    await install(server, of({
+      open: object(
+        { inner: known, list: { type: 'array', items: known }, map: { type: 'object', additionalProperties: known } },
+        KEEPS
+      ),
+      bare: { type: 'object' }, closed: object({ inner: known })
+    }))
     const apply = async (spec: Json, query = ''): ReturnType<typeof server.patch> => await server.patch(
       `${URL}/a?fieldManager=one${query}`, widget('a', spec), APPLY
     )

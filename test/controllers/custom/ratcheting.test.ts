@@ -247,20 +247,17 @@ t.test('messages, reasons and paths are those of the rule', async t => {
 
 t.test('a rule with an optional old value runs always', async t => {
   const server = await build(t, RULES)
-  await install(
-    server,
-    of(object({
-      n: {
-        ...integer,
-        ...rules({
-          rule: 'oldSelf.hasValue() ? self >= oldSelf.value() : self == 1',
-          optionalOldSelf: true,
-          messageExpression: '"was %d".format([oldSelf.value()])'
-        })
-      },
-      e: { ...string, enum: ['a'] }
-    }))
-  )
+  await install(server, of(object({
+    n: {
+      ...integer,
+      ...rules({
+        rule: 'oldSelf.hasValue() ? self >= oldSelf.value() : self == 1',
+        optionalOldSelf: true,
+        messageExpression: '"was %d".format([oldSelf.value()])'
+      })
+    },
+    e: { ...string, enum: ['a'] }
+  })))
   t.match(causesOf(await server.post(WIDGETS, widget({ n: 2, e: 'b' }))), [
     /^FieldValueNotSupported/, /some validation rules were not checked/
   ])

@@ -68,12 +68,9 @@ t.test('a definition is established, and its type is found by discovery and Open
 t.test('objects are pruned, defaulted, validated, patched, applied and watched', async t => {
   const server = await listen(t)
   await install(server, definition())
-  const warned = await server.post(
-    WIDGETS,
-    widget('a', {
-      size: 1, unknown: 1, note: null, parts: [{ name: 'x', other: 1 }], free: { any: { thing: [1] } }, port: null
-    })
-  )
+  const warned = await server.post(WIDGETS, widget('a', {
+    size: 1, unknown: 1, note: null, parts: [{ name: 'x', other: 1 }], free: { any: { thing: [1] } }, port: null
+  }))
   t.equal(warned.code, 201)
   t.match(warned.json, {
     metadata: { generation: 1 },
@@ -85,17 +82,14 @@ t.test('objects are pruned, defaulted, validated, patched, applied and watched',
   )
   t.equal((await server.post(`${WIDGETS}?fieldValidation=Strict`, widget('b', { size: 1, unknown: 1 }))).code, 400)
 
-  const invalid = await server.post(
-    WIDGETS,
-    widget('b', {
-      size: 'x',
-      colour: 'blue',
-      tags: ['a', 'a'],
-      parts: [{ name: 'x' }, { name: 'x' }, {}],
-      port: 1.5,
-      template: { metadata: { name: 'a/b' } }
-    })
-  )
+  const invalid = await server.post(WIDGETS, widget('b', {
+    size: 'x',
+    colour: 'blue',
+    tags: ['a', 'a'],
+    parts: [{ name: 'x' }, { name: 'x' }, {}],
+    port: 1.5,
+    template: { metadata: { name: 'a/b' } }
+  }))
   t.equal(invalid.code, 422)
   const causes = (invalid.json['details'].causes as Json[])
     .map(({ reason, field }) => `${reason as string} ${field as string}`)
@@ -186,23 +180,20 @@ t.test(
 
 t.test('status and scale are subresources where the definition says so', async t => {
   const server = await build(t)
-  await install(
-    server,
-    definition({
-      versions: [
-        version('v1', {
-          subresources: {
-            status: {},
-            scale: {
-              specReplicasPath: '.spec.replicas',
-              statusReplicasPath: '.status.replicas',
-              labelSelectorPath: '.status.selector'
-            }
+  await install(server, definition({
+    versions: [
+      version('v1', {
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: '.spec.replicas',
+            statusReplicasPath: '.status.replicas',
+            labelSelectorPath: '.status.selector'
           }
-        })
-      ]
-    })
-  )
+        }
+      })
+    ]
+  }))
   const created = await server.post(WIDGETS, widget('a', { size: 1 }, { status: { replicas: 5 } }))
   t.notOk('status' in created.json)
   t.match(

@@ -290,15 +290,12 @@ t.test('a rule that was stored stays with the gate off, and is not evaluated', a
 t.test('expensive rules end, and other requests are answered meanwhile', async t => {
   const server = await build(t, GATE)
   const numbers = { type: 'array', maxItems: 1000, items: integer }
-  await install(
-    server,
-    of(object({
-      spec: object({
-        list: { ...numbers, ...rules('self.all(x, self.all(y, x + y >= 0))') },
-        text: { ...string, maxLength: 1000, ...rules('self.matches("^(a+)+$")') }
-      })
-    }))
-  )
+  await install(server, of(object({
+    spec: object({
+      list: { ...numbers, ...rules('self.all(x, self.all(y, x + y >= 0))') },
+      text: { ...string, maxLength: 1000, ...rules('self.matches("^(a+)+$")') }
+    })
+  })))
   const [slow, other] = await Promise.all([
     server.post(WIDGETS, widget({ list: Array.from({ length: 1000 }, (_, index) => index) })), server.get('/healthz')
   ])

@@ -27,12 +27,9 @@ t.test('evaluations and exemptions of PodSecurity are counted', async t => {
   }
 
   await served.made('/api/v1/namespaces', labelled('open', {}))
-  await served.made(
-    '/api/v1/namespaces',
-    labelled('held', {
-      enforce: 'baseline', 'enforce-version': 'v1.23', warn: 'restricted', 'warn-version': 'v1.99', audit: 'baseline'
-    })
-  )
+  await served.made('/api/v1/namespaces', labelled('held', {
+    enforce: 'baseline', 'enforce-version': 'v1.23', warn: 'restricted', 'warn-version': 'v1.99', audit: 'baseline'
+  }))
   await served.made(podsOf('open'), pod('p'))
   await served.made(podsOf('held'), pod('fine'))
   t.equal((await served.post(podsOf('held'), pod('bad', { hostPID: true }))).code, 403)

@@ -234,18 +234,15 @@ t.test('roles, bindings and definitions', async t => {
       { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }
     ]
   })
-  t.match(translateValues(
-    BINDINGS,
-    copy({
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
-      subjects: [
-        { kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' },
-        { kind: 'User', name: 'kubernetes' },
-        { kind: 'User', name: 'system:kube-proxy' },
-        { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }
-      ]
-    })
-  ), {
+  t.match(translateValues(BINDINGS, copy({
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+    subjects: [
+      { kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' },
+      { kind: 'User', name: 'kubernetes' },
+      { kind: 'User', name: 'system:kube-proxy' },
+      { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }
+    ]
+  })), {
     roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' },
     subjects: [
       { name: 'kube-dns', namespace: 'orch-system' },

@@ -220,13 +220,10 @@ t.test('queues', async t => {
     {
       cohort: string({ maxLength: 253 }),
       resourceGroups: list(
-        object(
-          { coveredResources: list(string({ maxLength: 253 }), { maxItems: 16 }), flavors },
-          rules({
-            rule: 'self.flavors.all(x, size(x.resources) == size(self.coveredResources))',
-            message: 'as many resources as are covered'
-          })
-        ),
+        object({ coveredResources: list(string({ maxLength: 253 }), { maxItems: 16 }), flavors }, rules({
+          rule: 'self.flavors.all(x, size(x.resources) == size(self.coveredResources))',
+          message: 'as many resources as are covered'
+        })),
         { maxItems: 16 }
       )
     },

@@ -122,14 +122,10 @@ for (const kind of ['embedded', 'etcd'] as const) {
     const [long, short] = [
       { ttlSeconds: 3600, expires: Date.now() + 1_800_000 }, { ttlSeconds: 3600, expires: Date.now() + 50_000 }
     ]
-    const backend = await restored(
-      t,
-      to,
-      made([
-        object(`${prefix}/long`, 5, { lease: long }), object(`${prefix}/same`, 6, { lease: long }),
-        object(`${prefix}/short`, 7, { lease: short }), object(`${prefix}/stays`, 8)
-      ])
-    )
+    const backend = await restored(t, to, made([
+      object(`${prefix}/long`, 5, { lease: long }), object(`${prefix}/same`, 6, { lease: long }),
+      object(`${prefix}/short`, 7, { lease: short }), object(`${prefix}/stays`, 8)
+    ]))
     t.strictSame(await keysOf(backend, prefix), [`${prefix}/long`, `${prefix}/same`, `${prefix}/stays`])
     if (kind === 'embedded') await backend.close()
     const again = await openReader(to, false)
