@@ -17,6 +17,7 @@ import type { ApiObject } from '../schemas/meta/api-object.js'
 import { MarkedAges, RowTemplate } from '../schemas/row-template.js'
 import { finish, type Steps } from '../schemas/steps.js'
 import { tableRow, type RowView } from '../schemas/table.js'
+import { oncePer } from '../schemas/once-per.js'
 import { copyOf, ownBytes } from '../storage/bytes.js'
 import { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -193,12 +194,6 @@ function * makeOf<T> (make: () => T): Steps<T> {
 const METADATA = Buffer.from('{"metadata":')
 const END = Buffer.from('}')
 
-const views = new WeakMap<ResourceStore, Map<Naming, View>>()
+const viewsOf = oncePer((store: ResourceStore) => oncePer((naming: Naming) => new View(store, naming)))
 
-export function viewOf (store: ResourceStore, naming: Naming): View {
-  let ofStore = views.get(store)
-  if (ofStore === undefined) views.set(store, ofStore = new Map())
-  let view = ofStore.get(naming)
-  if (view === undefined) ofStore.set(naming, view = new View(store, naming))
-  return view
-}
+export const viewOf = (store: ResourceStore, naming: Naming): View => viewsOf(store)(naming)

@@ -4,6 +4,7 @@ import { VerbTable } from '../registry/verb-table.js'
 import type { Subresource } from '../schemas/subresource.js'
 import { isServed } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
+import { oncePer } from '../schemas/once-per.js'
 import type { Verb } from '../answers/answer.js'
 import { answering } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
@@ -98,25 +99,16 @@ class VerbTables {
   }
 }
 
-/** Of each store, made when the first request comes: most resources get none. */
-function perStore<Handler> (
-  handlersOf: (store: ResourceStore) => ReadonlyMap<string, Partial<Record<string, Handler>>>
-): (store: ResourceStore) => VerbTable<Handler> {
-  const made = new WeakMap<ResourceStore, VerbTable<Handler>>()
-  return store => {
-    let table = made.get(store)
-    if (table === undefined) made.set(store, table = new VerbTable(store, handlersOf(store)))
-    return table
-  }
-}
-
-/** The verbs themselves, for requests of this process; those of connections answer that they are not offered. */
+/**
+ * The verbs themselves, for requests of this process; those of connections answer that they are not offered. A store's
+ * table is made when the first request comes: most resources get none.
+ */
 export function verbTables (fastify: VerbServer): (store: ResourceStore) => VerbTable<Verb> {
   const verbs = new VerbTables(fastify)
-  return perStore(store => verbs.of(store))
+  return oncePer(store => new VerbTable(store, verbs.of(store)))
 }
 
-/** Verbs whose answers are sent. */
+/** Verbs whose answers are sent; tables are made as those of `verbTables`. */
 export function handlerTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<Handler> {
   const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings, orchConnections: connections } = fastify
   const answered = answering({
@@ -124,7 +116,7 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
     bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics, settings.featureGates)
   })
   const verbs = new VerbTables(fastify)
-  return perStore(store => {
+  return oncePer(store => {
     const made = new Map([...verbs.of(store)].map(([name, all]) =>
       [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run as Verb)]))] as const))
     for (const { name, verbs } of servedBelow(store).filter(connects)) {
@@ -132,6 +124,6 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
       if (connect === undefined) continue
       made.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))
     }
-    return made
+    return new VerbTable(store, made)
   })
 }

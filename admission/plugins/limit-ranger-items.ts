@@ -3,6 +3,7 @@ import type { LimitRangeItem } from '../../schemas/api/core/limitranges.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { amountOf, compareQuantities } from '../../schemas/meta/quantity.js'
+import { oncePer } from '../../schemas/once-per.js'
 import { total, largest, type Amounts } from '../amounts.js'
 
 interface ResourceAmounts { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
@@ -10,16 +11,9 @@ interface ResourceAmounts { readonly requests?: Amounts | undefined, readonly li
 /** Limits the findings per object, because containers and resources multiply. */
 const MAX_FINDINGS = 100
 
-const sortedEntries = new WeakMap<Amounts, ReadonlyArray<readonly [resource: string, amount: string]>>()
-
 /** Sorted by resource name. */
-function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> {
-  let entries = sortedEntries.get(amounts)
-  if (entries === undefined) {
-    sortedEntries.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
-  }
-  return entries
-}
+const entriesOf = oncePer((amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> =>
+  Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
 
 /** Findings by resource name, at most a hundred. */
 function collectFindings (

@@ -1,6 +1,7 @@
 /** Metrics of watches by group, version and kind, under 1.36 by resource instead of kind, with upstream's names. */
 import type { Gates } from '../../schemas/gates.js'
 import { typeLabels, type Representation } from '../../schemas/resource.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 const LIST_SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60]
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
@@ -52,8 +53,7 @@ export function observeWatches (
     LIST_SECONDS, ['group', 'version', 'resource', 'scope']
   )
   const lists = isLater ? listing() : undefined
-  const observers = new WeakMap<Representation, WatchObserver>()
-  const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
+  return oncePer(({ group, version, kind, type }: Representation): WatchObserver => {
     const labels = [group, version, isLater ? type.plural : kind]
     let series: ReturnType<typeof make> | undefined
     const make = () => ({
@@ -74,10 +74,5 @@ export function observeWatches (
         ? undefined
         : (scope, seconds) => { lists.with(group, version, type.plural, scope).observe(seconds) }
     }
-  }
-  return representation => {
-    let observer = observers.get(representation)
-    if (observer === undefined) observers.set(representation, observer = observerOf(representation))
-    return observer
-  }
+  })
 }

@@ -6,6 +6,7 @@ import { isIP } from 'node:net'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 /** Identifying metadata of an object. */
 export interface SentObject {
@@ -122,24 +123,15 @@ export function microTime (date: Date): string {
 
 const filled = (text: string): string | undefined => text === '' ? undefined : truncate(text)
 
-const users = new WeakMap<UserInfo, string>()
-
-export function userJson (user: UserInfo): string {
-  const known = users.get(user)
-  if (known !== undefined) return known
-  const { username, uid, groups, extra } = user
-  const json = escapeControls(JSON.stringify({
-    username: truncate(username),
-    uid: filled(uid),
-    groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => truncate(group)),
-    extra: Object.keys(extra).length === 0
-      ? undefined
-      : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) =>
-          [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
-  }))
-  users.set(user, json)
-  return json
-}
+export const userJson = oncePer(({ username, uid, groups, extra }: UserInfo) => escapeControls(JSON.stringify({
+  username: truncate(username),
+  uid: filled(uid),
+  groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => truncate(group)),
+  extra: Object.keys(extra).length === 0
+    ? undefined
+    : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) =>
+        [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
+})))
 
 /** Names come from the path, or from the object if the path has none. */
 export function refJson (info: RequestInfo, sent: SentObject | undefined): string {

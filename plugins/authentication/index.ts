@@ -13,6 +13,7 @@ import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
 import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
+import { oncePer } from '../../schemas/once-per.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
 import { runParts } from '../shared/lifecycle.js'
 import { removeHeaders } from '../shared/sent-headers.js'
@@ -43,13 +44,10 @@ export const ANONYMOUS: UserInfo = {
 }
 
 /** Adds the group of all authenticated users; cached per user object, because most are reused. */
-const completed = new WeakMap<UserInfo, UserInfo>()
-function complete (user: UserInfo): UserInfo {
-  if (user.groups.includes(AUTHENTICATED) || user.username === ANONYMOUS.username) return user
-  let whole = completed.get(user)
-  if (whole === undefined) completed.set(user, whole = { ...user, groups: [...user.groups, AUTHENTICATED] })
-  return whole
-}
+const complete = oncePer((user: UserInfo): UserInfo =>
+  user.groups.includes(AUTHENTICATED) || user.username === ANONYMOUS.username
+    ? user
+    : { ...user, groups: [...user.groups, AUTHENTICATED] })
 
 const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 

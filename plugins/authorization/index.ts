@@ -10,6 +10,7 @@ import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
+import { oncePer } from '../../schemas/once-per.js'
 import { runParts } from '../shared/lifecycle.js'
 import type { Authorization } from '../shared/server.js'
 import { observeAttempts } from './attempts.js'
@@ -24,18 +25,10 @@ export type { AuthorizationOptions } from './modes.js'
 
 const DECISION = 'authorization.orch.io/decision'
 const REASON = 'authorization.orch.io/reason'
-const annotations = new WeakMap<Ruling, Readonly<Record<string, string>>>()
 
 /** Shared, as authorizers remember their rulings. */
-function annotationsOf (ruling: Ruling): Readonly<Record<string, string>> {
-  let known = annotations.get(ruling)
-  if (known === undefined) {
-    const { decision, reason = '' } = ruling
-    known = Object.freeze({ [DECISION]: decision === 'Allow' ? 'allow' : 'forbid', [REASON]: reason })
-    annotations.set(ruling, known)
-  }
-  return known
-}
+const annotationsOf = oncePer(({ decision, reason = '' }: Ruling): Readonly<Record<string, string>> =>
+  Object.freeze({ [DECISION]: decision === 'Allow' ? 'allow' : 'forbid', [REASON]: reason }))
 
 /** Annotations if an authorizer failed. */
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })

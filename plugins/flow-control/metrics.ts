@@ -6,6 +6,7 @@ import type { Refusal } from '../../flow-control/queue.js'
 import type { Counter, Gauge, Histogram, Metrics } from '../shared/metric-series.js'
 import { Utilization, utilizationSeries } from '../shared/utilization.js'
 import { declareFlowSeries, declareLevelSeries, seatsSeries } from './declared-series.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 /** Series of one flow. */
 export interface FlowSeries {
@@ -45,13 +46,8 @@ export function flowMetrics (metrics: Metrics, lends = false): FlowMetrics {
     }
   })
 
-  const known = new WeakMap<Flow, FlowSeries>()
   return {
-    of: flow => {
-      let series = known.get(flow)
-      if (series === undefined) known.set(flow, series = seriesOf(ofFlow, flow))
-      return series
-    },
+    of: oncePer((flow: Flow) => seriesOf(ofFlow, flow)),
     observe: level => {
       const { changed, dispatched } = observed(ofLevel, level)
       return {

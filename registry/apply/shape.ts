@@ -11,6 +11,7 @@ import { mergesByRelease, structTypeOf, structTypeOfField } from '../../schemas/
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
 import { isIdentical, isObject } from '../../schemas/language/values.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 /** `leaf`: atomic; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
 export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
@@ -251,20 +252,12 @@ export interface Shapes {
   readonly owned: Shape
 }
 
-/** Of types whose structures merge alike in every release. */
-const ALIKE = {}
-const known = new WeakMap<object, WeakMap<Message, Shapes>>()
+const shapesUnder = oncePer((gates: Gates) => oncePer((message: Message): Shapes => {
+  const whole = new Shape('', 'struct', undefined, { plan: () => planOf(message), gates })
+  const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
+  return { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
+}))
 
-export function shapesOf (message: Message, gates: Gates = DEFAULT_GATES): Shapes {
-  const release = mergesByRelease(planOf(message)) ? gates : ALIKE
-  let byMessage = known.get(release)
-  if (byMessage === undefined) known.set(release, byMessage = new WeakMap())
-  let shapes = byMessage.get(message)
-  if (shapes === undefined) {
-    const whole = new Shape('', 'struct', undefined, { plan: () => planOf(message), gates })
-    const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
-    shapes = { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
-    byMessage.set(message, shapes)
-  }
-  return shapes
-}
+/** Types whose structures merge alike in every release have the same shapes under all gates. */
+export const shapesOf = (message: Message, gates: Gates = DEFAULT_GATES): Shapes =>
+  shapesUnder(mergesByRelease(planOf(message)) ? gates : DEFAULT_GATES)(message)

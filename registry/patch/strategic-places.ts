@@ -1,5 +1,6 @@
 /** Finds how a strategic merge patch treats each field, from the declarations. */
 import { alternativeOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 /** The fields of a message, the entries of a map, or undeclared members. */
 export type Members = Plan | { readonly entries: PlannedField } | undefined
@@ -14,7 +15,6 @@ export interface Place {
 }
 
 const ANYTHING: Place = { strategy: undefined, mergeKey: undefined, members: undefined }
-const places = new WeakMap<PlannedField, Place>()
 
 /** @param value selects the alternative of fields that have several */
 export function placeOf (members: Members, name: string, value: unknown): Place {
@@ -24,17 +24,15 @@ export function placeOf (members: Members, name: string, value: unknown): Place 
   return field === undefined ? ANYTHING : fieldOf(field, value)
 }
 
-function fieldOf (field: PlannedField, value: unknown): Place {
-  if (field.alternatives && field.shape === 'one') return placeOfAlternative(field, value)
-  let place = places.get(field)
-  if (place === undefined) {
-    // retainKeys is only effective as a directive of the patch, which works anywhere.
-    const strategy = field.field.patchStrategy?.split(',').find(word => word !== 'retainKeys')
-    const members = field.shape === 'map' ? { entries: field } : membersOf(field)
-    places.set(field, place = { strategy, mergeKey: field.field.patchMergeKey, members })
-  }
-  return place
-}
+const fieldOf = (field: PlannedField, value: unknown): Place =>
+  field.alternatives && field.shape === 'one' ? placeOfAlternative(field, value) : declaredPlace(field)
+
+const declaredPlace = oncePer((field: PlannedField): Place => {
+  // retainKeys is only effective as a directive of the patch, which works anywhere.
+  const strategy = field.field.patchStrategy?.split(',').find(word => word !== 'retainKeys')
+  const members = field.shape === 'map' ? { entries: field } : membersOf(field)
+  return { strategy, mergeKey: field.field.patchMergeKey, members }
+})
 
 /** The place of a map value. */
 function entryOf (field: PlannedField, value: unknown): Place {

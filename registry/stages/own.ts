@@ -19,6 +19,7 @@ import { update } from '../apply/update.js'
 import { convertOne, type Versions } from '../apply/versions.js'
 import type { ResourceStore } from '../resource-store.js'
 import { finish, type Steps, type WaitingSteps } from '../../schemas/steps.js'
+import { oncePer } from '../../schemas/once-per.js'
 import { now, refuse, type ObjectWrite } from '../write-context.js'
 import { trackOwnership } from './track-ownership.js'
 import { versionsOf } from './versions-of.js'
@@ -34,12 +35,11 @@ export function managerIdentity (write: ObjectWrite, operation: ManagedFieldsOpe
   return { manager: fieldManager, operation, apiVersion, subresource }
 }
 
-const keptFieldsCache = new WeakMap<Representation, Map<string, FieldSet>>()
+const keptFields = oncePer((_type: Representation) => new Map<string, FieldSet>())
 
 /** Fields that this write cannot change: those of subresources or, for a subresource, those of the object. */
 export function fieldsKept ({ representation }: ResourceStore, subresource: string): FieldSet {
-  let known = keptFieldsCache.get(representation)
-  if (known === undefined) keptFieldsCache.set(representation, known = new Map())
+  const known = keptFields(representation)
   let fields = known.get(subresource)
   if (fields === undefined) {
     known.set(

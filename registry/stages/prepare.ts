@@ -13,7 +13,8 @@ import { mergeOwnerReferences } from './owner-references.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
 type Members = Record<string, unknown>
-export const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
+// An object has its fields as members.
+export const members = (object: ApiObject): Members => object as unknown as Members
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {

@@ -8,12 +8,15 @@ import { isStorageError } from '../../storage/errors.js'
 import { rangeOf } from '../../storage/key.js'
 import { unwrap } from '../../storage/wrapped.js'
 import type { ResourceStore } from '../resource-store.js'
+import { oncePer } from '../../schemas/once-per.js'
 
 /** Whether the reader may see the state of that revision and the changes since then. Rejects as the back end. */
 export type MayReadFrom = (revision: Revision) => Promise<boolean>
 
+interface Former { readonly created: Revision, readonly replaced: boolean }
+
 /** By name: when the namespace was made, and whether it replaced another. */
-const known = new WeakMap<ResourceStore, Map<string, { readonly created: Revision, readonly replaced: boolean }>>()
+const formerBy = oncePer((_namespaces: ResourceStore) => new Map<string, Former>())
 /** Names beyond these are looked up again. */
 const MAX_KNOWN = 10_000
 /** A compaction during the search ends it. */
@@ -32,8 +35,7 @@ export async function isOfFormer (
   if (cached !== undefined && cached.revision <= revision) return false
   const { kv } = await namespaces.backend.get(key)
   if (kv === undefined || kv.createRevision <= revision) return false
-  let names = known.get(namespaces)
-  if (names === undefined) known.set(namespaces, names = new Map())
+  const names = formerBy(namespaces)
   let former = names.get(name)
   if (former?.created !== kv.createRevision) {
     former = {

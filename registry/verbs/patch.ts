@@ -107,7 +107,9 @@ export function patched (
     throw badRequest('a merge patch must be an object')
   }
   const members = Object.keys(patch)
-  if (type !== STRATEGIC_MERGE_PATCH_TYPE) return { members, apply: function * (copy) { return mergePatch(copy, patch) } }
+  if (type !== STRATEGIC_MERGE_PATCH_TYPE) {
+    return { members, apply: function * (copy) { return mergePatch(copy, patch) } }
+  }
   const isAboutAll = members.some(name => name.startsWith('$')) // a directive
   return { members: isAboutAll ? undefined : members, apply: copy => mergedStrategically(message, copy, patch) }
 }

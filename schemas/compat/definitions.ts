@@ -8,20 +8,16 @@ import { decode } from '../language/decode.js'
 import { fieldSchema, messageSchema } from '../language/json-schema.js'
 import { anywhere, planFor, planOf } from '../language/plan.js'
 import { Facts, type Declaration, type ElementType, type Field, type Message } from '../language/types.js'
+import { oncePer } from '../once-per.js'
 
 const SCHEMA: Declaration = JSONSchemaProps[Facts]
 const publicName = (own: string): string => own.replace(/^x-orch-/, 'x-kubernetes-')
 
 const holdsSchemas = anywhere(({ message }) => message === SCHEMA)
-const known = new WeakMap<Declaration, Message>()
 
 /** Undefined where no member below has another name. */
-function otherMessage (own: Declaration): Message | undefined {
-  if (!holdsSchemas(planFor(own))) return undefined
-  let other = known.get(own)
-  if (other === undefined) known.set(own, other = renamed(own))
-  return other
-}
+const otherMessage = (own: Declaration): Message | undefined =>
+  holdsSchemas(planFor(own)) ? renamed(own) : undefined
 
 /** The message by whose members public JSON is read and written. */
 export const publicMessage = <T>(message: Message<T>): Message<T> =>
@@ -39,11 +35,11 @@ export function ownValue (own: Declaration, value: unknown): unknown {
   }
 }
 
-const renamed = (own: Declaration): Message => messageSchema({
+const renamed = oncePer((own: Declaration): Message => messageSchema({
   ...own,
   fields: Object.fromEntries(Object.entries(own.fields).map(([name, field]) =>
     [name, fieldOf(field, own === SCHEMA ? publicName(name) : name)]))
-})
+}))
 
 const fieldOf = ({ [Facts]: facts }: Field, jsonName: string): Field =>
   fieldSchema({ ...facts, jsonName, of: elementOf(facts.of, jsonName) }, true)

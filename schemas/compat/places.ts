@@ -3,8 +3,9 @@
  * everything else, such as the data of a ConfigMap, arguments and images of containers, and all of custom resources but
  * their metadata, is the client's own text.
  */
-import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
+import { alternativeOf, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
+import { oncePer } from '../once-per.js'
 import { membersOfSchemas } from './definitions.js'
 import {
   translateFieldPath, translateFieldSelector, translateLabelSelector, translatePattern, valueOfField, valueOfKey
@@ -179,7 +180,7 @@ function placeOfMetadata (plan: Plan): Place | undefined {
 }
 
 /** The places of a message; those of structs are found when they are visited. */
-export const membersOf: (plan: Plan) => Members = perPlan(plan => {
+export const membersOf: (plan: Plan) => Members = oncePer(plan => {
   const beside = BESIDE.get(shortName(plan.message))
   const messages = plan.messages.map(shortName) // inlined ones too, whose fields stand among the others
   const fields = plan.message.given === undefined ? plan.fields : plan.fields.filter(({ name }) => name === 'metadata')
@@ -194,11 +195,12 @@ export const membersOf: (plan: Plan) => Members = perPlan(plan => {
 })
 
 /** The places of members that hold names: most do not, and most of an object need not be visited. */
-export const namedPlaces = perMembers(members => new Map([...members.places].filter(([, place]) => holdsNames(place))))
+export const namedPlaces = oncePer(({ places }: Members) =>
+  new Map([...places].filter(([, place]) => holdsNames(place))))
 
 /** The same for trees of `fieldsV1`, in which values have no place but those of sets and keys; by `f:NAME`. */
-export const renamingPlaces = perMembers(members =>
-  new Map([...members.places].filter(([, place]) => isRenamed(place)).map(([name, place]) => [`f:${name}`, place])))
+export const renamingPlaces = oncePer(({ places }: Members) =>
+  new Map([...places].filter(([, place]) => isRenamed(place)).map(([name, place]) => [`f:${name}`, place])))
 
 const haveNames = anyMembers(({ beside, typed, places }) =>
   typed || beside !== undefined || [...places.values()].some(holdsNames))
@@ -221,15 +223,6 @@ function isRenamed (place: Place): boolean {
 /** Whether the fields that make up the key of an item may be names. */
 const hasNamedKeys = (item: Place): boolean => item.kind !== 'struct' || item.members.typed ||
   item.members.beside !== undefined || [...item.members.places.values()].some(({ kind }) => kind === 'text')
-
-function perMembers<T extends object> (find: (members: Members) => T): (members: Members) => T {
-  const known = new WeakMap<Members, T>()
-  return members => {
-    let made = known.get(members)
-    if (made === undefined) known.set(members, made = find(members))
-    return made
-  }
-}
 
 /** Whether it is true of members, or of those below, which `holds` asks for; true of a type that contains itself. */
 function anyMembers (holds: (members: Members) => boolean): (members: Members) => boolean {

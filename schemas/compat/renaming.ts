@@ -1,11 +1,12 @@
 /** The names in stored JSON that the public project calls otherwise, see `schemas/codec/renaming.ts`. */
-import { Facts, type Declaration, type Message } from '../language/types.js'
+import type { Message } from '../language/types.js'
 import { Signs, type Renamed, type Renaming } from '../codec/renaming.js'
 import { keptBy, rootOf } from './objects.js'
 import type { Members, Place } from './places.js'
 import { SIGNS, translateGroup } from './text.js'
 import { translateFields } from './field-trees.js'
 import { translateValue, valueOf } from './values.js'
+import { oncePer } from '../once-per.js'
 
 /** An object with more names is looked through as a whole. */
 const MAX_SIGNS = 4096
@@ -83,10 +84,4 @@ class OfMessage {
   }
 }
 
-const known = new WeakMap<Declaration, Renaming>()
-
-export function publicRenaming (message: Message): Renaming {
-  let renaming = known.get(message[Facts])
-  if (renaming === undefined) known.set(message[Facts], renaming = new OfMessage(message).root)
-  return renaming
-}
+export const publicRenaming = oncePer((message: Message): Renaming => new OfMessage(message).root)

@@ -1,6 +1,7 @@
 /** A rule of a schema: compiled once, evaluated for each value of that schema. */
 import { Environment, Problem, type Program } from '../../expressions/program.js'
 import { optionalOf, type Type } from '../../expressions/types.js'
+import { oncePer } from '../once-per.js'
 
 export interface Rule {
   /** The rule compares the value with the old one, so it applies to updates only. */
@@ -11,19 +12,14 @@ export interface Rule {
   readonly program: Program
 }
 
-const environments = new WeakMap<Type, { readonly plain: Environment, readonly optional: Environment }>()
-
 /** The variables of rules for values of a type; the old value may be optional. */
-function environmentOf (type: Type, isOptional: boolean): Environment {
-  let known = environments.get(type)
-  if (known === undefined) {
-    environments.set(type, known = {
-      plain: new Environment({ self: type, oldSelf: type }, { root: type }),
-      optional: new Environment({ self: type, oldSelf: optionalOf(type) }, { root: type })
-    })
-  }
-  return known[isOptional ? 'optional' : 'plain']
-}
+const environmentsOf = oncePer((type: Type) => ({
+  plain: new Environment({ self: type, oldSelf: type }, { root: type }),
+  optional: new Environment({ self: type, oldSelf: optionalOf(type) }, { root: type })
+}))
+
+const environmentOf = (type: Type, isOptional: boolean): Environment =>
+  environmentsOf(type)[isOptional ? 'optional' : 'plain']
 
 /** @param type of the value @throws Problem */
 export function readRule (text: string, type: Type, isOptional = false): Rule {

@@ -4,13 +4,14 @@
  */
 import { ambiguity, canonicalForm, type Holds } from '../rules/address-forms.js'
 import { invalid } from '../rules/findings.js'
-import { anywhere, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
+import { anywhere, planOf, type Plan, type PlannedField } from './plan.js'
+import { oncePer } from '../once-per.js'
 import type { Message, Plain, Report } from './types.js'
 
 const holds = ({ field }: PlannedField): Holds | undefined => field.holds
 const hasAddresses = anywhere(({ fields }) => fields.some(field => holds(field) !== undefined))
 /** The fields that hold addresses, or objects that do. */
-const relevant = perPlan(({ fields }) => fields.filter(field => holds(field) !== undefined ||
+const relevant = oncePer(({ fields }: Plan) => fields.filter(field => holds(field) !== undefined ||
   (field.innermost.message !== undefined && field.innermost.special === undefined &&
     hasAddresses(field.innermost.plan))))
 

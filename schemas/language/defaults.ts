@@ -3,7 +3,8 @@ import { DEFAULT_GATES, type Gates } from '../gates.js'
 import { MAX_VALUES } from '../limits.js'
 import { addedTo, filledFields, lacks, valuesIn } from './growth.js'
 import type { Message, Plain } from './types.js'
-import { isOfType, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { isOfType, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { oncePer } from '../once-per.js'
 import { clone } from './values.js'
 
 /** Fewer new values cannot make an object large. */
@@ -50,10 +51,10 @@ export function applyOtherDefaults<T extends object> (message: Message<T>, objec
   for (const [name, value] of kept) said[name] = value
 }
 
-const writeOnly = perPlan(({ fields }) =>
+const writeOnly = oncePer(({ fields }: Plan) =>
   fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
 
-const computedDefaults = perPlan(plan => plan.messages.flatMap(({ defaults }) => defaults ?? []))
+const computedDefaults = oncePer((plan: Plan) => plan.messages.flatMap(({ defaults }) => defaults ?? []))
 
 function fill (plan: Plan, object: Plain, gates: Gates): void {
   for (const filled of filledFields(plan)) {

@@ -5,7 +5,8 @@
  */
 import { pathText } from '../codec/json/repeated-keys.js'
 import type { Gates } from '../gates.js'
-import { anywhere, fillRequired, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
+import { anywhere, fillRequired, isOfType, planOf, type Plan, type PlannedField } from './plan.js'
+import { oncePer } from '../once-per.js'
 import type { FieldGate, Message, Plain } from './types.js'
 import { clone, sameValue } from './values.js'
 
@@ -29,7 +30,7 @@ export const isKnown = ({ field: { gate, since, removed } }: PlannedField, gates
   (removed === undefined || !gates.enabled(removed)) && (since === undefined || gates.enabled(since) ||
   (gate !== undefined && gates.knows(typeof gate === 'string' ? gate : gate.name)))
 
-const own = perPlan(({ fields }): readonly GatedField[] => fields.flatMap(field => {
+const own = oncePer(({ fields }: Plan): readonly GatedField[] => fields.flatMap(field => {
   const gate = gateOf(field)
   return gate === undefined ? [] : [{ ...gate, field }]
 }))
@@ -53,9 +54,9 @@ class Walk {
   constructor (concerns: (gated: GatedField) => boolean) {
     this.#concerns = concerns
     this.#has = anywhere(plan => own(plan).some(concerns))
-    this.#below = perPlan(({ fields }) => fields.filter(({ innermost }) => innermost.message !== undefined &&
+    this.#below = oncePer(({ fields }: Plan) => fields.filter(({ innermost }) => innermost.message !== undefined &&
       innermost.special === undefined && this.#has(innermost.plan)))
-    this.#own = perPlan(plan => own(plan).filter(this.#concerns))
+    this.#own = oncePer((plan: Plan) => own(plan).filter(this.#concerns))
   }
 
   has (plan: Plan): boolean { return this.#has(plan) }

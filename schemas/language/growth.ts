@@ -3,7 +3,8 @@
  * a default costs, with the defaults in it, is computed once per field.
  */
 import type { Plain } from './types.js'
-import { anywhere, isOfType, perPlan, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { anywhere, isOfType, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { oncePer } from '../once-per.js'
 
 /** Messages without defaults below are skipped. */
 const hasDefaults = anywhere(({ messages, fields }) =>
@@ -24,7 +25,7 @@ export interface Filled {
 }
 
 /** The fields that a walk over defaults visits, in order. */
-export const filledFields = perPlan(({ fields }): readonly Filled[] => fields.flatMap(field => {
+export const filledFields = oncePer(({ fields }: Plan): readonly Filled[] => fields.flatMap(field => {
   const [fallback, nested] = [field.field.default as unknown, holdsDefaults(field)]
   if (!nested && fallback === undefined) return []
   let known: number | undefined

@@ -12,6 +12,7 @@ import {
   Facts, type ScalarName, type Declaration, type ElementType, type FieldFacts, type Shape, type Field, type Message,
   type Plain
 } from './types.js'
+import { oncePer } from '../once-per.js'
 
 /** OpenAPI `type` and `format`. */
 export const SCALARS: Readonly<Record<ScalarName, {
@@ -147,19 +148,11 @@ function fieldsOf (facts: Declaration): Array<[string, Field]> {
   })
 }
 
-const made = new WeakMap<Declaration, TObject>()
-
 /** The object schema with all members. */
-function objectOf (facts: Declaration): TObject {
-  let known = made.get(facts)
-  if (known === undefined) {
-    const fields = hasThunks(facts)
-      ? unrolled(facts, facts.openapiName, new Map())
-      : Object.fromEntries(fieldsOf(facts))
-    made.set(facts, known = Type.Object({ ...typeProperties(facts), ...fields }))
-  }
-  return known
-}
+const objectOf = oncePer((facts: Declaration): TObject => {
+  const fields = hasThunks(facts) ? unrolled(facts, facts.openapiName, new Map()) : Object.fromEntries(fieldsOf(facts))
+  return Type.Object({ ...typeProperties(facts), ...fields })
+})
 
 function typeProperties ({ type }: Declaration): Record<string, TSchema> {
   if (type === undefined) return {}
@@ -170,21 +163,12 @@ function typeProperties ({ type }: Declaration): Record<string, TSchema> {
   }
 }
 
-const thunks = new WeakMap<Declaration, boolean>()
-
 /** Whether a thunk occurs anywhere below. Without one nothing is recursive. */
-function hasThunks (facts: Declaration): boolean {
-  let answer = thunks.get(facts)
-  if (answer === undefined) {
-    answer = Object.values(facts.fields).some(field => {
-      const { of } = field[Facts]
-      const message = messageIn(of)
-      return typeof of === 'function' || (message !== undefined && hasThunks(message))
-    })
-    thunks.set(facts, answer)
-  }
-  return answer
-}
+const hasThunks: (facts: Declaration) => boolean = oncePer(facts => Object.values(facts.fields).some(field => {
+  const { of } = field[Facts]
+  const message = messageIn(of)
+  return typeof of === 'function' || (message !== undefined && hasThunks(message))
+}))
 
 interface Node { readonly id: string, referred: boolean }
 

@@ -3,6 +3,7 @@ import {
   Facts, type ScalarName, type Declaration, type FieldFacts, type Special, type Shape, type Message, type Plain
 } from './types.js'
 import { BYTES, FIXED64, VARINT } from '../codec/protobuf/wire.js'
+import { oncePer } from '../once-per.js'
 
 const ZEROS = { string: '', bool: false, int32: 0, int64: 0, double: 0, bytes: '' } as const
 
@@ -114,29 +115,26 @@ export interface Plan {
   readonly byNumber: ReadonlyMap<number, PlannedField>
 }
 
-const WRITING = new WeakMap<Declaration, Plan>()
-const OMITTING = new WeakMap<Declaration, Plan>()
+const writingPlan = oncePer((message: Declaration) => makePlan(message, false))
+const omittingPlan = oncePer((message: Declaration) => makePlan(message, true))
 
 /** @param omits whether JSON leaves out the fields that may be, at any depth */
 export const planOf = (message: Message, omits = false): Plan => planFor(message[Facts], omits)
 
-export function planFor (message: Declaration, omits = false): Plan {
-  const plans = omits ? OMITTING : WRITING
-  let plan = plans.get(message)
-  if (plan === undefined) {
-    const own = Object.entries(message.fields).map(([name, field]) => new PlannedField(name, field[Facts], omits))
-    const fields = own.flatMap(field => field.shape === 'inline' ? field.plan.fields : [field])
-    plan = {
-      message,
-      messages: [...own.flatMap(field => field.shape === 'inline' ? field.plan.messages : []), message],
-      fields,
-      byName: new Map(fields.map(field => [field.jsonName, field])),
-      descending: own.filter(field => field.number !== 0).sort((a, b) => b.number - a.number),
-      byNumber: new Map(own.map(field => [field.number, field]))
-    }
-    plans.set(message, plan)
+export const planFor = (message: Declaration, omits = false): Plan =>
+  omits ? omittingPlan(message) : writingPlan(message)
+
+function makePlan (message: Declaration, omits: boolean): Plan {
+  const own = Object.entries(message.fields).map(([name, field]) => new PlannedField(name, field[Facts], omits))
+  const fields = own.flatMap(field => field.shape === 'inline' ? field.plan.fields : [field])
+  return {
+    message,
+    messages: [...own.flatMap(field => field.shape === 'inline' ? field.plan.messages : []), message],
+    fields,
+    byName: new Map(fields.map(field => [field.jsonName, field])),
+    descending: own.filter(field => field.number !== 0).sort((a, b) => b.number - a.number),
+    byNumber: new Map(own.map(field => [field.number, field]))
   }
-  return plan
 }
 
 /** The alternative of a union that has a value of this JSON type. */
@@ -194,19 +192,9 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
   }
 }
 
-/** Derives a value from a plan once. */
-export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan) => T {
-  const known = new WeakMap<Plan, T>()
-  return plan => {
-    let made = known.get(plan)
-    if (made === undefined) known.set(plan, made = find(plan))
-    return made
-  }
-}
-
 /** The fields of a plan that satisfy a predicate; most walks visit few. */
 export const fieldsThat = (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] =>
-  perPlan(({ fields }) => fields.filter(concerns))
+  oncePer(({ fields }: Plan) => fields.filter(concerns))
 
 const alwaysThere = fieldsThat(({ shape, embedded, required, pointer, zero }) => shape === 'one' &&
   (embedded || (required && !pointer && zero !== undefined)))

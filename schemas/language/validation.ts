@@ -5,7 +5,8 @@
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { FieldFacts, Message, Plain, Report } from './types.js'
 import { validateMetadata, validateMetadataUpdate } from '../meta/metadata.js'
-import { fieldsThat, fieldAt, anywhere, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { fieldsThat, fieldAt, anywhere, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { oncePer } from '../once-per.js'
 import { pathSegment } from '../names.js'
 import { tooLong } from '../rules/findings.js'
 import type { ApiObject } from '../meta/api-object.js'
@@ -183,7 +184,7 @@ interface Checked {
 }
 
 /** The fields to validate. */
-const checked = perPlan(({ fields }): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true)
+const checked = oncePer(({ fields }: Plan): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true)
   .map(checkOf)
   .filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
 

@@ -9,6 +9,7 @@ import { quote, rawJson } from '../codec/json/escape.js'
 import { countValues, parseJson, tooManyValues, UNBOUNDED } from '../codec/json/parse.js'
 import { MAX_VALUES } from '../limits.js'
 import { Reader, Scratch, VARINT, BYTES, bytesTag } from '../codec/protobuf/wire.js'
+import { oncePer } from '../once-per.js'
 
 const NOTHING = new Uint8Array(0)
 const scratch = new Scratch(4096)
@@ -115,15 +116,11 @@ export const Timestamp = message('Timestamp', 'The wire form of points in time.'
 })
 
 const tree = jsonValue({ type: 'object' })
-const texts = new WeakMap<object, string>()
-
 /** Field sets are immutable, so their text is cached: it is written to the wire and to the store. */
-function textOfTree (value: unknown): string {
-  if (typeof value !== 'object' || value === null) return tree.json(value)
-  let text = texts.get(value)
-  if (text === undefined) texts.set(value, text = tree.json(value))
-  return text
-}
+const textOfFieldSet = oncePer((value: object) => tree.json(value))
+
+const textOfTree = (value: unknown): string =>
+  typeof value === 'object' && value !== null ? textOfFieldSet(value) : tree.json(value)
 
 /**
  * Decoded field sets by their text, because most objects of a type have the same few. They are shared, and therefore

@@ -11,6 +11,7 @@ import { Document, ParametersItem, PathItem, Schema } from './v2.proto.js'
 import type { RemoteSpec } from './remote.js'
 import type { Steps } from '../steps.js'
 import { swaggerParts, type OpenApiInfo } from './v2.js'
+import { oncePer } from '../once-per.js'
 
 export function * swaggerProtobuf (
   resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []
@@ -58,12 +59,7 @@ function parameterOf (source: Plain): object {
 }
 
 /** Encoded parameters, which hundreds of operations share. */
-const known = new WeakMap<Plain, Uint8Array>()
-function parameterBytes (source: Plain): Uint8Array {
-  let bytes = known.get(source)
-  if (bytes === undefined) known.set(source, bytes = ParametersItem.encode({ parameter: parameterOf(source) }).finish())
-  return bytes
-}
+const parameterBytes = oncePer((source: Plain) => ParametersItem.encode({ parameter: parameterOf(source) }).finish())
 /** Those in headers, which extension servers may have, are left out. */
 const isKnown = (source: Plain): boolean => source['in'] === 'body' || source['in'] === 'query' ||
   source['in'] === 'path'

@@ -9,6 +9,7 @@ import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 import type { SelectorRequirement } from './requirement.js'
 import { excerpt, quoted } from './excerpt.js'
+import { oncePer } from '../once-per.js'
 
 /** Values of a type's selectable fields: name, namespace, then the declared ones in order. */
 export type FieldValues = readonly string[]
@@ -29,7 +30,7 @@ export const NO_FIELDS: FieldSelectorMatcher = {
 const MAX_LENGTH = 64 * 1024
 
 /** By type, because the type determines the positions of field values. */
-const sharedOf = new WeakMap<Representation, Shared<FieldSelectorMatcher>>()
+const sharedOf = oncePer((_type: Representation) => new Shared<FieldSelectorMatcher>())
 
 /** @throws DecodeError for bad syntax and for fields that are not selectable */
 export function parseFieldSelector (text: string, resource: Representation): FieldSelectorMatcher {
@@ -73,11 +74,8 @@ export function nameSelected (text: string): string | undefined {
 }
 
 /** `holdLabelSelector` for field selectors of one type. */
-export function holdFieldSelector (selector: FieldSelectorMatcher, resource: Representation): FieldSelectorMatcher {
-  let shared = sharedOf.get(resource)
-  if (shared === undefined) sharedOf.set(resource, shared = new Shared())
-  return shared.one(selector, 'field selector')
-}
+export const holdFieldSelector = (selector: FieldSelectorMatcher, resource: Representation): FieldSelectorMatcher =>
+  sharedOf(resource).one(selector, 'field selector')
 
 interface Wanted {
   readonly field: string

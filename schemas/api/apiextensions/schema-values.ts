@@ -10,6 +10,7 @@ import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat } from './rules/formats.js'
 import { numberWords, rangeProblem, typeMismatch } from './rules/scalars.js'
 import { isObject } from '../../language/values.js'
+import { oncePer } from '../../once-per.js'
 
 /** The budget: values times the schemas they are validated against. Long strings count for more. */
 const MAX_STEPS = 20_000
@@ -34,15 +35,12 @@ const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>
 
 const amount = (value: Amount): string => String(value)
 
-const enumeratedTexts = new WeakMap<readonly unknown[], ReadonlySet<unknown>>()
-
 /** Texts are looked up: a type may name thousands, and an object hold thousands of them. */
-function names (enumeration: readonly unknown[], value: unknown): boolean {
-  if (typeof value !== 'string') return value !== null && enumeration.some(known => equal(known, value))
-  let texts = enumeratedTexts.get(enumeration)
-  if (texts === undefined) enumeratedTexts.set(enumeration, texts = new Set(enumeration))
-  return texts.has(value)
-}
+const enumerated = oncePer((enumeration: readonly unknown[]): ReadonlySet<unknown> => new Set(enumeration))
+
+const names = (enumeration: readonly unknown[], value: unknown): boolean => typeof value === 'string'
+  ? enumerated(enumeration).has(value)
+  : value !== null && enumeration.some(known => equal(known, value))
 
 /** Where a value is, and what is found there. */
 interface Place {

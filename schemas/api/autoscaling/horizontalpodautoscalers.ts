@@ -14,6 +14,7 @@ import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
 import * as v2beta2 from './v2beta2.js'
+import { oncePer } from '../../once-per.js'
 
 /** Passes on the behavior annotation of v1: v2beta1 has no field for it. */
 function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAutoscaler {
@@ -79,13 +80,7 @@ const byContainer = (
   metrics.filter(metric => metric.containerResource !== undefined)
 
 /** What v2 declares for later releases and gates, on each server. */
-const gatedFields = new WeakMap<Gates, GatedFields>()
-
-function gatedOf (gates: Gates): GatedFields {
-  let made = gatedFields.get(gates)
-  if (made === undefined) gatedFields.set(gates, made = new GatedFields(v2.HorizontalPodAutoscaler, gates))
-  return made
-}
+const gatedOf = oncePer((gates: Gates) => new GatedFields(v2.HorizontalPodAutoscaler, gates))
 
 /** Drops fields of behavior, which v1 has in an annotation: the rest of what v2 has is declared by v1 too. */
 function dropFromBehavior<R> (

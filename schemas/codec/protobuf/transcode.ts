@@ -6,7 +6,8 @@
 import { hashOf, Tape } from '../json/tape.js'
 import { namedMembers } from '../json/renamed-keys.js'
 import type { Renamed, RenamedKeys, Renaming, Signs } from '../renaming.js'
-import { perPlan, planOf, wireTypeOf, type Plan, type PlannedField } from '../../language/plan.js'
+import { planOf, wireTypeOf, type Plan, type PlannedField } from '../../language/plan.js'
+import { oncePer } from '../../once-per.js'
 import { Facts, type Message } from '../../language/types.js'
 import { finish } from '../../steps.js'
 import { writeBody, writeField, writeValue } from './encode.js'
@@ -75,17 +76,11 @@ function layoutFor (plan: Plan, renaming?: Renaming): Layout {
   }
 }
 
-const plainLayout = perPlan(plan => layoutFor(plan))
-const renamedLayouts = new WeakMap<Renaming, Map<Plan, Layout>>()
+const plainLayout = oncePer((plan: Plan) => layoutFor(plan))
+const renamedLayout = oncePer((renaming: Renaming) => oncePer((plan: Plan) => layoutFor(plan, renaming)))
 
-function layoutOf (plan: Plan, renaming: Renaming | undefined): Layout {
-  if (renaming === undefined) return plainLayout(plan)
-  let known = renamedLayouts.get(renaming)
-  if (known === undefined) renamedLayouts.set(renaming, known = new Map())
-  let layout = known.get(plan)
-  if (layout === undefined) known.set(plan, layout = layoutFor(plan, renaming))
-  return layout
-}
+const layoutOf = (plan: Plan, renaming: Renaming | undefined): Layout =>
+  renaming === undefined ? plainLayout(plan) : renamedLayout(renaming)(plan)
 
 /**
  * The message without an envelope, in memory that the next call overwrites.
