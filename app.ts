@@ -10,8 +10,7 @@
  */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { withOwnOptions } from './config/public-settings.js'
-import { checkOptions } from './config/checks/index.js'
+import { checkedOptions } from './config/checks/index.js'
 import { decorateHost } from './host/index.js'
 import type { ServerOptions } from './config/server-options.js'
 import admission from './plugins/admission/index.js'
@@ -76,8 +75,10 @@ export { StorageError } from './storage/errors.js'
 
 /** The server in a scope of its own, which has its decorators. */
 export const server: FastifyPluginAsync<ServerOptions> = async function server (fastify, given = {}) {
-  const options = withOwnOptions(given)
-  checkOptions(options)
+  await serve(fastify, checkedOptions(given))
+}
+
+async function serve (fastify: FastifyInstance, options: ServerOptions): Promise<void> {
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
   const gates = featureGates(options.featureGates, {
@@ -181,17 +182,17 @@ function admitsEverybody ({ authentication, authorization }: ServerOptions): boo
  * The server. Decorates the host with `orch`, of which `orch.client` reads and writes objects in this process. Rejects
  * with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened.
  */
-const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, options: HostOptions) {
-  checkOptions(withOwnOptions(options))
+const orch: FastifyPluginAsync<ServerOptions> = fp(async function orch (fastify, given: HostOptions) {
+  const options: HostOptions = checkedOptions(given)
   const { prefix = '' } = options
   if (admitsEverybody(options)) {
     fastify.log.warn(`everybody who reaches ${fastify.prefix}${prefix}/ may do everything: authentication.anonymous ` +
       'is true and authorization.modes has AlwaysAllow, their defaults; see docs/embedding.md of orch-apiserver')
   }
   let scope: FastifyInstance | undefined
-  await fastify.register(async (instance, given: HostOptions) => {
+  await fastify.register(async instance => {
     scope = instance
-    await server(instance, given)
+    await serve(instance, options)
   }, options)
   if (scope !== undefined) decorateHost(fastify, prefix, scope)
 }, { name: 'orch-apiserver', fastify: '5.x' })

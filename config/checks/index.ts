@@ -23,6 +23,7 @@ import {
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
+import { withOwnOptions } from '../public-settings.js'
 import { audit } from './audit.js'
 import { authentication, authorization } from './authentication.js'
 import { certificateMaterial, keyMaterial } from './calls.js'
@@ -169,26 +170,47 @@ const FASTIFY = {
   logSerializers: anything
 }
 
-/** @throws OptionError for the first unknown name or invalid value */
+/** A host's options under our names. @throws OptionError for the first unknown name or invalid value */
+export function checkedOptions (given: ServerOptions): ServerOptions {
+  const options = withOwnOptions(given)
+  checkOptions(options)
+  return options
+}
+
+/** @throws OptionError */
 export function checkOptions (options: unknown): void {
   checkMembers({ ...OPTIONS, ...FASTIFY }, options, '')
+  checkTogether(options as ServerOptions) // checked
+}
+
+/** What options require of each other. */
+function checkTogether (options: ServerOptions): void {
   const {
-    featureGates = {}, compatNames, emulatedVersion = usualRelease(compatNames), minCompatibilityVersion
-  } = options as ServerOptions // checked
+    featureGates = {}, compatNames, emulatedVersion = usualRelease(compatNames), minCompatibilityVersion, storage = {},
+    collectGarbage
+  } = options
   const gates = settingsProblem(featureGates, emulatedVersion)
   if (gates !== undefined) throw new OptionError('featureGates', undefined, gates)
   const resolved = featureGatesOf(featureGates, { release: emulatedVersion })
-  if ((options as ServerOptions).storage?.mediaType === PUBLIC_PROTOBUF_TYPE && compatNames !== true) { // checked
-    throw new OptionError('storage.mediaType', PUBLIC_PROTOBUF_TYPE, 'needs compatNames beside it')
-  }
-  const service = keyServiceProblem((options as ServerOptions).storage?.encryption ?? {}, resolved) // checked
+  if (compatNames !== true) refusePublicNames(options)
+  const service = keyServiceProblem(storage.encryption ?? {}, resolved)
   if (service !== undefined) throw new OptionError('storage.encryption', undefined, service)
-  const { collectGarbage, storage: { garbageCollection } = {} } = options as ServerOptions // checked
-  if (collectGarbage === true && garbageCollection === false) {
+  if (collectGarbage === true && storage.garbageCollection === false) {
     throw new OptionError(
       'collectGarbage', 'true', 'needs storage.garbageCollection, without which no deletion waits for a collector'
     )
   }
   const reader = minCompatibilityVersion && readerProblem(minCompatibilityVersion, emulatedVersion)
   if (reader) throw new OptionError('minCompatibilityVersion', minCompatibilityVersion, reader)
+}
+
+/** What only clients with public names know: their audit events, and their name of protobuf. */
+function refusePublicNames ({ storage, audit }: ServerOptions): void {
+  const refuse = (option: string, value: string): never => {
+    throw new OptionError(option, value, 'needs compatNames beside it')
+  }
+  if (storage?.mediaType === PUBLIC_PROTOBUF_TYPE) refuse('storage.mediaType', storage.mediaType)
+  for (const [option, version] of [['audit', audit?.version], ['audit.webhook', audit?.webhook?.version]] as const) {
+    if (version !== undefined && version !== 'audit.orch.io/v1') refuse(`${option}.version`, version)
+  }
 }

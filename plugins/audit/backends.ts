@@ -103,12 +103,9 @@ export async function openBackends (
   }
 }
 
-/** @throws TypeError for public names that this server does not have */
-function formOf (version: EventVersion | undefined, naming: Naming): EventForm {
-  if (version === undefined || version === 'audit.orch.io/v1') return {}
-  if (naming.renames) return { version, names: naming }
-  throw new TypeError(`audit events of ${version} need the option compatNames`)
-}
+/** Only a server with public names is given their version. */
+const formOf = (version: EventVersion | undefined, names: Naming): EventForm =>
+  version === undefined || version === 'audit.orch.io/v1' ? {} : { version, names }
 
 function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): OnLost {
   errors.with(backend)

@@ -52,6 +52,17 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ limits: { maxRequestsInflight: 1.5 } }, 'limits.maxRequestsInflight: 1.5: must be a whole number'],
   [{ allowPrivileged: 'yes' }, 'allowPrivileged: "yes": must be true or false'],
   [{ compatNames: 'yes' }, 'compatNames: "yes": must be true or false'],
+  [{ audit: { version: 'audit.k8s.io/v1' } }, 'audit.version: audit.k8s.io/v1: needs compatNames beside it'],
+  [
+    {
+      audit: {
+        webhook: {
+          endpoint: { server: new URL('https://a'), insecure: false, credentials: {} }, version: 'audit.k8s.io/v1'
+        }
+      }
+    },
+    'audit.webhook.version: audit.k8s.io/v1: needs compatNames beside it'
+  ],
   [{ authorization: { modes: 'RBAC' } }, 'authorization.modes: a string: must be a list'],
   [
     { authorization: { modes: ['Node', 'RABC'] } },

@@ -424,7 +424,4 @@ t.test('events of the public version have the names that clients with public nam
     { objectRef: { name: 'large' }, requestObject: undefined, annotations: { 'audit.k8s.io/truncated': 'true' } },
     'objects are parsed in one turn, so they are bounded'
   )
-  await t.rejects(build(t, { audit: { path, version: 'audit.k8s.io/v1' } }), {
-    message: 'audit events of audit.k8s.io/v1 need the option compatNames'
-  })
 })
