@@ -87,6 +87,9 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['schemas/status.ts', '../files/folders.js'],
     ['files/folders.ts', '../schemas/status.js'],
     ['registry/resource-registry.ts', '../files/folders.js'],
+    ['registry/apply/update.ts', '../resource-store.js'],
+    ['registry/apply/update.ts', '../stages/own.js'],
+    ['registry/patch/json-patch.ts', '../apply/shape.js'],
     ['clients/errors.ts', '../storage/errors.js'],
     ['clients/errors.ts', '../config/files.js'],
     ['clients/errors.ts', '../plugins/health.js'],
@@ -169,6 +172,7 @@ t.test('permitted imports pass', async t => {
   for (const [file, specifier] of [
     ['routes/index.ts', '../answers/request-context.js'],
     ['routes/index.ts', '../registry/resource-registry.js'],
+    ['registry/stages/own.ts', '../apply/update.js'],
     ['registry/resource-registry.ts', '../schemas/resource.js'],
     ['admission/chain.ts', '../expressions/program.js'],
     ['schemas/custom/rule.ts', '../../expressions/program.js'],
