@@ -22,6 +22,7 @@ import { WatchCache } from '../storage/cache/watch-cache.js'
 import { finish, type Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import { StorageError } from '../storage/errors.js'
+import { unwrap } from '../storage/wrapped.js'
 import type { Allocation } from './allocation.js'
 import { fillDefaults, marked } from './outgrown.js'
 import { ObjectKeys } from './keys.js'
@@ -164,6 +165,7 @@ export class ResourceStore {
           indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
           scope: this.keys.scope(''),
           decode: (kv, revision) => this.entries.decode(kv, revision),
+          decodesLate: unwrap(backend).shared === true && type.stored.protobuf,
           windowSize: options.windowSize,
           observer,
           log: options.log

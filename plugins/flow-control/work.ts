@@ -74,8 +74,8 @@ function seatsOfBytes (
   map: OrderedMap<Entry>, range: { start: string, end: string }, max: number, perSeat: number
 ): number {
   let [bytes, seen] = [0, 0]
-  map.forEach(range.start, range.end, ({ json }) => {
-    bytes += json.length
+  map.forEach(range.start, range.end, entry => {
+    bytes += entry.bytes
     return ++seen < max && bytes < MAX_SEATS * perSeat
   })
   return seatsOf(bytes, perSeat)
@@ -174,6 +174,6 @@ function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, bod
 /** Bytes of the named object, if cached. */
 function stored (store: ResourceStore, { namespace, name }: RequestInfo): number {
   return store.cache?.loaded === true
-    ? store.cache.snapshot.map.get(store.keys.of(namespace, name))?.json.length ?? 0
+    ? store.cache.snapshot.map.get(store.keys.of(namespace, name))?.bytes ?? 0
     : 0
 }

@@ -78,7 +78,7 @@ class CacheFeed extends Place implements Feed {
       const event = window.at(number) as CacheEvent // between begin and end
       if (!this.wants(event.entry.key)) continue
       events.push(event)
-      taken += event.entry.json.length
+      taken += event.entry.bytes
     }
     const more = number < window.end
     this.first = more ? number : -1

@@ -66,7 +66,7 @@ export class HistoryFeed implements Feed {
       const made = eventOf(event, decode)
       if (made === undefined) continue
       events.push(made)
-      taken += made.entry.json.length
+      taken += made.entry.bytes
     }
     if (this.#head < this.#pending.length) return { events, id: `history/${++takes}`, more: true }
     this.#pending = []

@@ -5,8 +5,9 @@
  */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { StorageError } from '../errors.js'
+import { copyOf } from '../bytes.js'
 import { rangeOf } from '../key.js'
-import type { Entry } from './entry.js'
+import { Entry } from './entry.js'
 import { CacheEvent } from './event.js'
 import { FieldIndex, type Required } from './field-index.js'
 import { Forms } from './forms.js'
@@ -24,6 +25,8 @@ export interface StateOptions {
   readonly scope: string
   /** Decodes a value; throws 'Corrupt' or 'Undecryptable'. `revision` becomes the entry's resourceVersion. */
   readonly decode: (kv: KeyValue, revision: Revision) => Entry
+  /** Whether changes are decoded when they are read: those of processes of the same server can be. Default at once. */
+  readonly decodesLate?: boolean | undefined
   /** Minimum number of events to keep. */
   readonly windowSize: number
 }
@@ -134,14 +137,20 @@ export class CacheState {
       if (event.type === 'delete') {
         return previous === undefined ? undefined : new CacheEvent('DELETED', revision, previous.at(revision), previous)
       }
-      return new CacheEvent(previous === undefined
-        ? 'ADDED'
-        : 'MODIFIED', revision, this.pendingWrites.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
+      const entry = this.pendingWrites.take(kv, revision) ?? this.#entryOf(kv, revision)
+      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, entry, previous)
     } catch (error) {
       throw new StorageError('Corrupt', `the stored value of ${kv.key} at revision ${revision} can't be decoded`, {
         key: kv.key, cause: error
       })
     }
+  }
+
+  #entryOf (kv: KeyValue, revision: Revision): Entry {
+    const { decode, decodesLate = false, indexedFields } = this.#options
+    if (!decodesLate || indexedFields.length > 0 || kv.damage !== undefined) return decode(kv, revision)
+    const own = { ...kv, value: copyOf(kv.value) } // it may be part of a larger frame
+    return Entry.unread(kv.key, revision, { bytes: kv.value.length, read: () => decode(own, revision) })
   }
 
   /** The state at exactly that revision, which is not in the future, if it is known here. */

@@ -52,7 +52,7 @@ export class EventWindow {
   /** @returns the event's number */
   push (event: CacheEvent, now: number): number {
     const number = this.end
-    const bytes = event.entry.json.length
+    const { bytes } = event.entry
     this.#slots.push({ event, at: now, bytes })
     this.#bytes += bytes
     this.#slots.at(-MAX_ENCODED)?.event.forget()
