@@ -49,7 +49,7 @@ import tracing from './plugins/tracing/index.js'
 import zpages, { pathsOf } from './plugins/zpages.js'
 import routes from './routes/index.js'
 import { PUBLIC_NAMES } from './schemas/compat/naming.js'
-import { featureGates } from './schemas/gates.js'
+import { featureGates, type Gates } from './schemas/gates.js'
 import { OWN_NAMES } from './schemas/naming.js'
 import { usualReader, usualRelease } from './schemas/meta/release.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
@@ -78,15 +78,15 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
   await serve(fastify, checkedOptions(given))
 }
 
-async function serve (fastify: FastifyInstance, options: ServerOptions): Promise<void> {
+/** What more than one plugin has to know. */
+function settingsOf (options: ServerOptions): NonNullable<FastifyInstance['orchSettings']> {
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
   const gates = featureGates(options.featureGates, {
     publicGroup: naming.renames ? naming.group : undefined,
     release: options.emulatedVersion ?? usualRelease(options.compatNames)
   })
-  fastify.decorate('orchClock', options.clock ?? systemClock)
-  fastify.decorate('orchSettings', {
+  return {
     minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,
     deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
     connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
@@ -99,21 +99,44 @@ async function serve (fastify: FastifyInstance, options: ServerOptions): Promise
     externalHostname: api.externalHostname,
     advertiseAddress: api.advertiseAddress,
     naming
+  }
+}
+
+/** Resources whose objects are not to be logged. */
+const encryptedOf = ({ storage }: ServerOptions): readonly string[] => storage?.encryptionFile === undefined
+  ? storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
+  : ['*.*'] // the file says which, and may change
+
+async function registerLimits (
+  fastify: FastifyInstance, limits: NonNullable<ServerOptions['limits']>, gates: Gates
+): Promise<void> {
+  const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200, requestTimeout } = limits
+  if (limits.priorityAndFairness !== true || !gates.enabled('APIPriorityAndFairness')) {
+    await fastify.register(inFlightLimits, { reading, mutating })
+    return
+  }
+  await fastify.register(flowControl, {
+    seats: reading + mutating, requestTimeout, lending: gates.enabled('FairnessLendsSeats'),
+    narrow: gates.enabled('SizeBasedListCostEstimate')
   })
+  await fastify.register(filterTimes, { behind: 'priorityandfairness' })
+}
+
+async function serve (fastify: FastifyInstance, options: ServerOptions): Promise<void> {
+  const { limits = {} } = options
+  const settings = settingsOf(options)
+  const { featureGates: gates } = settings
+  fastify.decorate('orchClock', options.clock ?? systemClock)
+  fastify.decorate('orchSettings', settings)
 
   if (options.requestLog !== undefined) {
-    await fastify.register(requestLog, {
-      ...options.requestLog,
-      encrypted: options.storage?.encryptionFile === undefined
-        ? options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
-        : ['*.*'] // the file says which, and may change
-    })
+    await fastify.register(requestLog, { ...options.requestLog, encrypted: encryptedOf(options) })
   }
   await fastify.register(errors)
   await fastify.register(http1Connections)
   await fastify.register(requestInfo, {
     compatNames: options.compatNames, selectors: gates.enabled('AuthorizeWithSelectors'),
-    inDocuments: api.inDocuments
+    inDocuments: options.api?.inDocuments
   })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
@@ -135,14 +158,7 @@ async function serve (fastify: FastifyInstance, options: ServerOptions): Promise
   await fastify.register(impersonation)
   await fastify.register(filterTimes, { behind: 'impersonation' })
   await fastify.register(stalledRequests, { guard: options.stallGuard })
-  const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200 } = limits
-  if (limits.priorityAndFairness === true && gates.enabled('APIPriorityAndFairness')) {
-    await fastify.register(flowControl, {
-      seats: reading + mutating, requestTimeout: limits.requestTimeout, lending: gates.enabled('FairnessLendsSeats'),
-      narrow: gates.enabled('SizeBasedListCostEstimate')
-    })
-    await fastify.register(filterTimes, { behind: 'priorityandfairness' })
-  } else await fastify.register(inFlightLimits, { reading, mutating })
+  await registerLimits(fastify, limits, gates)
   await fastify.register(authorization, options.authorization ?? {})
   await fastify.register(filterTimes, { behind: 'authorization' })
   await fastify.register(requestBodies, { budget: limits.maxBodyBytesInflight })

@@ -29,7 +29,7 @@ import { KeptTokens } from './service-account/kept-tokens.js'
 import { serviceAccounts } from './service-account/index.js'
 import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
 import { currentTrust } from './trust.js'
-import { plugin } from '../../answers/server.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 export type { AuthenticationOptions, HostAuthenticator, HostCredentials } from './method.js'
 import { ignoredToken } from './token-file.js'
@@ -94,92 +94,126 @@ function publication (
   }
 }
 
-export default plugin<AuthenticationOptions>()(async (fastify, options) => {
-  const { anonymous = true, clientCertificates = false, requestHeader } = options
-  const {
-    orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming, featureGates }
-  } = fastify
+type Server = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources' | 'orchSettings'>
+type Accounts = Awaited<ReturnType<typeof serviceAccounts>>
+
+/** Service accounts and their tokens, which are kept up until the server closes. */
+async function openAccounts (fastify: Server, options: AuthenticationOptions): Promise<Accounts> {
+  const { orchMetrics: metrics, orchClock: { wall: now }, orchResources: resources, orchSettings } = fastify
+  const { naming, featureGates: gates } = orchSettings
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
-  const kept = featureGates.enabled('LegacyServiceAccountTokenTracking')
-    ? new KeptTokens({ resources, now: clock.wall, log })
-    : undefined
+  const kept = gates.enabled('LegacyServiceAccountTokenTracking') ? new KeptTokens({ resources, now, log }) : undefined
   const accounts = await serviceAccounts({
-    ...options.serviceAccounts, kept, audiences: options.audiences, naming, resources, metrics, gates: featureGates,
-    now: clock.wall, log
+    ...options.serviceAccounts, kept, audiences: options.audiences, naming, resources, metrics, gates, now, log
   })
   fastify.addHook('onClose', async () => {
     await kept?.close()
     accounts.close()
   })
-  const { audiences } = accounts.tokens
+  return accounts
+}
+
+/** Asks all methods that are configured. */
+async function openChain (
+  fastify: Server, options: AuthenticationOptions, { authenticator: ofAccounts, tokens: { audiences } }: Accounts
+): Promise<Authenticator['authenticate']> {
+  const { naming, featureGates: gates } = fastify.orchSettings
   const authenticators = await authenticatorsOf(options, {
-    gates: featureGates, clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane,
-    cluster: fastify.orchEgress.cluster, audiences, resources, naming,
-    serviceAccounts: accounts.authenticator
+    gates, clock: fastify.orchClock, log: fastify.log, metrics: fastify.orchMetrics,
+    tunnel: fastify.orchEgress.controlPlane, cluster: fastify.orchEgress.cluster, audiences,
+    resources: fastify.orchResources, naming, serviceAccounts: ofAccounts
   })
+  runParts(fastify, 'authenticator', authenticators)
   // Tokens of service accounts say by themselves under which names they are.
   const underOwnNames = (authenticator: Authenticator): Authenticator =>
-    authenticator === accounts.authenticator ? authenticator : external(authenticator, naming)
+    authenticator === ofAccounts ? authenticator : external(authenticator, naming)
   const ask = chain(naming.renames ? authenticators.map(underOwnNames) : authenticators, audiences)
-  const authenticate = (credentials: Credentials): Found | Promise<Found> => {
+  return credentials => {
     const result = ask(credentials)
     return result instanceof Promise ? result.then(completeFound) : completeFound(result)
   }
-  runParts(fastify, 'authenticator', authenticators)
+}
 
-  const clients = options.clientAuthorities === undefined ? undefined : authoritiesOf(options.clientAuthorities)
+/** Whether requests to a path may do without credentials. */
+function anonymity (anonymous: NonNullable<AuthenticationOptions['anonymous']>): (path: string) => boolean {
+  if (typeof anonymous === 'boolean') return () => anonymous
+  return anonymous === 'health' ? path => HEALTH.test(path) : path => anonymous.includes(path)
+}
+
+/** The end of an authentication, which began at `since`. */
+interface Outcomes {
+  /** Gives the request its user, or makes the refusal of one that has none. */
+  readonly settle: (request: ServedRequest, found: Found, since: number) => Error | undefined
+  readonly refuse: (error: unknown, since: number) => Error
+}
+
+function outcomes (
+  { orchMetrics: metrics }: Server, { anonymous = true, requestHeader }: AuthenticationOptions
+): Outcomes {
+  const attempts = countAttempts(metrics)
+  const mayBeAnonymous = anonymity(anonymous)
+  const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
+  return {
+    settle: (request, found, since) => {
+      const user = found ?? (mayBeAnonymous(request.orch.info.path) && !hasToken(request.raw) ? ANONYMOUS : undefined)
+      if (user === undefined) {
+        attempts.failed(since)
+        return unauthorized()
+      }
+      attempts.succeeded(user, since)
+      removeAuthorization(request.raw)
+      if (isHidden !== undefined) removeHeaders(request.raw, isHidden)
+      request.orch.user = user
+      return undefined
+    },
+    refuse: (error, since) => {
+      attempts.errored(since)
+      return error instanceof StatusError ? error : new StatusError('Unauthorized', 'Unauthorized', { cause: error })
+    }
+  }
+}
+
+function credentialsOf (request: ServedRequest, certificate: Credentials['certificate']): HostCredentials {
+  const { orch, raw: { headers, rawHeaders } } = request
+  const token = headers['sec-websocket-protocol'] === undefined ? undefined : tokenInProtocol(request.raw)
+  return {
+    request,
+    headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
+    rawHeaders,
+    certificate,
+    annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
+    warn: text => { orch.warnings.push(text) }
+  }
+}
+
+export default plugin<AuthenticationOptions>()(async (fastify, options) => {
+  const { clientCertificates = false, clientAuthorities, requestHeader } = options
+  const accounts = await openAccounts(fastify, options)
+  const authenticate = await openChain(fastify, options, accounts)
+  const clients = clientAuthorities === undefined ? undefined : authoritiesOf(clientAuthorities)
   const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
   const ownUsers = new OwnUsers()
+  const publishesUid = fastify.orchSettings.featureGates.enabled('RemoteRequestHeaderUID')
   fastify.decorate('orchAuthentication', {
-    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens, ownUsers,
-    published: publication(clients, proxies, requestHeader, featureGates.enabled('RemoteRequestHeaderUID'))
+    authenticator: { name: 'chain', authenticate }, audiences: accounts.tokens.audiences, tokens: accounts.tokens,
+    ownUsers, published: publication(clients, proxies, requestHeader, publishesUid)
   })
   const trust = currentTrust(clients, proxies)
-  const certificates = clientCertificates || requestHeader !== undefined
-  const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
-  const attempts = countAttempts(metrics)
-
-  const mayBeAnonymous = typeof anonymous === 'boolean'
-    ? () => anonymous
-    : anonymous === 'health' ? (path: string) => HEALTH.test(path) : (path: string) => anonymous.includes(path)
-
-  const settle = (request: ServedRequest, result: Found, since: number): Error | undefined => {
-    const user = result ?? (mayBeAnonymous(request.orch.info.path) && !hasToken(request.raw) ? ANONYMOUS : undefined)
-    if (user === undefined) {
-      attempts.failed(since)
-      return unauthorized()
-    }
-    attempts.succeeded(user, since)
-    removeAuthorization(request.raw)
-    if (isHidden !== undefined) removeHeaders(request.raw, isHidden)
-    request.orch.user = user
-    return undefined
-  }
-
-  const refuse = (error: unknown, since: number): Error => {
-    attempts.errored(since)
-    return error instanceof StatusError ? error : new StatusError('Unauthorized', 'Unauthorized', { cause: error })
-  }
+  const readsCertificates = clientCertificates || requestHeader !== undefined
+  const { settle, refuse } = outcomes(fastify, options)
 
   fastify.addHook('onRequest', (arrived, _reply, done) => {
     const request = served(arrived)
     const since = performance.now()
-    const { headers, rawHeaders, socket } = request.raw
-    const own = ownUsers.find(headers.authorization)
-    if (own !== undefined && 'isLightMyRequest' in request.raw) return done(settle(request, complete(own), since))
-    const ignored = ignoredToken(headers.authorization)
+    const { raw } = request
+    const { authorization } = raw.headers
+    const own = ownUsers.find(authorization)
+    if (own !== undefined && 'isLightMyRequest' in raw) return done(settle(request, complete(own), since))
+    const ignored = ignoredToken(authorization)
     if (ignored !== undefined) request.orch.warnings.push(ignored)
     try {
-      const token = headers['sec-websocket-protocol'] === undefined ? undefined : tokenInProtocol(request.raw)
-      const credentials: HostCredentials = {
-        request,
-        headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
-        rawHeaders,
-        certificate: certificates ? certificateOf(socket, trust(), connectionOf(request.raw)) : undefined,
-        annotate: (key, value) => { request.orch.annotations = { ...request.orch.annotations, [key]: value } },
-        warn: text => { request.orch.warnings.push(text) }
-      }
-      const result = authenticate(credentials)
+      const certificate = readsCertificates ? certificateOf(raw.socket, trust(), connectionOf(raw)) : undefined
+      const result = authenticate(credentialsOf(request, certificate))
       if (!(result instanceof Promise)) return done(settle(request, result, since))
       result.then(user => { done(settle(request, user, since)) }, error => { done(refuse(error, since)) })
     } catch (error) {

@@ -9,19 +9,36 @@ const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3
 const OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000]
 
 export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceType) => StoreObserver {
-  const { counter, gauge, histogram } = metrics
   const isLater = gates.enabled('MetricsHaveLaterStages')
-  const { names, of } = typeLabels(gates)
-  const listed = isLater ? names : ['resource_prefix']
+  const labels = typeLabels(gates)
+  const lists = observeLists(metrics, isLater, labels.names)
+  const changes = observeChanges(metrics, isLater, labels.names)
+  const calls = observeCalls(metrics, isLater, labels.names)
+  const leased = metrics
+    .histogram('etcd_lease_object_counts', 'Objects that share one lease of the store.', OBJECTS).with()
+  return type => {
+    const values = labels.of(type)
+    return {
+      ...lists(type, values), ...changes(values), ...calls(values), leased: objects => { leased.observe(objects) }
+    }
+  }
+}
+
+type Lists = Pick<StoreObserver, 'listedFromCache' | 'listedFromStore'>
+
+function observeLists (
+  { counter }: Metrics, isLater: boolean, names: readonly string[]
+): (type: ResourceType, labels: readonly string[]) => Lists {
+  const cacheNames = isLater ? names : ['resource_prefix']
   const cacheLists = counter(
-    'apiserver_cache_list_total', 'Lists that were answered from memory.', [...listed, 'index']
+    'apiserver_cache_list_total', 'Lists that were answered from memory.', [...cacheNames, 'index']
   )
   const cacheFetched = counter(
     'apiserver_cache_list_fetched_objects_total', 'Objects that were looked at in memory for lists.',
-    [...listed, 'index']
+    [...cacheNames, 'index']
   )
   const cacheReturned = counter(
-    'apiserver_cache_list_returned_objects_total', 'Objects in lists that were answered from memory.', listed
+    'apiserver_cache_list_returned_objects_total', 'Objects in lists that were answered from memory.', cacheNames
   )
   const lists = counter('apiserver_storage_list_total', 'Lists that were answered from the store.', names)
   const fetched = counter(
@@ -33,6 +50,33 @@ export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceT
   const returned = counter(
     'apiserver_storage_list_returned_objects_total', 'Objects in lists that were answered from the store.', names
   )
+  return (type, labels) => {
+    const cacheLabels = isLater ? labels : [`/${type.storagePrefix}`]
+    let fromCache: [lists: Counter, fetched: Counter, returned: Counter] | undefined
+    return {
+      listedFromCache: (looked, answered) => {
+        fromCache ??= [
+          cacheLists.with(...cacheLabels, ''), cacheFetched.with(...cacheLabels, ''), cacheReturned.with(...cacheLabels)
+        ]
+        fromCache[0].add()
+        fromCache[1].add(looked)
+        fromCache[2].add(answered)
+      },
+      listedFromStore: (read, looked, answered) => {
+        lists.with(...labels).add()
+        fetched.with(...labels).add(read)
+        evaluated.with(...labels).add(looked)
+        returned.with(...labels).add(answered)
+      }
+    }
+  }
+}
+
+type Changes = Pick<StoreObserver, 'changed' | 'loaded' | 'progressed'>
+
+function observeChanges (
+  { counter, gauge }: Metrics, isLater: boolean, names: readonly string[]
+): (labels: readonly string[]) => Changes {
   const changes = [
     counter(
       'apiserver_watch_cache_events_dispatched_total', 'Changes that reached the cache and those who watch it.', names
@@ -50,7 +94,22 @@ export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceT
   const bookmarks = isLater
     ? counter('etcd_bookmark_total', 'Times the store said how far its history is.', names)
     : gauge('etcd_bookmark_counts', 'Times the store said how far its history is.', names)
-  const leased = histogram('etcd_lease_object_counts', 'Objects that share one lease of the store.', OBJECTS).with()
+  return labels => {
+    let changed: Counter[] | undefined
+    return {
+      changed: events => {
+        changed ??= changes.map(change => change.with(...labels))
+        for (const series of changed) series.add(events)
+      },
+      loaded: () => { initializations.with(...labels).add() },
+      progressed: () => { bookmarks.with(...labels).add(1) }
+    }
+  }
+}
+
+function observeCalls (
+  { counter, histogram }: Metrics, isLater: boolean, names: readonly string[]
+): (labels: readonly string[]) => Pick<StoreObserver, 'called'> {
   const durations = histogram(
     'etcd_request_duration_seconds', 'Seconds that requests to the store took, by operation and type.', SECONDS,
     ['operation', ...(isLater ? names : ['type'])]
@@ -58,40 +117,13 @@ export function observeStores (metrics: Metrics, gates: Gates): (type: ResourceT
   const requests = isLater
     ? counter('etcd_requests_total', 'Requests to the store, by operation and type.', ['operation', ...names])
     : undefined
-  return type => {
-    const labels = of(type)
-    const listLabels = isLater ? labels : [`/${type.storagePrefix}`]
+  return labels => {
     const calls = new Map<StoreOperation, [time: Histogram, number: Counter | undefined]>()
-    let changed: Counter[] | undefined
-    let fromCache: [lists: Counter, fetched: Counter, returned: Counter] | undefined
     return {
-      listedFromCache: (looked, answered) => {
-        fromCache ??= [
-          cacheLists.with(...listLabels, ''), cacheFetched.with(...listLabels, ''), cacheReturned.with(...listLabels)
-        ]
-        fromCache[0].add()
-        fromCache[1].add(looked)
-        fromCache[2].add(answered)
-      },
-      listedFromStore: (read, looked, answered) => {
-        lists.with(...labels).add()
-        fetched.with(...labels).add(read)
-        evaluated.with(...labels).add(looked)
-        returned.with(...labels).add(answered)
-      },
-      changed: events => {
-        changed ??= changes.map(change => change.with(...labels))
-        for (const series of changed) series.add(events)
-      },
-      loaded: () => { initializations.with(...labels).add() },
-      progressed: () => { bookmarks.with(...labels).add(1) },
-      leased: objects => { leased.observe(objects) },
       called: (operation, seconds) => {
         let call = calls.get(operation)
         if (call === undefined) {
-          calls.set(operation, call = [
-            durations.with(operation, ...labels), requests?.with(operation, ...labels)
-          ])
+          calls.set(operation, call = [durations.with(operation, ...labels), requests?.with(operation, ...labels)])
         }
         call[0].observe(seconds)
         call[1]?.add()
