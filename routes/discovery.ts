@@ -25,25 +25,22 @@ function named ({ orch: { info: { path } } }: ServedRequest): { readonly group: 
   return { group, version }
 }
 
+type Handle = (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+
+function send (request: ServedRequest, reply: FastifyReply, document: object): FastifyReply {
+  sendValue(request, reply, document)
+  return reply
+}
+
 export default async function discovery (fastify: RoutedServer): Promise<void> {
-  const {
-    orchResources: resources, orchSettings: settings, orchAggregation: aggregation,
-    orchAuthentication: { tokens: serviceAccountTokens }
-  } = fastify
-  const { groups } = aggregation
-  const route = (
-    url: string, handler: (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
-  ): void => {
+  const { orchSettings: settings, orchAggregation: { groups } } = fastify
+  const route = (url: string, handler: Handle): void => {
     for (const path of withSlash(fastify, url)) {
       fastify.route({
         method: 'GET', url: path, exposeHeadRoute: false,
         handler: (request, reply) => handler(served(request), reply)
       })
     }
-  }
-  const send = (request: ServedRequest, reply: FastifyReply, document: object): FastifyReply => {
-    sendValue(request, reply, document)
-    return reply
   }
   const get = (url: string, make: (request: ServedRequest) => object): void => {
     route(url, (request, reply) => send(request, reply, make(request)))
@@ -74,9 +71,22 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
     if (versions === undefined) throw unknownPath(request.orch.info)
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
-  const list = (
-    group: string, version: string, request: ServedRequest, reply: FastifyReply
-  ): FastifyReply | Promise<FastifyReply> => {
+  route('/api/:version', resourcesAt(fastify, request =>
+    ({ group: '', version: (request.params as { version: string }).version })))
+  route('/apis/:group/:version', resourcesAt(fastify, request => {
+    const place = named(request)
+    if (place.group === '') throw noSuchPath()
+    return place
+  }))
+  route('/', root(fastify))
+}
+
+/** The resources of the group and version that a request names. */
+function resourcesAt (
+  { orchResources: resources, orchAggregation: aggregation }: RoutedServer, placeOf: typeof named
+): Handle {
+  return (request, reply) => {
+    const { group, version } = placeOf(request)
     const { info } = request.orch
     const stores = resources.servedIn(group, version)
     if (stores.length === 0) {
@@ -91,26 +101,25 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
       resources: apiResources(stores, store => resources.subresourcesOf(store))
     })
   }
-  route('/api/:version', (request, reply) => list('', (request.params as { version: string }).version, request, reply))
-  route('/apis/:group/:version', (request, reply) => {
-    const { group, version } = named(request)
-    if (group === '') throw noSuchPath()
-    return list(group, version, request, reply)
-  })
+}
+
+/** All paths, or a page for browsers. */
+function root (fastify: RoutedServer): Handle {
+  const { orchSettings: settings, orchAggregation: { groups }, orchAuthentication: { tokens } } = fastify
   // Loaded with the first browser: most servers meet none.
   let page: Promise<ReturnType<typeof frontPage>> | undefined
   const sendPage = async (request: ServedRequest, reply: FastifyReply): Promise<FastifyReply> => {
     page ??= import('./front-page/index.js').then(({ frontPage }) => frontPage(fastify))
     return await (await page)(request, reply)
   }
-  route('/', (request, reply) => request.orch.accept?.page === true
+  return (request, reply) => request.orch.accept?.page === true
     ? sendPage(request, reply)
     : send(request, reply, {
         paths: rootPaths(groups(), [
-          ...discoveryPaths(serviceAccountTokens.issuer),
-          ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [], ...settings.statePaths
+          ...discoveryPaths(tokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [],
+          ...settings.statePaths
         ])
-      }))
+      })
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {

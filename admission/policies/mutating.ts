@@ -4,6 +4,7 @@
  * project's policies of 1.36
  */
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
+import { oncePer } from '../../schemas/once-per.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -15,6 +16,9 @@ import type { CheckError } from './observer.js'
 import { bindingOf, mutatingPolicyOf, type Binding, type MutatingPolicy } from './policy.js'
 import { RequestVariables, type PolicyTools } from './variables.js'
 
+type BoundPolicy = Bound<MutatingPolicy, Binding>
+type BoundInvocation = Invocation<MutatingPolicy, Binding>
+
 const FORBIDDEN = 403
 
 /** State of a request over both rounds. */
@@ -23,7 +27,7 @@ interface Progress {
   readonly invoked: Set<string>
   readonly again: Set<string>
   /** The object after the first round. */
-  left: string
+  left: string | undefined
 }
 
 interface Failure { readonly message: string, readonly reason: StatusReason }
@@ -32,75 +36,9 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
   const policies = new BoundPolicies(tools, {
     plurals: ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'], policyOf: mutatingPolicyOf, bindingOf
   })
-  const progress = new WeakMap<Pass, Progress>()
-
-  const round = async (
-    request: AdmissionRequest, pass: Pass, all: ReadonlyArray<Bound<MutatingPolicy, Binding>>
-  ): Promise<void> => {
-    const { object = {} } = request // it has one
-    const failures: Failure[] = []
-    const fail = (policy: MutatingPolicy, binding: Binding, why: string, reason: StatusReason): void => {
-      if (policy.ignoresFailure) return
-      const message = `policy '${policy.name}' with binding '${binding.name}' denied request: ${why}`
-      failures.push({ message, reason })
-    }
-    const variables = new RequestVariables(request, tools)
-    const invocations = await runStepsWithinBudget(invocationsOf(all, request, tools, (policy, binding, why) => {
-      fail(policy, binding, why, 'Forbidden')
-    }))
-    const mayRepeat = invocations.some(({ policy }) => policy.reinvoked)
-    const left = (): string => mayRepeat ? variables.text(request.requested) : ''
-    let state = progress.get(pass)
-    if (state === undefined) progress.set(pass, state = { invoked: new Set(), again: new Set(), left: '' })
-    else if (state.left !== left()) repeat(state)
-
-    let isChanged = false
-    // Once for all, as it compares whole objects.
-    let done: (() => void) | undefined
-    for (const invocation of invocations) {
-      const { policy, binding, requested } = invocation
-      const key = keyOf(invocation)
-      try {
-        const of = { name: policy.name, kind: 'policy', type: 'validate', operation: request.operation } as const
-        const values = await variables.of(invocation)
-        const conditions = conditionsHold(policy.conditions, values, of, tools.observePolicies)
-        if (!await runStepsWithinBudget(conditions)) continue
-      } catch (error) {
-        fail(policy, binding, (error as Error).message, 'Invalid')
-        continue
-      }
-      if (pass.round === 1 && !state.again.has(key)) continue
-      for (const mutation of policy.mutations) {
-        const since = performance.now()
-        const observe = (error: CheckError): void => {
-          const of = { policy: policy.name, binding: binding.name }
-          tools.observePolicies?.mutated(of, error, (performance.now() - since) / 1000)
-        }
-        try {
-          const made = await runStepsWithinBudget(madeBy(mutation, policy, await variables.of(invocation)))
-          done ??= request.trackOwnership?.()
-          const change: Change = { made, naming: tools.naming, isChanged }
-          if (await mutate(mutation, object, variables.version(requested), change)) isChanged = true
-          variables.forget()
-          observe('no_error')
-        } catch (error) {
-          observe(error instanceof EvaluationError ? error.kind : 'invalid_error')
-          if (isStatusError(error)) throw error
-          fail(policy, binding, (error as Error).message, 'Invalid')
-        }
-      }
-      if (policy.reinvoked) state.invoked.add(key)
-    }
-    if (isChanged) {
-      done?.()
-      repeat(state)
-      pass.again()
-    }
-    state.left = left()
-    const [first] = failures
-    if (first !== undefined) throw denial(request, first, failures)
-  }
-
+  const progressOf = oncePer((_pass: Pass): Progress => ({ invoked: new Set(), again: new Set(), left: undefined }))
+  const run = (request: AdmissionRequest, pass: Pass, all: readonly BoundPolicy[]): Promise<void> =>
+    new Round(request, tools).run(all, pass, progressOf(pass))
   return {
     name: 'MutatingAdmissionPolicy',
     handles: request => {
@@ -109,8 +47,94 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
     },
     mutate: (request, pass) => {
       const all = policies.current()
-      if (all instanceof Promise) return all.then(those => round(request, pass, those))
-      return all.length === 0 ? undefined : round(request, pass, all)
+      if (all instanceof Promise) return all.then(those => run(request, pass, those))
+      return all.length === 0 ? undefined : run(request, pass, all)
+    }
+  }
+}
+
+/** One round of all policies over a request. */
+class Round {
+  readonly #request: AdmissionRequest
+  readonly #tools: PolicyTools
+  readonly #variables: RequestVariables
+  readonly #failures: Failure[] = []
+  #isChanged = false
+  /** Once for all, as it compares whole objects. */
+  #done: (() => void) | undefined
+
+  constructor (request: AdmissionRequest, tools: PolicyTools) {
+    this.#request = request
+    this.#tools = tools
+    this.#variables = new RequestVariables(request, tools)
+  }
+
+  async run (all: readonly BoundPolicy[], pass: Pass, progress: Progress): Promise<void> {
+    const request = this.#request
+    const invocations = await runStepsWithinBudget(invocationsOf(all, request, this.#tools, (policy, binding, why) => {
+      this.#fail(policy, binding, why, 'Forbidden')
+    }))
+    const mayRepeat = invocations.some(({ policy }) => policy.reinvoked)
+    const left = (): string => mayRepeat ? this.#variables.text(request.requested) : ''
+    if (progress.left !== undefined && progress.left !== left()) repeat(progress)
+    for (const invocation of invocations) {
+      const { policy } = invocation
+      const key = keyOf(invocation)
+      if (!await this.#isMeant(invocation)) continue
+      if (pass.round === 1 && !progress.again.has(key)) continue
+      for (const mutation of policy.mutations) await this.#mutate(invocation, mutation)
+      if (policy.reinvoked) progress.invoked.add(key)
+    }
+    if (this.#isChanged) {
+      this.#done?.()
+      repeat(progress)
+      pass.again()
+    }
+    progress.left = left()
+    const [first] = this.#failures
+    if (first !== undefined) throw denial(request, first, this.#failures)
+  }
+
+  #fail (policy: MutatingPolicy, binding: Binding, why: string, reason: StatusReason): void {
+    if (policy.ignoresFailure) return
+    const message = `policy '${policy.name}' with binding '${binding.name}' denied request: ${why}`
+    this.#failures.push({ message, reason })
+  }
+
+  /** Whether the conditions of the policy hold. */
+  async #isMeant (invocation: BoundInvocation): Promise<boolean> {
+    const { policy, binding } = invocation
+    const of = { name: policy.name, kind: 'policy', type: 'validate', operation: this.#request.operation } as const
+    try {
+      const values = await this.#variables.of(invocation)
+      return await runStepsWithinBudget(
+        conditionsHold(policy.conditions, values, of, this.#tools.observePolicies)
+      )
+    } catch (error) {
+      this.#fail(policy, binding, (error as Error).message, 'Invalid')
+      return false
+    }
+  }
+
+  async #mutate (invocation: BoundInvocation, mutation: MutatingPolicy['mutations'][number]): Promise<void> {
+    const { policy, binding, requested } = invocation
+    const { object = {} } = this.#request // it has one
+    const since = performance.now()
+    const observe = (error: CheckError): void => {
+      const of = { policy: policy.name, binding: binding.name }
+      this.#tools.observePolicies?.mutated(of, error, (performance.now() - since) / 1000)
+    }
+    try {
+      const made = await runStepsWithinBudget(madeBy(mutation, policy, await this.#variables.of(invocation)))
+      this.#done ??= this.#request.trackOwnership?.()
+      const change: Change = { made, naming: this.#tools.naming, isChanged: this.#isChanged }
+      if (await mutate(mutation, object, this.#variables.version(requested), change)) this.#isChanged = true
+      this.#variables.forget()
+      observe('no_error')
+    } catch (error) {
+      observe(error instanceof EvaluationError ? error.kind : 'invalid_error')
+      if (isStatusError(error)) throw error
+      this.#fail(policy, binding, (error as Error).message, 'Invalid')
     }
   }
 }
@@ -119,7 +143,7 @@ function repeat ({ invoked, again }: Progress): void {
   for (const key of invoked) again.add(key)
 }
 
-function keyOf ({ policy, binding, param }: Invocation<MutatingPolicy, Binding>): string {
+function keyOf ({ policy, binding, param }: BoundInvocation): string {
   const { metadata } = (param ?? {}) as { readonly metadata?: { readonly namespace?: string, readonly name?: string } }
   return JSON.stringify([policy.name, binding.name, metadata?.namespace, metadata?.name])
 }

@@ -5,6 +5,7 @@
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import type { PolicyTools } from '../policies/variables.js'
+import { oncePer } from '../../schemas/once-per.js'
 import { JSON_PATCH } from './answer.js'
 import { callWebhook } from './call-webhook.js'
 import { hookConfigurations } from './configurations.js'
@@ -27,7 +28,7 @@ interface Progress {
   /** Hooks to call again. */
   readonly toReinvoke: Set<string>
   /** The object after the last round. */
-  objectAfterRound: string
+  objectAfterRound: string | undefined
 }
 
 interface Round {
@@ -41,63 +42,32 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
   const configurations = hookConfigurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
   })
-  const progress = new WeakMap<Pass, Progress>()
+  const progressOf = oncePer((_pass: Pass): Progress =>
+    ({ invoked: new Set(), toReinvoke: new Set(), objectAfterRound: undefined }))
 
-  const round = async (set: HookSet, request: AdmissionRequest, pass: Pass): Promise<void> => {
+  const run = async (set: HookSet, request: AdmissionRequest, pass: Pass): Promise<void> => {
     const matching = set.matching(request, tools.resources)
     const mayRepeat = matching.some(({ hook }) => hook.reinvoked)
     if (matching.length === 0 || (pass.round === 1 && !mayRepeat)) return
     const versions = new RequestedVersions(request, tools)
     const own = versions.of(request.requested)
     const now = (): string => request.object === undefined || !mayRepeat ? '' : own.json(request.object)
-    let state = progress.get(pass)
-    if (state ===
-      undefined) progress.set(pass, state = { invoked: new Set(), toReinvoke: new Set(), objectAfterRound: '' })
-    else if (state.objectAfterRound !== now()) scheduleReinvocation(state)
+    const progress = progressOf(pass)
+    const { objectAfterRound } = progress
+    if (objectAfterRound !== undefined && objectAfterRound !== now()) scheduleReinvocation(progress)
     const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     for (const invocation of matching) {
       const { hook } = invocation
       if (!await isMeant(invocation, request, { tools: policies, type: 'admit' })) continue
-      if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
+      if (pass.round === 1 && !progress.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await callHook(invocation, { request, round: pass.round, writer, versions })) {
-        scheduleReinvocation(state)
+      if (await callHook(tools, invocation, { request, round: pass.round, writer, versions })) {
+        scheduleReinvocation(progress)
         pass.again()
       }
-      if (hook.reinvoked) state.invoked.add(hook.uid)
+      if (hook.reinvoked) progress.invoked.add(hook.uid)
     }
-    if (pass.round === 0) state.objectAfterRound = now()
-  }
-
-  /** @returns whether the hook changed the object */
-  const callHook = async (
-    { hook, index, requested }: Invocation, { request, round, writer, versions }: Round
-  ): Promise<boolean> => {
-    const version = versions.of(requested)
-    const { name, configuration } = hook
-    const place = `round_${round}_index_${index}`
-    let changed = false
-    try {
-      const { failedOpen } = await outcomeOf({ hook, step: 'admit', request, tools }, () =>
-        callWebhook(hook, tools.caller, {
-          request, writer, requested, objects: writer
-            .objects(requested), mutating: true
-        }), async ({ patch }) => {
-        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, version, request)
-        if (patched === undefined) return
-        changed = patched.changed
-        // The patch may contain secrets of the object.
-        request.annotate(
-          `${PATCH}${place}`,
-          JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly),
-          'Request'
-        )
-      })
-      if (failedOpen) request.annotate(`failed-open.${MUTATION}${place}`, name)
-    } finally {
-      request.annotate(`${MUTATION}${place}`, JSON.stringify({ configuration, webhook: name, mutated: changed }))
-    }
-    return changed
+    if (pass.round === 0) progress.objectAfterRound = now()
   }
 
   return {
@@ -108,10 +78,43 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
     },
     mutate: (request, pass) => {
       const set = configurations.current()
-      if (set instanceof Promise) return set.then(hooks => round(hooks, request, pass))
-      return set.hooks.length === 0 ? undefined : round(set, request, pass)
+      if (set instanceof Promise) return set.then(hooks => run(hooks, request, pass))
+      return set.hooks.length === 0 ? undefined : run(set, request, pass)
     }
   }
+}
+
+/** @returns whether the hook changed the object */
+async function callHook (
+  tools: HookTools, { hook, index, requested }: Invocation, { request, round, writer, versions }: Round
+): Promise<boolean> {
+  const version = versions.of(requested)
+  const { name, configuration } = hook
+  const place = `round_${round}_index_${index}`
+  let changed = false
+  try {
+    const { failedOpen } = await outcomeOf(
+      { hook, step: 'admit', request, tools },
+      () => callWebhook(
+        hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }
+      ),
+      async ({ patch }) => {
+        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, version, request)
+        if (patched === undefined) return
+        changed = patched.changed
+        // The patch may contain secrets of the object.
+        request.annotate(
+          `${PATCH}${place}`,
+          JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly),
+          'Request'
+        )
+      }
+    )
+    if (failedOpen) request.annotate(`failed-open.${MUTATION}${place}`, name)
+  } finally {
+    request.annotate(`${MUTATION}${place}`, JSON.stringify({ configuration, webhook: name, mutated: changed }))
+  }
+  return changed
 }
 
 /** Schedules the reinvocation of hooks that were called before a change. */

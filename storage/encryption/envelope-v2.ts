@@ -40,7 +40,7 @@ export function envelopeV2 (
       const object = read(stored)
       const { keyId, encryptedSource: ciphertext, annotations } = object
       const reader = {
-        decrypt: () => service.decrypt({ keyId, ciphertext, annotations }), check: service.checkDecryption
+        decrypt: () => service.decrypt({ keyId, ciphertext, annotations }), check: () => service.checkDecryption()
       }
       return sources.open(idOf(object), reader, plain => {
         const outdated = object.sourceType !== SEED || (service.keyId() ?? keyId) !== keyId

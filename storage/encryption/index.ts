@@ -99,8 +99,8 @@ async function opened (given: EncryptionOptions, observer: TransformationObserve
     // A wildcard before a name would take all of it, and is refused.
     of: (group, plural) => byResource.get(group === '' ? plural : `${plural}.${group}`) ??
       byResource.get(`*.${group}`) ?? byResource.get('*.*'),
-    checks: services.map(({ check }) => cachedCheck(check)),
-    close: () => { for (const { close } of services) close() }
+    checks: services.map(service => cachedCheck(() => service.check())),
+    close: () => { for (const service of services) service.close() }
   }
 }
 

@@ -53,88 +53,126 @@ const MAX_KEY_BYTES = 1024
 const MAX_ANNOTATION_BYTES = 32 * 1024
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/
 
-export function seedService (
-  { name, path, timeout, generated, observer = UNOBSERVED_SERVICE, interval = MINUTE }: SeedServiceOptions
-): SeedService {
-  const { call, close } = observedCalls(keyServiceCalls(name, path, 'v2'), observer)
-  const invalid = (what: string): KeyServiceError =>
-    new KeyServiceError('unknown-non-grpc', `the key service ${name} ${what}`)
-  const until = (): number => Date.now() + timeout
-  let seed: Seed | undefined
-  let validUntil = -Infinity
-  let asking: Promise<Seed> | undefined
+export const seedService = (options: SeedServiceOptions): SeedService => new KeyServiceClient(options)
 
-  const checkKeyId = (id: string): void => {
-    if (id === '' || Buffer.byteLength(id) > MAX_NAME_BYTES) {
-      throw invalid(`named its key with ${Buffer.byteLength(id)} bytes; 1 to ${MAX_NAME_BYTES} are allowed`)
-    }
+class KeyServiceClient implements SeedService {
+  readonly #name: string
+  readonly #timeout: number
+  readonly #generated: TransformationObserver['generated']
+  readonly #observer: KeyServiceObserver
+  readonly #calls: SocketCalls
+  readonly #following: NodeJS.Timeout
+  #seed: Seed | undefined
+  #validUntil = -Infinity
+  #asking: Promise<Seed> | undefined
+  #checking: Promise<void> | undefined
+
+  constructor (
+    { name, path, timeout, generated, observer = UNOBSERVED_SERVICE, interval = MINUTE }: SeedServiceOptions
+  ) {
+    this.#name = name
+    this.#timeout = timeout
+    this.#generated = generated
+    this.#observer = observer
+    this.#calls = observedCalls(keyServiceCalls(name, path, 'v2'), observer)
+    this.#following = setInterval(() => { this.#ask().catch(() => {}) }, interval).unref() // health checks report it
   }
-  const keyOf = async (): Promise<string> => {
-    const { version, healthz, keyId } = await call({
-      method: 'Status', request: StatusRequest.encode({}).finish(), decode: StatusResponse.decode, deadline: until()
-    })
-    if (!VERSIONS.includes(version)) {
-      throw new KeyServiceError('Unimplemented', `the key service ${name} has another version than ${VERSIONS[0]}`)
+
+  current (): Seed | Promise<Seed> {
+    return this.#seed !== undefined && Date.now() < this.#validUntil ? this.#seed : this.#ask()
+  }
+
+  async decrypt (key: EncryptedKey): Promise<Uint8Array> {
+    const request = DecryptRequest.encode({ ...key, uid: randomUUID() }).finish()
+    return (await this.#call('Decrypt', request, DecryptResponse.decode)).plaintext
+  }
+
+  keyId (): string | undefined {
+    return this.#seed?.encrypted.keyId
+  }
+
+  async check (): Promise<void> {
+    await this.#ask()
+  }
+
+  checkDecryption (): Promise<void> {
+    return this.#checking ??= this.#decryptSeed().finally(() => { this.#checking = undefined })
+  }
+
+  close (): void {
+    clearInterval(this.#following)
+    this.#calls.close()
+  }
+
+  async #decryptSeed (): Promise<void> {
+    const { plain, encrypted } = await this.#ask()
+    if (Buffer.compare(plain, await this.decrypt(encrypted)) === 0) return
+    throw new KeyServiceError('DataLoss', `the key service ${this.#name} decrypts to another key than it encrypted`)
+  }
+
+  #ask (): Promise<Seed> {
+    return this.#asking ??= this.#refresh().finally(() => { this.#asking = undefined })
+  }
+
+  async #refresh (): Promise<Seed> {
+    const keyId = await this.#currentKeyId()
+    const kept = this.#seed
+    if (kept?.encrypted.keyId !== keyId) {
+      const fresh = await this.#newSeed()
+      // While its key changes, a service may encrypt with the other one than it says: what there is serves until then.
+      this.#seed = kept === undefined || fresh.encrypted.keyId === keyId ? fresh : kept
     }
-    if (healthz !== 'ok') throw invalid('says that it does not work')
+    this.#validUntil = Date.now() + VALIDITY
+    return this.#seed as Seed // just set, or the one whose key was compared
+  }
+
+  async #currentKeyId (): Promise<string> {
+    const { version, healthz, keyId } =
+      await this.#call('Status', StatusRequest.encode({}).finish(), StatusResponse.decode)
+    if (!VERSIONS.includes(version)) {
+      throw new KeyServiceError(
+        'Unimplemented', `the key service ${this.#name} has another version than ${VERSIONS[0]}`
+      )
+    }
+    if (healthz !== 'ok') throw this.#invalid('says that it does not work')
     try {
-      checkKeyId(keyId)
+      this.#checkKeyId(keyId)
     } catch (error) {
-      observer.misnamed(keyId === '' ? 'empty' : 'too_long')
+      this.#observer.misnamed(keyId === '' ? 'empty' : 'too_long')
       throw error
     }
-    observer.named(keyId)
+    this.#observer.named(keyId)
     return keyId
   }
-  const newSeed = async (): Promise<Seed> => {
-    const plain = newKey(generated, randomBytes)
-    const { ciphertext, keyId, annotations } = await call({
-      method: 'Encrypt', request: EncryptRequest.encode({ plaintext: plain, uid: randomUUID() }).finish(),
-      decode: EncryptResponse.decode, deadline: until()
-    })
-    checkKeyId(keyId)
+
+  async #newSeed (): Promise<Seed> {
+    const plain = newKey(this.#generated, randomBytes)
+    const request = EncryptRequest.encode({ plaintext: plain, uid: randomUUID() }).finish()
+    const { ciphertext, keyId, annotations } = await this.#call('Encrypt', request, EncryptResponse.decode)
+    this.#checkKeyId(keyId)
     if (ciphertext.length === 0 || ciphertext.length > MAX_KEY_BYTES) {
-      throw invalid(`returned an encrypted key of ${ciphertext.length} bytes; 1 to ${MAX_KEY_BYTES} are allowed`)
+      throw this.#invalid(`returned an encrypted key of ${ciphertext.length} bytes; 1 to ${MAX_KEY_BYTES} are allowed`)
     }
-    if (annotations.some(({ key }) => !DOMAIN.test(key))) throw invalid('returned annotations not named by domains')
+    if (annotations.some(({ key }) => !DOMAIN.test(key))) {
+      throw this.#invalid('returned annotations not named by domains')
+    }
     const size = annotations.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + value.length, 0)
-    if (size > MAX_ANNOTATION_BYTES) throw invalid(`returned annotations of ${size} bytes`)
+    if (size > MAX_ANNOTATION_BYTES) throw this.#invalid(`returned annotations of ${size} bytes`)
     return { plain, encrypted: { ciphertext: Buffer.from(ciphertext), keyId, annotations: annotations.map(copied) } }
   }
-  const refresh = async (): Promise<Seed> => {
-    const keyId = await keyOf()
-    const kept = seed
-    if (kept?.encrypted.keyId !== keyId) {
-      const made = await newSeed()
-      // While its key changes, a service may encrypt with the other one than it says: what there is serves until then.
-      seed = kept === undefined || made.encrypted.keyId === keyId ? made : kept
-    }
-    validUntil = Date.now() + VALIDITY
-    return seed as Seed // just set, or the one whose key was compared
-  }
-  const ask = (): Promise<Seed> => asking ??= refresh().finally(() => { asking = undefined })
-  const decrypt = async (key: EncryptedKey): Promise<Uint8Array> => (await call({
-    method: 'Decrypt', request: DecryptRequest.encode({ ...key, uid: randomUUID() }).finish(),
-    decode: DecryptResponse.decode, deadline: until()
-  })).plaintext
-  const checkDecryption = async (): Promise<void> => {
-    const { plain, encrypted } = await ask()
-    if (Buffer.compare(plain, await decrypt(encrypted)) === 0) return
-    throw new KeyServiceError('DataLoss', `the key service ${name} decrypts to another key than it encrypted`)
-  }
-  let checking: Promise<void> | undefined
-  const following = setInterval(() => { ask().catch(() => {}) }, interval).unref() // health checks report it
 
-  return {
-    current: () => seed !== undefined && Date.now() < validUntil ? seed : ask(),
-    decrypt,
-    keyId: () => seed?.encrypted.keyId,
-    check: async () => { await ask() },
-    checkDecryption: () => checking ??= checkDecryption().finally(() => { checking = undefined }),
-    close: () => {
-      clearInterval(following)
-      close()
-    }
+  #checkKeyId (id: string): void {
+    const bytes = Buffer.byteLength(id)
+    if (bytes > 0 && bytes <= MAX_NAME_BYTES) return
+    throw this.#invalid(`named its key with ${bytes} bytes; 1 to ${MAX_NAME_BYTES} are allowed`)
+  }
+
+  #call<T> (method: string, request: Uint8Array, decode: (bytes: Buffer) => T): Promise<T> {
+    return this.#calls.call({ method, request, decode, deadline: Date.now() + this.#timeout })
+  }
+
+  #invalid (what: string): KeyServiceError {
+    return new KeyServiceError('unknown-non-grpc', `the key service ${this.#name} ${what}`)
   }
 }
 
