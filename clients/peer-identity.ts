@@ -4,7 +4,11 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 
 export const NO_SUBJECT_ALT_NAME = 'NO_SUBJECT_ALT_NAME'
 
-/** Node reports SHA-1 or weaker signatures without an error code. */
+/**
+ * Node has no code for SHA-1 and weaker signatures, only OpenSSL's text (checked with Node 20.20 and OpenSSL 3.0);
+ * `test/plugins/audit/backends.test.ts`, 'connections to receivers whose certificate is signed with SHA-1', notices
+ * other words.
+ */
 export const isWeaklySigned = (error: Error | null): boolean =>
   /\bdigest algorithm too weak\b/.test(error?.message ?? '')
 

@@ -3,11 +3,11 @@
  * lists and maps accumulate. Each flag validates its values (`flag.ts`). Errors are one line: a FlagError with flag,
  * value and remedy, or an ArgumentError for other arguments.
  */
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Option, type ParseOptionsResult } from 'commander'
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { packageVersion } from '../schemas/package-files.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
-import { didYouMean } from './suggestions.js'
+import { didYouMean, nearest } from './suggestions.js'
 import { ABSENT } from './flags/absent.js'
 import { FLAGS, isFlagName, MOST_USED, SECTIONS, type FlagName, type Values } from './flags/index.js'
 
@@ -91,13 +91,10 @@ const DEFAULTS = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => 
 export function parseCommand (args: readonly string[], form: CommandForm): ParsedCommand {
   const given = new Map<string, { readonly text: string, readonly value: unknown }>()
   const parser = command(form, args, (name, text, value) => { given.set(name, { text, value }) })
-  try {
-    parser.parse(withBareBools(args, form), { from: 'user' })
-  } catch (error) {
-    throw error instanceof CommanderError ? mistake(error, form) : error
-  }
+  const { operands: others, unknown: [unknown] } = optionsIn(withBareBools(args, form), parser, form)
+  if (unknown !== undefined) throw unknownFlag(unknown, form)
   const { operands = [] } = form
-  const stray = args.includes('--') ? '--' : parser.args[operands.length]
+  const stray = args.includes('--') ? '--' : others[operands.length]
   if (stray === 'help' || stray === 'version') {
     throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
   }
@@ -116,11 +113,11 @@ export function parseCommand (args: readonly string[], form: CommandForm): Parse
   const values = Object.fromEntries(
     Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default])
   )
-  const missing = values.help === true ? undefined : operands.find((_, at) => (parser.args[at] ?? '') === '')
+  const missing = values.help === true ? undefined : operands.find((_, at) => (others[at] ?? '') === '')
   if (missing !== undefined) {
     throw new ArgumentError(`${missing} is missing: ${form.name} ${form.usage.split('\n')[0] ?? ''}`)
   }
-  return { values, given: new Map([...given].map(([name, { text }]) => [name, text])), operands: parser.args }
+  return { values, given: new Map([...given].map(([name, { text }]) => [name, text])), operands: others }
 }
 
 const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknown>>> =>
@@ -205,7 +202,7 @@ const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flat
 /**
  * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next
  * argument; `-v=4` becomes `--v=4`; underscores in names become dashes, as upstream; an unknown flag loses its value,
- * so that commander can suggest a similar name.
+ * which is no part of its name.
  */
 function withBareBools (args: readonly string[], form: CommandForm): string[] {
   const flags = flagsOf(form)
@@ -220,23 +217,26 @@ function withBareBools (args: readonly string[], form: CommandForm): string[] {
   })
 }
 
-/**
- * Translates commander's errors, which name the option in their text alone: `error: unknown option '--nam'\n(Did you
- * mean --name?)`.
- */
-function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
-  const [, quoted = ''] = /option '([^]*?)'(?:\n\(Did|$| argument missing)/.exec(message) ?? []
-  if (code === 'commander.optionMissingArgument') {
-    const name = /--([^=[ ]+)/.exec(quoted)?.[1] ?? ''
-    return new FlagError(name, undefined, `needs a value (${flagsOf(form)[name]?.type ?? 'string'})`)
+/** Reads the flags, and finds all else. @throws FlagError */
+function optionsIn (args: string[], parser: Command, form: CommandForm): ParseOptionsResult {
+  try {
+    return parser.parseOptions(args)
+  } catch (error) {
+    if (!(error instanceof CommanderError && error.code === 'commander.optionMissingArgument')) throw error
+    const [, long, short = ''] = FORM.exec(args.at(-1) ?? '') ?? [] // any other argument would be its value
+    const name = long ?? SHORTS.get(short) ?? ''
+    throw new FlagError(name, undefined, `needs a value (${flagsOf(form)[name]?.type ?? 'string'})`)
   }
-  const absent = quoted.slice(2)
+}
+
+function unknownFlag (flag: string, form: CommandForm): Error {
+  const absent = flag.slice(2)
   if (form === SERVE && Object.hasOwn(ABSENT, absent)) {
     return new FlagError(absent, undefined, `is not implemented: ${ABSENT[absent] ?? ''}; leave it out`)
   }
   const usual = form === SERVE && Object.hasOwn(USUAL, absent) ? USUAL[absent] : undefined
-  if (usual !== undefined) return new ArgumentError(`unknown flag ${quoted}: did you mean --${usual}?`)
-  const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
-  return new ArgumentError(`unknown flag ${printable(quoted)}: ` +
-    `${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)
+  if (usual !== undefined) return new ArgumentError(`unknown flag ${flag}: did you mean --${usual}?`)
+  const near = flag.startsWith('--') ? nearest(absent, Object.keys(flagsOf(form))) : undefined
+  return new ArgumentError(`unknown flag ${printable(flag)}: ` +
+    `${near === undefined ? '' : `did you mean --${near}? `}--help lists all flags`)
 }

@@ -5,11 +5,17 @@ const MAX_LENGTH = 64
 
 /** `; did you mean X?`, or nothing if no known name is near. */
 export function didYouMean (given: unknown, known: readonly string[]): string {
-  if (typeof given !== 'string' || given.length > MAX_LENGTH) return ''
+  const near = typeof given === 'string' ? nearest(given, known) : undefined
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
+
+/** The known name that was most likely meant, if any. */
+export function nearest (given: string, known: readonly string[]): string | undefined {
+  if (given.length > MAX_LENGTH) return undefined
   const [near] = known.map(name => ({ name, edits: edits(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, edits }) => edits <= Math.max(1, Math.floor(Math.max(name.length, given.length) / 3)))
     .sort((one, other) => one.edits - other.edits)
-  return near === undefined ? '' : `; did you mean ${near.name}?`
+  return near?.name
 }
 
 /** The edit distance; a swap of adjacent characters is one edit. */

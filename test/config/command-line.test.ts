@@ -149,6 +149,7 @@ t.test('an unknown flag, a stray argument and a missing value are named', async 
   t.throws(() => parseArguments(['--']), /unexpected argument "--"/)
   t.throws(() => parseArguments(['']), /unexpected argument ""/)
   t.throws(() => parseArguments(['--secure-port']), /--secure-port: needs a value \(int\)/)
+  t.throws(() => parseArguments(['--v=1', '-v']), /--v: needs a value \(int\)/)
   t.throws(
     () => parseArguments(['--cert-dir', '--secure-port=1']), /--cert-dir: needs a value \(path\) before --secure-port=1/
   )

@@ -134,7 +134,10 @@ export function * parseInSteps (bytes: Uint8Array, most = OF_BODIES): Steps<Pars
   return { value, duplicates: isOnce ? [] : findDuplicates(text) }
 }
 
-/** V8 tells what is wrong in its text alone, which quotes the body, maybe a secret: only the position is passed on. */
+/**
+ * V8 tells what is wrong in its text alone (checked with Node 20.20), which quotes the body, maybe a secret: only the
+ * position is passed on. `test/schemas/codec/json/parse.test.ts` notices other words.
+ */
 function complaint (text: string, error: unknown): string {
   if (text.trim() === '') return 'it is empty'
   const message = error instanceof Error ? error.message : ''
