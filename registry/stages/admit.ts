@@ -1,13 +1,13 @@
 /** The two runs of admission. */
 import { forbidden } from '../../schemas/status.js'
-import { seenByAdmission, type Write } from './write.js'
+import type { Write } from './write.js'
 import { restoreOwners } from './own.js'
 import { runStages, type Stage } from './run.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
-const mutate = (write: Write): Promise<void> => write.store.admission.mutate(seenByAdmission(write))
-
-export const ADMIT: Stage = { name: 'admit', span: 'Mutating admission', run: mutate }
+export const ADMIT: Stage = {
+  name: 'admit', span: 'Mutating admission', run: ({ store, admitted }) => store.admission.mutate(admitted)
+}
 
 /** @throws StatusError 403 */
 export const REFUSE_WHILE_CLOSING: Stage<CreateWrite> = {
@@ -25,7 +25,7 @@ export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
   ...ADMIT,
   run: async write => {
     const { managedFields } = write.object.metadata
-    await mutate(write)
+    await write.store.admission.mutate(write.admitted)
     restoreOwners(write, managedFields)
   }
 }
@@ -33,7 +33,7 @@ export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
 export const ADMIT_AGAIN: Stage = {
   name: 'admit again',
   span: 'Validating admission',
-  run: async write => { write.precondition = await write.store.admission.validate(seenByAdmission(write)) }
+  run: async write => { write.precondition = await write.store.admission.validate(write.admitted) }
 }
 
 /**

@@ -18,9 +18,6 @@ export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   {
     name: 'convert',
     when: ({ given }) => given.sent !== undefined,
-    run: function * (write) {
-      write.object = write.given.value
-      yield * convert(write)
-    }
+    run: function * (write) { write.object = yield * write.store.fromVersion(write.given.value) }
   }
 ]

@@ -10,7 +10,6 @@ import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import { mayGet, refuse } from '../write-context.js'
 import { withOwners } from './field-owners.js'
 import { subresourceOf } from './prepare.js'
-import { seenByAdmission } from './write.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
 /** @throws StatusError 422 */
@@ -49,7 +48,7 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
 
 function * admissionFindings (write: CreateWrite | ChangeWrite): WaitingSteps<readonly FieldError[]> {
   const { admission } = write.store
-  return admission.findings === undefined ? [] : yield * waitFor(admission.findings(seenByAdmission(write)))
+  return admission.findings === undefined ? [] : yield * waitFor(admission.findings(write.admitted))
 }
 
 /** In releases that are strict about them. */

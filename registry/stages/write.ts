@@ -60,8 +60,8 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   get object (): ApiObject | undefined { return undefined }
   /** What was there before. */
   get oldObject (): ApiObject | undefined { return undefined }
-  /** The write as admission sees it. */
-  get admitted (): Write { return this }
+  /** The write as plugins know it, who access members of any object by name. */
+  get admitted (): AdmissionRequest { return this as TypedRequest<ApiObject> as AdmissionRequest }
   get answer (): Entry { return present(this.result, 'result') }
 
   get group (): string { return this.store.stored.group }
@@ -123,7 +123,3 @@ export function present<T> (value: T | undefined, name: string): T {
   if (value === undefined) throw new TypeError(`a stage reads the ${name} of a write before another has made it`)
   return value
 }
-
-/** The write as plugins know it, who access members of any object by name. */
-export const seenByAdmission = ({ admitted }: Write): AdmissionRequest =>
-  admitted as TypedRequest<ApiObject> as AdmissionRequest

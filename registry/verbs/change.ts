@@ -19,7 +19,7 @@ import { LEASE, STORE_CHANGE } from '../stages/store.js'
 import { validateChange } from '../stages/validate.js'
 import { ChangeWrite, CreateWrite } from '../stages/writes.js'
 import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
-import { runCreate } from './create.js'
+import { CREATE } from './create.js'
 
 /**
  * Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to
@@ -92,7 +92,9 @@ export function createMissing<W extends ChangeWrite> (
       const { store, object, target, context } = write
       await context.mayCreate?.()
       try {
-        write.result = await runCreate(new CreateWrite(write, object, managers(write)))
+        const creation = new CreateWrite(write, object, managers(write))
+        await runStages(CREATE, creation)
+        write.result = creation.answer
         write.isDone = true
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists')) throw error

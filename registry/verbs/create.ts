@@ -51,11 +51,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
 export async function create (
   store: ResourceStore, object: ApiObject | Sent<ApiObject>, target: Target, context: WriteContext
 ): Promise<Entry> {
-  return await runCreate(new CreateWrite({ store, target, context }, object))
-}
-
-/** @returns as `create` @throws as its stages */
-export async function runCreate (write: CreateWrite): Promise<Entry> {
+  const write = new CreateWrite({ store, target, context }, object)
   await runStages(CREATE, write)
   return write.answer
 }

@@ -2,6 +2,7 @@
  * DELETE in two phases: an object with finalizers or a grace period is marked with a deletionTimestamp and removed when
  * nothing holds it any longer; other objects are removed at once. (Interface: Deletion of an object.)
  */
+import type { AdmissionRequest } from '../admission.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { conflict } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -53,7 +54,7 @@ export class DeleteWrite extends ChangeWrite {
 
   get request (): DeleteRequest { return this.given.value }
   override get options (): Readonly<Record<string, unknown>> { return { ...super.options, ...this.request.options } }
-  override get admitted (): Write { return new Deletion(this) }
+  override get admitted (): AdmissionRequest { return new Deletion(this).admitted }
   /** A mark has no size limit. */
   override get unlimitedBytes (): number { return Infinity }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import Fastify from '../../fastify.js'
 import { server as orch } from '../../../app.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
-import { seenByAdmission, OtherWrite } from '../../../registry/stages/write.js'
+import { OtherWrite } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../../build.js'
 import { matchesRule, type Subject } from '../../../admission/webhooks/rules.js'
@@ -350,7 +350,7 @@ t.test('connections are reviewed with their options, which a webhook may change'
   const target = { namespace: 'default', name: 'p', subresource: 'exec' }
   const write = new OtherWrite({ store, target, context }, 'CONNECT', options as unknown as ApiObject, 'PodExecOptions')
   write.requested = { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }
-  const request = seenByAdmission(write)
+  const request = write.admitted
   await admission.mutate(request)
   t.match(hook.asked[0]?.request, {
     operation: 'CONNECT', kind: { group: '', version: 'v1', kind: 'PodExecOptions' },

@@ -7,7 +7,6 @@ import {
 } from '../../../registry/verbs/delete.js'
 import { FIND } from '../../../registry/stages/change.js'
 import { Repeat, type Stage } from '../../../registry/stages/run.js'
-import { seenByAdmission } from '../../../registry/stages/write.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import type { KeyValue, WriteResult } from '../../../storage/backend.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
@@ -53,7 +52,7 @@ t.test('check preconditions: another uid or version is a conflict', async t => {
 t.test('admit: admission sees the old object and none to write, also when the mark has been made', async t => {
   const write = await deletion(t, {}, { finalizers: ['a.b/c'] })
   mark(write)
-  const seen = seenByAdmission(write)
+  const seen = write.admitted
   t.match(seen, { operation: 'DELETE', name: 'a', object: undefined, oldObject: { data: { k: 'v' } } })
   t.equal(stageOf('admit').when?.(write), true)
   t.equal(stageOf('admit').when?.(await deletion(t, { admitted: true })), false)
@@ -61,11 +60,11 @@ t.test('admit: admission sees the old object and none to write, also when the ma
 
 t.test('admit: a strategy with a grace period tells admission the effective one', async t => {
   const write = await deletion(t, { gracePeriodSeconds: 7 })
-  t.equal(seenByAdmission(write).options['gracePeriodSeconds'], undefined)
+  t.equal(write.admitted.options['gracePeriodSeconds'], undefined)
   Object.assign(write.store, {
     strategy: { ...write.store.strategy, gracePeriod: (_object: object, asked = 30) => asked }
   })
-  t.equal(seenByAdmission(write).options['gracePeriodSeconds'], 7)
+  t.equal(write.admitted.options['gracePeriodSeconds'], 7)
 })
 
 t.test('mark: an object that nothing holds is removed at once, another is marked', async t => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { matchTarget, requireUid } from '../../../registry/stages/identity.js'
 import { settle } from '../../../registry/stages/prepare.js'
 import { LEASE, transact } from '../../../registry/stages/store.js'
-import { OtherWrite, present, seenByAdmission } from '../../../registry/stages/write.js'
+import { OtherWrite, present } from '../../../registry/stages/write.js'
 import { removeDamaged } from '../../../registry/verbs/delete-damaged.js'
 import { StorageError } from '../../../storage/errors.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
@@ -59,9 +59,9 @@ t.test('what no stage has made yet is an error by name', async t => {
   t.throws(() => creation(t).answer, TypeError)
   const { store, target, context } = creation(t)
   t.equal(new OtherWrite({ store, target, context }, 'CONNECT', config('x')).oldObject, undefined)
-  const seen = seenByAdmission(new OtherWrite(
+  const { admitted: seen } = new OtherWrite(
     { store, target, context: { ...context, dryRun: true } }, 'CREATE', config('x'), 'Other'
-  ))
+  )
   t.match(seen, { kind: 'Other', dryRun: true, object: { metadata: { name: 'x' } } })
 })
 
