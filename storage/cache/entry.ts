@@ -52,9 +52,8 @@ export class Entry {
 
   /**
    * An entry of a change that this process may never need: others make most of the changes, and of many types it has
-   * no readers.
-   * Benchmark: `npm run bench -- cores`, 'create, 64 writers, embedded, 4 processes beside one': a sixth more without
-   * it.
+   * no readers. Benchmark: `npm run bench -- cores`, 'create, 64 writers, embedded, processes beside one': four take a
+   * sixth more without it.
    */
   static unread (key: string, revision: Revision, unread: Unread): Entry {
     const entry = new Entry(key, revision, undefined, undefined, NOT_READ)
