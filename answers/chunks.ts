@@ -8,20 +8,20 @@ export const CHUNK_BYTES = 128 * 1024
 const MAX_SPARE = 32
 /** Memory of chunks that are sent: V8 collects everything whenever some 32 MB of new ones were allocated. */
 const spare: ArrayBufferLike[] = []
-const made = new WeakSet<ArrayBufferLike>()
+const reusable = new WeakSet<ArrayBufferLike>()
 
 /** Its own memory until a piece of it is sent (`reuseChunk`): bytes that are being sent belong to one response. */
 export function makeChunk (): Buffer {
   const memory = spare.pop()
   if (memory !== undefined) return Buffer.from(memory)
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-  made.add(chunk.buffer)
+  reusable.add(chunk.buffer)
   return chunk
 }
 
 /** Its piece of a chunk is sent; called once for each chunk. */
 export function reuseChunk ({ buffer }: Uint8Array): void {
-  if (spare.length < MAX_SPARE && made.has(buffer)) spare.push(buffer)
+  if (spare.length < MAX_SPARE && reusable.has(buffer)) spare.push(buffer)
 }
 
 /**
@@ -77,8 +77,8 @@ const PARTS_A_LOOK = 8
 export async function * chunked (parts: Iterable<Uint8Array | Promise<Uint8Array>>): AsyncGenerator<Uint8Array> {
   let chunk = makeChunk()
   let [used, count] = [0, 0]
-  for (const made of parts) {
-    const part = made instanceof Promise ? await made : made
+  for (const pending of parts) {
+    const part = pending instanceof Promise ? await pending : pending
     if (used > 0 && used + part.length > CHUNK_BYTES) {
       yield chunk.subarray(0, used)
       chunk = makeChunk()

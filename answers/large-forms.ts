@@ -22,10 +22,10 @@ async function formOf (view: View, entry: Entry, shape: Shape): Promise<void> {
   let ofEntry = making.get(entry)
   if (ofEntry === undefined) making.set(entry, ofEntry = new Map())
   const name = `${view.id} ${shape.protobuf} ${shape.metadata}`
-  let made = ofEntry.get(name)
-  if (made === undefined) {
-    made = runStepsYielding(view.inSteps(entry, shape)).finally(() => { ofEntry.delete(name) })
-    ofEntry.set(name, made)
+  let running = ofEntry.get(name)
+  if (running === undefined) {
+    running = runStepsYielding(view.inSteps(entry, shape)).finally(() => { ofEntry.delete(name) })
+    ofEntry.set(name, running)
   }
-  await made
+  await running
 }

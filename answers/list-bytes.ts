@@ -46,10 +46,10 @@ export async function measure (
       continue
     }
     const stored = entries[at] as Entry // before the end
-    const made = body(stored)
-    if (made !== stored.json && (held += made.length) <= HELD_BYTES) bodies[at] = made
+    const content = body(stored)
+    if (content !== stored.json && (held += content.length) <= HELD_BYTES) bodies[at] = content
     at++
-    bytes += size(made)
+    bytes += size(content)
     step += VISIT_BYTES + stored.json.length
     if (step < STEP_BYTES) continue
     step = 0

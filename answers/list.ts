@@ -46,10 +46,10 @@ async function writeList (
   await recordList(orch, own.view, list, accept?.as === undefined ? undefined : () => parts(request, COMPACT, own))
   const shown = { ...own, view: viewOf(store, naming) }
   if (accept?.as === 'Table' || (isText(format) && format !== COMPACT)) {
-    const made = parts(request, isText(format) ? format : COMPACT, shown)
+    const pieces = parts(request, isText(format) ? format : COMPACT, shown)
     const { bytes } = await measure(list.entries)
-    if (bytes < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(made))
-    else await sendPieces(request, reply, format.type, { pieces: chunked(made) })
+    if (bytes < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(pieces))
+    else await sendPieces(request, reply, format.type, { pieces: chunked(pieces) })
     return
   }
   const inProtobuf = format === PROTOBUF

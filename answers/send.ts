@@ -33,8 +33,8 @@ export function answering (
 ): (verb: AnyVerb) => (request: ServedRequest, reply: FastifyReply) => undefined {
   return verb => (request, reply) => {
     const answer = verb(request)
-    const send = (made: Answer): Promise<void> | undefined =>
-      made.kind === 'watch' ? sendWatch(request, reply, made, tools) : sendAnswer(request, reply, made)
+    const send = (value: Answer): Promise<void> | undefined =>
+      value.kind === 'watch' ? sendWatch(request, reply, value, tools) : sendAnswer(request, reply, value)
     const sent = answer instanceof Promise ? answer.then(send) : send(answer)
     sent?.catch((error: unknown) => { fail(request, reply, error) })
     return undefined
@@ -46,7 +46,7 @@ type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
 
 /** Sends what another server is about to answer. */
 export function sendLater (request: ServedRequest, reply: FastifyReply, answer: Promise<FiniteAnswer>): FastifyReply {
-  answer.then(made => sendAnswer(request, reply, made)).catch((error: unknown) => { fail(request, reply, error) })
+  answer.then(value => sendAnswer(request, reply, value)).catch((error: unknown) => { fail(request, reply, error) })
   return reply
 }
 
@@ -115,10 +115,10 @@ function sendTable (
 }
 
 function sendMade (
-  request: ServedRequest, reply: FastifyReply, { type }: Format, made: Buffer | Promise<Buffer>
+  request: ServedRequest, reply: FastifyReply, { type }: Format, bytes: Buffer | Promise<Buffer>
 ): Promise<void> | undefined {
-  if (!(made instanceof Promise)) return sendWhole(request, reply, type, made)
-  return made.then(bytes => sendWhole(request, reply, type, bytes))
+  if (!(bytes instanceof Promise)) return sendWhole(request, reply, type, bytes)
+  return bytes.then(bytes => sendWhole(request, reply, type, bytes))
 }
 
 /** Sends an object that is not stored, in a form that it has. */
@@ -154,8 +154,8 @@ function sendTransformed (
     const partial = (names: Naming): object => partialMetadata(shownObject(names, tabular.message, own), version)
     recordValue(request.orch, () => partial(OWN_NAMES))
     const format = formatOf(accept)
-    const made = format.object(OWN_NAMES, PartialObjectMetadata as Message<object>, partial(naming))
-    return sendWhole(request, reply, format.type, made)
+    const bytes = format.object(OWN_NAMES, PartialObjectMetadata as Message<object>, partial(naming))
+    return sendWhole(request, reply, format.type, bytes)
   }
   const form = rowForm(viewOf(store, naming), { include: includeObject(query), version })
   recordValue(request.orch, () => tableOf(tabular, own, OWN_NAMES, form))

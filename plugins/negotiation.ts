@@ -44,9 +44,11 @@ export default plugin()(async fastify => {
     const known = all?.get(header ?? '')
     if (known !== undefined) return known ?? undefined
     const choice = negotiate(header, available)
-    const made = choice === undefined || !pretty ? choice : { ...choice, pretty: true }
-    if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) all.set(header ?? '', made ?? null)
-    return made
+    const negotiated = choice === undefined || !pretty ? choice : { ...choice, pretty: true }
+    if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) {
+      all.set(header ?? '', negotiated ?? null)
+    }
+    return negotiated
   }
 
   const { orchResources: resources } = fastify

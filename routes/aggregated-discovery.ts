@@ -91,10 +91,10 @@ export class Overview {
     }
     this.#state = state
     const before = this.#documents ?? Promise.resolve()
-    const made = before.catch(() => {}).then(() => runStepsWithinBudget(this.#make(remote)))
-    this.#documents = made
-    made.catch(() => { if (this.#documents === made) this.#documents = undefined })
-    return await made
+    const documents = before.catch(() => {}).then(() => runStepsWithinBudget(this.#make(remote)))
+    this.#documents = documents
+    documents.catch(() => { if (this.#documents === documents) this.#documents = undefined })
+    return await documents
   }
 
   * #make (remote: RemoteVersions): Steps<Documents> {
@@ -152,17 +152,17 @@ class Documents {
 
   of (root: Root, apiVersion: string, isProtobuf: boolean): CachedDocument {
     const key = `${root} ${apiVersion} ${isProtobuf}`
-    let made = this.#made.get(key)
-    if (made === undefined) {
+    let document = this.#made.get(key)
+    if (document === undefined) {
       const groups = [...this.#groups].filter(([name]) => (name === '') === (root === '/api')).map(([, group]) => group)
-      made = isProtobuf
+      document = isProtobuf
         ? new CachedDocument(
             protobufOf(groups, apiVersion), { hash: this.of(root, apiVersion, false).hash, changesOften: true }
           )
         : new CachedDocument(jsonOf(groups, apiVersion), { changesOften: true })
-      this.#made.set(key, made)
+      this.#made.set(key, document)
     }
-    return made
+    return document
   }
 }
 

@@ -42,10 +42,10 @@ export function unrecognized (message: Message, why: string): string {
 /** Adds the type to the message of DecodeErrors of `make`, which may return a promise. */
 export function withDecodeErrorText<T> (format: (why: string) => string, make: () => T): T {
   try {
-    const made = make()
-    return made instanceof Promise
-      ? made.catch((error: unknown) => { throw explained(format, error) }) as T // as it was
-      : made
+    const result = make()
+    return result instanceof Promise
+      ? result.catch((error: unknown) => { throw explained(format, error) }) as T // as it was
+      : result
   } catch (error) {
     throw explained(format, error)
   }

@@ -117,13 +117,13 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
   })
   const verbs = new VerbTables(fastify)
   return oncePer(store => {
-    const made = new Map([...verbs.of(store)].map(([name, all]) =>
+    const handlers = new Map([...verbs.of(store)].map(([name, all]) =>
       [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run as Verb)]))] as const))
     for (const { name, verbs } of servedBelow(store).filter(connects)) {
       const connect = connections.get(`${store.representation.plural}/${name}`)
       if (connect === undefined) continue
-      made.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))
+      handlers.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))
     }
-    return new VerbTable(store, made)
+    return new VerbTable(store, handlers)
   })
 }

@@ -26,11 +26,11 @@ export default async function issuerDiscovery (fastify: RoutedServer): Promise<v
   if (discoveryPaths(issuer).length === 0) return
   const address = addressOf(settings.externalHostname, settings.advertiseAddress)
   const serve = (url: string, type: string, valueOf: (keys: readonly JsonWebKey[]) => object): void => {
-    let made: { readonly keys: readonly JsonWebKey[], readonly document: CachedDocument } | undefined
+    let cached: { readonly keys: readonly JsonWebKey[], readonly document: CachedDocument } | undefined
     const document = (): CachedDocument => {
       const now = keys()
-      if (made?.keys !== now) made = { keys: now, document: new CachedDocument(jsonOf(valueOf(now))) }
-      return made.document
+      if (cached?.keys !== now) cached = { keys: now, document: new CachedDocument(jsonOf(valueOf(now))) }
+      return cached.document
     }
     for (const path of withSlash(fastify, url)) {
       fastify.route({

@@ -75,11 +75,11 @@ export class Generation {
   }
 
   v2 (format: Format): Promise<CachedDocument> {
-    let made = this.#v2.get(format)
-    if (made === undefined) {
-      this.#v2.set(format, made = this.#make(format))
+    let document = this.#v2.get(format)
+    if (document === undefined) {
+      this.#v2.set(format, document = this.#make(format))
     }
-    return made
+    return document
   }
 
   /** protobufjs is loaded with the first request for its form. */
@@ -91,9 +91,9 @@ export class Generation {
   /** Undefined if there is no such document. */
   v3 (name: string): Promise<CachedDocument> | undefined {
     if (!this.documents.has(name)) return undefined
-    let made = this.#v3.get(name)
-    if (made === undefined) this.#v3.set(name, made = this.#makeV3(name))
-    return made
+    let document = this.#v3.get(name)
+    if (document === undefined) this.#v3.set(name, document = this.#makeV3(name))
+    return document
   }
 
   async #makeV3 (name: string): Promise<CachedDocument> {
@@ -104,9 +104,9 @@ export class Generation {
 
   /** Its hash is that of its JSON. */
   v3Protobuf (name: string, { hash }: CachedDocument): Promise<CachedDocument> {
-    let made = this.#v3Protobuf.get(name)
-    if (made === undefined) this.#v3Protobuf.set(name, made = this.#makeProtobuf(name, hash))
-    return made
+    let document = this.#v3Protobuf.get(name)
+    if (document === undefined) this.#v3Protobuf.set(name, document = this.#makeProtobuf(name, hash))
+    return document
   }
 
   async #makeProtobuf (name: string, hash: string): Promise<CachedDocument> {

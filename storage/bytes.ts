@@ -16,7 +16,7 @@ export function ownBytes (text: string): Buffer {
 
 /** The same of bytes that others may overwrite, or that keep more memory alive than their own. */
 export function copyOf (bytes: Uint8Array): Buffer {
-  const made = Buffer.allocUnsafeSlow(bytes.length)
-  made.set(bytes)
-  return made
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  copy.set(bytes)
+  return copy
 }

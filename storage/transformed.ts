@@ -32,15 +32,15 @@ const TOGETHER = 100
 export function transformedBackend (inner: Backend, transformation: Transformation): Backend {
   const { read, write, asRead = inner.asRead, outdated = inner.outdated } = transformation
   const watches: Watches = { open: new Set(), delayed: new Set() }
-  const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> =>
+  const readOne = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> =>
     kv === undefined ? undefined : (await read([kv]))[0]
   const outcome = async (result: WriteResult): Promise<WriteResult> =>
-    result.succeeded || result.current === undefined ? result : { ...result, current: await one(result.current) }
+    result.succeeded || result.current === undefined ? result : { ...result, current: await readOne(result.current) }
   return registerWrapper({
     name: inner.name,
     get: async (key, revision) => {
       const { kv, ...result } = await inner.get(key, revision)
-      return { ...result, kv: await one(kv) }
+      return { ...result, kv: await readOne(kv) }
     },
     list: async request => {
       const { kvs, ...result } = await inner.list(request)
@@ -181,11 +181,11 @@ class TransformedWatch implements BackendWatch {
     if (this.#hasEnded) return
     this.#waiting -= events.length
     const transformed = values.values()
-    const made = events.map(({ type, previous }): BackendEvent => {
+    const backendEvents = events.map(({ type, previous }): BackendEvent => {
       const kv = transformed.next().value as KeyValue // one for each
       return { type, kv, previous: previous === undefined ? undefined : transformed.next().value }
     })
-    callSafely(() => { this.#request.onEvents(made, revision) }, error => { this.#end(error) })
+    callSafely(() => { this.#request.onEvents(backendEvents, revision) }, error => { this.#end(error) })
   }
 
   #fail (error: unknown): void {

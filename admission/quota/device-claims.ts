@@ -23,8 +23,8 @@ const devicesOf = ({ allocationMode, count = 0 }: Asked): number => allocationMo
 /** Of alternatives, the largest of each class. */
 function byClass (asked: readonly Asked[]): Map<string, number> {
   const most = new Map<string, number>()
-  for (const one of asked) {
-    most.set(one.deviceClassName, Math.max(devicesOf(one), most.get(one.deviceClassName) ?? 0))
+  for (const request of asked) {
+    most.set(request.deviceClassName, Math.max(devicesOf(request), most.get(request.deviceClassName) ?? 0))
   }
   return most
 }

@@ -93,9 +93,9 @@ function row (
   tabular: Tabular, object: ApiObject, naming: Naming, { include, version, ages, budget }: RowForm
 ): object {
   const { cells, conditions } = tableRow(tabular, object, 0, { named: naming.key, ages, budget })
-  const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
-  if (include === 'None') return { ...made, object: null }
-  return { ...made, object: include === 'Object' ? object : partialMetadata(object, version) }
+  const rowCells = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
+  if (include === 'None') return { ...rowCells, object: null }
+  return { ...rowCells, object: include === 'Object' ? object : partialMetadata(object, version) }
 }
 
 /** @param tabular undefined for columns that are null, in watch events after the first */
@@ -174,9 +174,9 @@ export function tableEvents (view: View, version: string, include: IncludeObject
     const { object: own } =
       decode(representation.message, bookmarkObject({ store: view.store, naming: OWN_NAMES }, revision, isMark))
     const form = rowForm(view, { include: 'None', version })
-    const made = row(tabular, shownObject(naming, representation.message, own), naming, form)
-    if (include === 'Object') return { ...made, object }
-    return include === 'Metadata' || isMark ? { ...made, object: partialMetadata(object, version) } : made
+    const rowCells = row(tabular, shownObject(naming, representation.message, own), naming, form)
+    if (include === 'Object') return { ...rowCells, object }
+    return include === 'Metadata' || isMark ? { ...rowCells, object: partialMetadata(object, version) } : rowCells
   }
   const bookmark: Events['bookmark'] = (revision, isMark) =>
     line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision, isMark))))

@@ -45,7 +45,7 @@ export function joinedParts ({ body, size, write }: Items, parts: readonly Part[
   const [only] = parts
   if (parts.length === 1 && Buffer.isBuffer(only)) return only
   let total = 0
-  const made = parts.map(part => {
+  const framedParts = parts.map(part => {
     if (Buffer.isBuffer(part)) {
       total += part.length
       return part
@@ -59,7 +59,7 @@ export function joinedParts ({ body, size, write }: Items, parts: readonly Part[
   })
   const bytes = total > SMALL && total <= CHUNK_BYTES ? makeChunk().subarray(0, total) : Buffer.allocUnsafe(total)
   let at = 0
-  for (const part of made) {
+  for (const part of framedParts) {
     if (Buffer.isBuffer(part)) {
       at += part.copy(bytes, at)
       continue

@@ -101,7 +101,7 @@ type Encode = (event: CacheEvent) => Buffer
 const MAX_CACHED_RUNS = 4
 
 function sharedEncoder (
-  store: ResourceStore, encoding: string, { event: one, added, bookmark, failure }: Events, chunked: boolean
+  store: ResourceStore, encoding: string, { event: encodeEvent, added, bookmark, failure }: Events, chunked: boolean
 ): Omit<WatchEncoder, 'forms' | 'sizeOf' | 'leaf'> {
   const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
@@ -112,14 +112,14 @@ function sharedEncoder (
     const content: Encode = event => chunkContent(event.encoded(chunkName, whole))
     return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
   }
-  const plain = cached(encoding, ({ type, entry }) => one(type, entry))
+  const plain = cached(encoding, ({ type, entry }) => encodeEvent(type, entry))
   const asType = {
-    ADDED: cached(`${encoding} ADDED`, ({ entry }) => one('ADDED', entry)),
-    MODIFIED: cached(`${encoding} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
-    DELETED: cached(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
+    ADDED: cached(`${encoding} ADDED`, ({ entry }) => encodeEvent('ADDED', entry)),
+    MODIFIED: cached(`${encoding} MODIFIED`, ({ entry }) => encodeEvent('MODIFIED', entry)),
+    DELETED: cached(`${encoding} DELETED`, ({ entry }) => encodeEvent('DELETED', entry))
   }
   const last = cached(`${encoding} last`, ({ previous, entry, revision }) =>
-    one('DELETED', (previous ?? entry).at(revision)))
+    encodeEvent('DELETED', (previous ?? entry).at(revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   const plainBookmark = lastOf(revision => framed(bookmark(revision, false)))
   const mark = lastOf(revision => framed(bookmark(revision, true)))

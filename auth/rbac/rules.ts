@@ -76,28 +76,28 @@ const MAX_COMPARISONS = 2_000_000
 
 /** @throws RangeError if there are too many */
 function singles (rules: readonly Rule[]): Single[] {
-  const made: Single[] = []
+  const permissions: Single[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
     const size = verbs.length *
       (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
-    if (made.length + size > MAX_SINGLE) {
+    if (permissions.length + size > MAX_SINGLE) {
       throw new RangeError(`the rules stand for more than ${MAX_SINGLE} single permissions`)
     }
     for (const verb of verbs) {
       for (const group of apiGroups) {
         for (const resource of resources) {
-          if (resourceNames.length === 0) made.push({ verbs: [verb], apiGroups: [group], resources: [resource] })
+          if (resourceNames.length === 0) permissions.push({ verbs: [verb], apiGroups: [group], resources: [resource] })
           else {
             for (const name of resourceNames) {
-              made.push({ verbs: [verb], apiGroups: [group], resources: [resource], resourceNames: [name] })
+              permissions.push({ verbs: [verb], apiGroups: [group], resources: [resource], resourceNames: [name] })
             }
           }
         }
       }
-      for (const url of nonResourceURLs) made.push({ verbs: [verb], nonResourceURLs: [url] })
+      for (const url of nonResourceURLs) permissions.push({ verbs: [verb], nonResourceURLs: [url] })
     }
   }
-  return made
+  return permissions
 }
 
 function covers (

@@ -23,12 +23,12 @@ export class Pools {
     const known = this.#pools.get(remote.name)
     if (known !== undefined && known.remote === remote && known.pair === pair) return known
     this.retire(remote.name)
-    const made = {
+    const pool = {
       remote, pair, secureContext: contextOf(remote, pair),
       agent: new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS })
     }
-    this.#pools.set(remote.name, made)
-    return made
+    this.#pools.set(remote.name, pool)
+    return pool
   }
 
   /** Closes idle connections; others when their requests have ended. */

@@ -14,13 +14,15 @@ const TIMEOUT_MS = 5000
 export const AGGREGATOR = { username: 'system:orch-aggregator', groups: ['system:masters'] }
 
 export function discoveryProbe (routing: Routing, certificate: ClientCertificate, via: string): Probe {
-  let made: { readonly pair: CertificatePair, readonly context: SecureContext } | undefined
+  let current: { readonly pair: CertificatePair, readonly context: SecureContext } | undefined
   return async (remote, signal) => {
     const target = await targetOf(remote, routing)
     const path = discoveryPath(remote, routing.naming)
     const url = `https://${target.authority}${path}`
     const pair = await certificate.current()
-    if (made?.pair !== pair) made = { pair, context: createSecureContext({ ca: [], cert: pair.cert, key: pair.key }) }
+    if (current?.pair !== pair) {
+      current = { pair, context: createSecureContext({ ca: [], cert: pair.cert, key: pair.key }) }
+    }
     let cancel = (): void => {}
     const timer = setTimeout(() => { cancel() }, TIMEOUT_MS)
     try {
@@ -33,7 +35,7 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
           ...userHeaders(AGGREGATOR, routing.naming)
         ],
         verify: false,
-        secureContext: made.context,
+        secureContext: current.context,
         upgrade: false,
         connectTimeout: TIMEOUT_MS
       }, request => {

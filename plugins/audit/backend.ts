@@ -46,7 +46,9 @@ export function openBackend (
   const textOf = (event: AuditEvent): string | undefined => {
     if (truncate === undefined) return text(event)
     const maxBytes = truncate.maxEventSize ?? 102_400
-    for (const made of [text(event), text(event, false)]) if (Buffer.byteLength(made) <= maxBytes) return made
+    for (const eventText of [text(event), text(event, false)]) {
+      if (Buffer.byteLength(eventText) <= maxBytes) return eventText
+    }
     lost(1, new Error(`an event is larger than ${maxBytes} bytes without its objects`), 'truncate')
     return undefined
   }

@@ -98,12 +98,12 @@ const MAX_CACHED_LENGTH = 200
 export function quotedCached (text: string): string {
   const subject = cached.get(text)
   if (subject !== undefined) return subject
-  const made = quoted(text, MAX_AGENT)
+  const quotedText = quoted(text, MAX_AGENT)
   if (text.length <= MAX_CACHED_LENGTH) {
     if (cached.size >= MAX_CACHED) cached.clear()
-    cached.set(text, made)
+    cached.set(text, quotedText)
   }
-  return made
+  return quotedText
 }
 
 /** Cached text of the current second: consecutive events mostly share it. */

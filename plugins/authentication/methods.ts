@@ -41,8 +41,8 @@ export async function authenticatorsOf (
 ): Promise<Authenticator[]> {
   const all = [...options.authenticators ?? []]
   for (const { make } of METHODS) {
-    const made = await make(options, context)
-    if (made !== undefined) all.push(made)
+    const authenticator = await make(options, context)
+    if (authenticator !== undefined) all.push(authenticator)
   }
   return all
 }

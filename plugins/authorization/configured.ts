@@ -55,17 +55,17 @@ export async function configuredAuthorizers (
   const madeOf = async (given: readonly ConfiguredAuthorizer[]): Promise<{
     all: Authorizer[], webhooks: Authorizer[]
   }> => {
-    const made: { all: Authorizer[], webhooks: Authorizer[] } = { all: [SUPERUSERS], webhooks: [] }
+    const authorizers: { all: Authorizer[], webhooks: Authorizer[] } = { all: [SUPERUSERS], webhooks: [] }
     for (const entry of given) {
       const { type, name, webhook } = entry
       const authorizer = lasting.get(type) ?? await make(entry)
       if (webhook === undefined) lasting.set(type, authorizer)
-      else made.webhooks.push(authorizer)
+      else authorizers.webhooks.push(authorizer)
       const { conditions = [], failurePolicy = 'NoOpinion' } = webhook ?? {}
       const asked = conditional(authorizer, { name, conditions, failurePolicy, naming }, metrics)
-      made.all.push(counted(asked, entry, metrics))
+      authorizers.all.push(counted(asked, entry, metrics))
     }
-    return made
+    return authorizers
   }
   const close = async (all: readonly Authorizer[]): Promise<void> => {
     await Promise.all(all.map(webhook => webhook.close?.()))

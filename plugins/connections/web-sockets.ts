@@ -41,7 +41,8 @@ export function translated ({ raw }: ServedRequest): WebSocketRequest | undefine
 
 /** A WebSocket whose messages are the bytes of a SPDY connection; undefined for others. @throws StatusError 400 */
 export function tunnelled ({ raw }: ServedRequest): WebSocketRequest | undefined {
-  const [first, ...others] = offered(raw).map(one => TUNNEL.exec(one)?.[1]).filter(one => one !== undefined)
+  const [first, ...others] = offered(raw).map(protocol => TUNNEL.exec(protocol)?.[1])
+    .filter(protocol => protocol !== undefined)
   return first === undefined
     ? undefined
     : { headers: handshake(raw, `SPDY/3.1+${first}`), protocols: [first, ...others] }
@@ -57,6 +58,6 @@ export function spdyHeaders ({ raw }: ServedRequest, protocols: readonly string[
   }
   return [
     ...kept, 'Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1',
-    ...protocols.flatMap(one => ['X-Stream-Protocol-Version', one])
+    ...protocols.flatMap(protocol => ['X-Stream-Protocol-Version', protocol])
   ]
 }

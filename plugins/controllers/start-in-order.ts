@@ -45,7 +45,7 @@ export class Starter {
 
   start (): void {
     const { leadership } = this.#options
-    const awaited = this.#all.map(each => this.#inTurn(each))
+    const awaited = this.#all.map(part => this.#inTurn(part))
     if (leadership === undefined) return
     void Promise.all(awaited).then(() => { if (!this.#closing.signal.aborted) leadership.lead() })
   }
@@ -60,16 +60,16 @@ export class Starter {
   }
 
   /** Resolves when what readiness waits for is done. */
-  #inTurn (each: Started): Promise<void> | undefined {
+  #inTurn (part: Started): Promise<void> | undefined {
     const { first, leadership, postStart } = this.#options
-    const before = [each.after ?? '', ...first].flatMap(name => this.#hooks.get(name) ?? [])
-    const leads = leadership !== undefined && each.everywhere !== true ? leadership : undefined
+    const before = [part.after ?? '', ...first].flatMap(name => this.#hooks.get(name) ?? [])
+    const leads = leadership !== undefined && part.everywhere !== true ? leadership : undefined
     if (leads !== undefined) before.push(leads.elected)
-    const started = before.length === 0 ? this.#run(each) : Promise.all(before).then(() => this.#run(each))
-    if (each.name === undefined) return undefined
+    const started = before.length === 0 ? this.#run(part) : Promise.all(before).then(() => this.#run(part))
+    if (part.name === undefined) return undefined
     const finished = leads === undefined ? started : Promise.race([started, leads.led])
-    this.#hooks.set(each.name, finished)
-    postStart(each.name, finished)
+    this.#hooks.set(part.name, finished)
+    postStart(part.name, finished)
     return started
   }
 

@@ -29,7 +29,7 @@ export function polled (
       if (isLater) gauges.push(gauge('apiserver_resource_objects', help, names).with(...of(type)))
       poll(countInterval, async () => {
         const objects = await count()
-        for (const each of gauges) each.set(objects)
+        for (const gauge of gauges) gauge.set(objects)
       })
     },
     trackStore: (name, status, endpoint) => {
@@ -44,7 +44,7 @@ export function polled (
       }
       poll(sizeInterval, async () => {
         const { size } = await status()
-        for (const each of gauges) each.set(size)
+        for (const gauge of gauges) gauge.set(size)
       })
     }
   }

@@ -117,10 +117,10 @@ export class SeriesCache {
   of (labels: Labels): Series {
     const { verb, dryRun, group, version, resource, subresource, scope } = labels
     let known = this.#byResource.get(resource)
-    const found = known?.find(series => series.verb === verb && series.scope === scope &&
+    const same = known?.find(series => series.verb === verb && series.scope === scope &&
       series.subresource === subresource && series.group === group && series.version === version &&
       series.dryRun === dryRun)
-    if (found !== undefined) return found
+    if (same !== undefined) return same
     const series = seriesOf(this.#declared, labels)
     if (this.#count < LIMIT) {
       if (known === undefined) this.#byResource.set(resource, known = [])

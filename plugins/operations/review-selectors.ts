@@ -30,7 +30,7 @@ export function validateSelectors (
 }
 
 function validate (
-  selector: Attributes | undefined, at: string, report: Report, each: (requirement: Given, at: string) => void
+  selector: Attributes | undefined, at: string, report: Report, visit: (requirement: Given, at: string) => void
 ): void {
   if (selector === undefined) return
   const { rawSelector = '', requirements = [] } = selector
@@ -43,7 +43,7 @@ function validate (
   for (const [index, requirement] of requirements.entries()) {
     const field = `${at}.requirements[${index}]`
     validateOperands(requirement, field, report)
-    each(requirement, field)
+    visit(requirement, field)
   }
 }
 

@@ -36,9 +36,9 @@ export function keyServiceObservers (metrics: Metrics, clock: Clock): (provider:
     const known = hashes.get(keyId)
     if (known !== undefined) return known
     if (hashes.size >= MAX_HASHES) hashes.clear()
-    const made = digest(keyId)
-    hashes.set(keyId, made)
-    return made
+    const hash = digest(keyId)
+    hashes.set(keyId, hash)
+    return hash
   }
   return provider => ({
     called: (method, status, seconds) => {

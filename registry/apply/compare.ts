@@ -114,8 +114,8 @@ function * differingByMember ({ shape, before, after, walk: { ignored } }: Sides
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (++count % ITEMS_PER_STEP === 0) yield
     const sides = (long: LongLists): Sides => ({ shape, before, after, walk: { ignored, long } })
-    const one = yield * inSteps(long => collectMember(undefined, sides(long), name))
-    if (one !== undefined) builder.addAll(one)
+    const collected = yield * inSteps(long => collectMember(undefined, sides(long), name))
+    if (collected !== undefined) builder.addAll(collected)
   }
   return yield * builder.partsInSteps()
 }

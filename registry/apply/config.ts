@@ -26,15 +26,15 @@ export function appliedValue (shape: Shape, body: unknown, decoded: unknown): un
 function appliedMembers (
   shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>
 ): Record<string, unknown> {
-  const made: Record<string, unknown> = {}
+  const applied: Record<string, unknown> = {}
   for (const name of Object.keys(body)) {
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
     const value = body[name]
     if (field === undefined || value === undefined) continue
     const own = shape.kind === 'entries' || field.name === '' ? name : field.name // undeclared ones have none
-    setMember(made, own, appliedValue(field, value, memberOf(decoded, own)))
+    setMember(applied, own, appliedValue(field, value, memberOf(decoded, own)))
   }
-  return made
+  return applied
 }
 
 /** False for values of another type, which decoding may have kept. */

@@ -29,9 +29,9 @@ export function childElements (part: FieldSet): string[] {
 /** Builds a node from `children` in canonical order; undefined if it would be empty. */
 export function part (member: boolean, children: ReadonlyArray<readonly [string, FieldSet]>): FieldSet | undefined {
   if (children.length === 0) return member ? EMPTY : undefined
-  const made: Record<string, FieldSet> = member ? { [SELF]: EMPTY } : {}
-  for (const [element, child] of children) made[element] = child
-  return made
+  const set: Record<string, FieldSet> = member ? { [SELF]: EMPTY } : {}
+  for (const [element, child] of children) set[element] = child
+  return set
 }
 
 /** The node as a field itself, with everything below it. */

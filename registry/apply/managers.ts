@@ -66,10 +66,10 @@ export function * submitted (
   const step = newStep()
   for (const [index, entry] of entries.entries()) {
     try {
-      const made = managerOf(entry, yield * parseFieldSetInSteps(entry.fieldsV1 ?? EMPTY, step))
-      const { manager, operation, apiVersion, subresource } = made
+      const parsed = managerOf(entry, yield * parseFieldSetInSteps(entry.fieldsV1 ?? EMPTY, step))
+      const { manager, operation, apiVersion, subresource } = parsed
       managers.set(
-        JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made
+        JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), parsed
       )
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
@@ -115,8 +115,8 @@ export function put (
   const time = timeOf()
   if (owns(before, identity, fields) && before.time === time) return [...managers]
   const { manager, operation, apiVersion, subresource } = identity
-  const made: Manager = { manager, operation, apiVersion, subresource, time, fields }
-  return before === undefined ? [...managers, made] : managers.with(index, made)
+  const owner: Manager = { manager, operation, apiVersion, subresource, time, fields }
+  return before === undefined ? [...managers, owner] : managers.with(index, owner)
 }
 
 /**

@@ -61,15 +61,15 @@ function arrange (
   existing: ReadonlyArray<[element: string, item: unknown]>, shared: ReadonlyMap<string, unknown>,
   desired: ReadonlyMap<string, unknown>, order: Order
 ): unknown[] {
-  const made: unknown[] = []
+  const arranged: unknown[] = []
   const pending = [...desired.keys()].filter(element => !order.ofLive || !shared.has(element))
   const sharedOrder = pending.filter(element => shared.has(element))
   let [taken, nextShared] = [0, 0]
   const take = (element: string): void => {
-    made.push(shared.has(element) ? shared.get(element) : desired.get(element))
+    arranged.push(shared.has(element) ? shared.get(element) : desired.get(element))
   }
   for (const [element, item] of existing) {
-    if (!shared.has(element)) made.push(item)
+    if (!shared.has(element)) arranged.push(item)
     else if (order.ofLive) take(element)
     else if (element !== sharedOrder[nextShared]) order.moved = true
     else {
@@ -79,7 +79,7 @@ function arrange (
     }
   }
   pending.slice(taken).forEach(take)
-  return made
+  return arranged
 }
 
 /** Sets what the configuration applies as null to null, unless it has members: those are owned by others. */
@@ -138,15 +138,15 @@ export function extract (shape: Shape, value: unknown, fields: FieldSet): unknow
           }]
     })
   }
-  const made: Record<string, unknown> = {}
+  const extracted: Record<string, unknown> = {}
   for (const element of childElements(fields)) {
     const name = element.slice(2)
     const [field, existing] = [
       shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(membersOf(value), name)
     ]
     if (field !== undefined && existing !== undefined) {
-      setMember(made, name, extract(field, existing, fields[element] ?? EMPTY))
+      setMember(extracted, name, extract(field, existing, fields[element] ?? EMPTY))
     }
   }
-  return made
+  return extracted
 }

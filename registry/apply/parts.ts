@@ -39,7 +39,7 @@ function * inOrder (members: ReadonlyArray<[string, FieldSet]>): Steps<FieldSet 
   const byElement = new Map(members)
   const sorted = sortElements([...byElement.keys()])
   yield
-  const made = part(false, sorted.map(element => [element, byElement.get(element) ?? EMPTY]))
+  const set = part(false, sorted.map(element => [element, byElement.get(element) ?? EMPTY]))
   yield
-  return made
+  return set
 }

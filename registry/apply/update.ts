@@ -22,8 +22,8 @@ export interface Update {
  * Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with
  * the first change.
  */
-export function * update (made: Update): WaitingSteps<readonly Manager[]> {
-  const { versions, before, after, managers, identity, now, ignored = EMPTY } = made
+export function * update (change: Update): WaitingSteps<readonly Manager[]> {
+  const { versions, before, after, managers, identity, now, ignored = EMPTY } = change
   const comparison = yield * Comparison.of({ versions, from: identity.apiVersion, before, after, ignored })
   const changes = comparison.own
   if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many

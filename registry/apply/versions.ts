@@ -20,10 +20,10 @@ export function * convertOne (versions: Versions, object: object, from: string, 
 }
 
 function * converting ({ convert }: Versions, objects: Objects, from: string, to: string): WaitingSteps<Objects> {
-  const made = convert(objects, from, to)
-  if (!(made instanceof Promise)) return made
+  const result = convert(objects, from, to)
+  if (!(result instanceof Promise)) return result
   let converted: readonly object[] = []
-  yield made.then(value => { converted = value })
+  yield result.then(value => { converted = value })
   return converted
 }
 

@@ -94,23 +94,23 @@ export function contentOf (value: unknown, at: string): unknown {
 }
 
 export function contentOfMembers ({ changes }: ObjectPatch, at: string): Plain {
-  const made: Plain = {}
+  const contents: Plain = {}
   for (const [name, value] of changes) {
     const content = value === null ? undefined : contentOf(value, memberPath(at, name))
-    if (content !== undefined) put(made, name, content)
+    if (content !== undefined) put(contents, name, content)
   }
-  return made
+  return contents
 }
 
 /** Leaves out items that only carry a directive. */
 export function contentOfItems (items: readonly unknown[], at: string): unknown[] {
-  const made: unknown[] = []
+  const contents: unknown[] = []
   items.forEach((item, index) => {
     const path = `${at}[${index}]`
     const directive = isObject(item) ? directiveOf(item, path) : undefined
-    if (directive !== 'replace' && directive !== 'delete') made.push(contentOf(item, path))
+    if (directive !== 'replace' && directive !== 'delete') contents.push(contentOf(item, path))
   })
-  return made
+  return contents
 }
 
 /** Sets a member, `__proto__` included. */

@@ -59,18 +59,18 @@ export function reorder (
     (a: number, b: number): number => (order.get(keys[a]) ?? order.size) - (order.get(keys[b]) ?? order.size)
   named.sort(by(desired))
   others.sort(by(before))
-  const made: unknown[] = []
+  const merged: unknown[] = []
   let next = 0
   for (const index of named) {
     const place = before.get(keys[index]) ?? 0 // new items have no predecessors
     // below the length
     while (next < others.length && (before.get(keys[others[next] as number]) ?? place) < place) {
-      made.push(items[others[next++] as number])
+      merged.push(items[others[next++] as number])
     }
-    made.push(items[index])
+    merged.push(items[index])
   }
-  for (; next < others.length; next++) made.push(items[others[next] as number]) // below the length
-  return made
+  for (; next < others.length; next++) merged.push(items[others[next] as number]) // below the length
+  return merged
 }
 
 /**

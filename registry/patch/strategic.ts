@@ -77,9 +77,9 @@ class StrategicMerger {
     for (const [name, value] of changes) {
       const existing = ownMember(object, name)
       const changed = { place: placeOf(members, name, value), existing, value, at: memberPath(at, name) }
-      const made = value === null ? undefined : yield * this.#value(changed)
-      if (made === undefined) Reflect.deleteProperty(object, name)
-      else put(object, name, made)
+      const patched = value === null ? undefined : yield * this.#value(changed)
+      if (patched === undefined) Reflect.deleteProperty(object, name)
+      else put(object, name, patched)
     }
     orders.forEach(([name, order], index) => {
       const place = placeOf(members, name, order)

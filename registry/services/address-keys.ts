@@ -46,8 +46,8 @@ export async function makeAddress (
     return true
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
-    const found = await addressObject(store, address)
-    return found !== undefined && isAllocated(found) && belongsTo(found, { namespace, name })
+    const existing = await addressObject(store, address)
+    return existing !== undefined && isAllocated(existing) && belongsTo(existing, { namespace, name })
   }
 }
 
@@ -83,13 +83,13 @@ export class AddressKeys implements PoolKeys {
   }
 
   async create (key: string, value: Uint8Array): Promise<WriteResult> {
-    const [made, store] = [await this.#keys.create(key, value), this.#objects()]
-    if (!made.succeeded || store === undefined) return made
-    const { revision } = made
+    const [result, store] = [await this.#keys.create(key, value), this.#objects()]
+    if (!result.succeeded || store === undefined) return result
+    const { revision } = result
     const kv: KeyValue = { key, value, createRevision: revision, modRevision: revision }
     const owner = ownerOf(kv)
     try {
-      if (owner === undefined || await makeAddress(store, key.slice(this.#scope.length), owner)) return made
+      if (owner === undefined || await makeAddress(store, key.slice(this.#scope.length), owner)) return result
     } catch (error) {
       await this.#keys.delete(key, revision)
       throw error

@@ -52,8 +52,8 @@ function * encode (write: StoredWrite, json: UnversionedJson): WaitingSteps<void
   yield * limitValues(write, json)
   const value = store.entries.encode(write.kept)
   limitBytes(write, json, value)
-  const made = yield * asRead(write, json, value)
-  const make = store.entries.at(key, write.kept, made)
+  const readBack = yield * asRead(write, json, value)
+  const make = store.entries.at(key, write.kept, readBack)
   let entry: Entry | undefined
   // The cache and the answer share the entry, which the first of them creates.
   write.encoded = { value, entry: revision => entry?.revision === revision ? entry : entry = make(revision) }

@@ -194,8 +194,8 @@ function * tracked (
 const tolerant = ({ shapes, convert }: Versions): Versions => ({
   shapes,
   convert: (objects, from, to) => {
-    const made = convert(objects, from, to)
-    return made instanceof Promise ? made.catch(() => []) : made
+    const converted = convert(objects, from, to)
+    return converted instanceof Promise ? converted.catch(() => []) : converted
   }
 })
 

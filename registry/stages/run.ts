@@ -78,7 +78,7 @@ async function nextAfter<W extends Write> (
   // The object may exist: another would share its values, and must not be written again.
   const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
   if (mayExist && !(failure instanceof Repeat)) throw failure
-  const indexOf = (one: Pick<Stage, 'name'>): number => stages.findIndex(stage => stage === one)
+  const indexOf = (wanted: Pick<Stage, 'name'>): number => stages.findIndex(stage => stage === wanted)
   const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
   for (let last = undo.at(-1); last !== undefined && indexOf(last.of) >= (known ?? 0); last = undo.at(-1)) {
     undo.pop()

@@ -69,16 +69,16 @@ export function * readManagers (write: ApplyWrite): WaitingSteps<void> {
   write.managers = ownersIn(store, live.metadata?.managedFields)
   if (write.managers.length > 0 || live.metadata === undefined) return
   const identity = { ...managerIdentity(write, 'Update'), manager: BEFORE_FIRST_APPLY }
-  const made = { versions: versionsOf(store, true), before: {}, after: live, managers: [], identity }
-  write.managers = yield * update({ ...made, now: () => now(store), ignored: fieldsKept(store, subresource) })
+  const change = { versions: versionsOf(store, true), before: {}, after: live, managers: [], identity }
+  write.managers = yield * update({ ...change, now: () => now(store), ignored: fieldsKept(store, subresource) })
 }
 
 /** Merges the configuration into the object. @throws StatusError 400, 409 Conflict of owners, 413 */
 export function * merge (write: ApplyWrite): WaitingSteps<void> {
   const { store, live, managers, current, subresource, given: { value: { configOf, force, view } } } = write
   const { message } = store.representation
-  const decoded = function * (made: object): Steps<ApiObject> {
-    const { object } = reportTooLarge(() => decode(message, made))
+  const decoded = function * (merged: object): Steps<ApiObject> {
+    const { object } = reportTooLarge(() => decode(message, merged))
     yield
     view?.complete(object)
     return object

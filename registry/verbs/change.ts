@@ -126,8 +126,8 @@ class MadeWrite extends ChangeWrite {
 }
 
 function * make (write: MadeWrite): WaitingSteps<void> {
-  const made = write.given.value.make(write.base, write.oldObject)
-  write.object = Symbol.iterator in made ? yield * made : yield * waitFor(made)
+  const changed = write.given.value.make(write.base, write.oldObject)
+  write.object = Symbol.iterator in changed ? yield * changed : yield * waitFor(changed)
 }
 
 const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', isLong: true, run: make }]

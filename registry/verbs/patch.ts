@@ -117,7 +117,9 @@ export function patched (
 /** As upstream, the type of the object is its own, whatever text the patch has for its name. */
 function * mergedStrategically (message: Message, copy: ApiObject, patch: object): Steps<unknown> {
   const { apiVersion, kind } = copy
-  const made = yield * strategicMerge(message, { ...copy }, { ...patch })
-  for (const [name, own] of Object.entries({ apiVersion, kind })) if (typeof made[name] === 'string') made[name] = own
-  return made
+  const patched = yield * strategicMerge(message, { ...copy }, { ...patch })
+  for (const [name, own] of Object.entries({ apiVersion, kind })) {
+    if (typeof patched[name] === 'string') patched[name] = own
+  }
+  return patched
 }

@@ -45,7 +45,7 @@ export async function applyView (
     const { config, force } = yield * configOf(request, view.message, store)
     return {
       configOf: base => viewConfig(store, view, base, config), force,
-      view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
+      view: { version: config.apiVersion, complete: object => { completeView(view, object) } }
     }
   }, targetOf(request), contextOf(request))
   return viewAnswer(request, store, view, entry)

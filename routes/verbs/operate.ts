@@ -28,10 +28,10 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
       return object
     })
     const omitsUnsetTimes = store.gates.enabled('UnsetTimesAreOmitted')
-    const made = { kind: 'object', object: result, code: 201, warnings, omitsUnsetTimes } as const
+    const answer = { kind: 'object', object: result, code: 201, warnings, omitsUnsetTimes } as const
     // A plain outcome, as of a binding, has no metadata.
-    if (operation.answer !== undefined) return { ...made, message: operation.answer }
-    return { ...made, message, forms: 'metadata' }
+    if (operation.answer !== undefined) return { ...answer, message: operation.answer }
+    return { ...answer, message, forms: 'metadata' }
   }
 }
 
@@ -41,9 +41,9 @@ function * decodeVersion (
   others: ReadonlyArray<Message<ApiObject>> = []
 ): WaitingSteps<ApiObject> {
   let first: unknown
-  for (const one of [message, ...others]) {
+  for (const candidate of [message, ...others]) {
     try {
-      return yield * decodeBody(request, one, validation)
+      return yield * decodeBody(request, candidate, validation)
     } catch (error) {
       if (!isDecodeError(error)) throw error
       first ??= error

@@ -88,7 +88,7 @@ export function * patchOf (
     decode: patched => {
       naming.value(own, patched)
       if (!keepsNamedType(own, patched)) throw invalidPatch(patched, 'the kind is missing')
-      const { object, unknown } = decodePatched(patched, made => reportTooLarge(() => decode(message, made)))
+      const { object, unknown } = decodePatched(patched, value => reportTooLarge(() => decode(message, value)))
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>
         invalidPatch(patched, `strict decoding error: ${why}`))
       return object

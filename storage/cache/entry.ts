@@ -152,25 +152,25 @@ export class Entry {
       return known.value as T // a form always has the same `make`
     }
     form.misses++
-    const made = this.#lately(name) as T | undefined ?? make(this)
-    const bytes = (size === undefined ? (made as Uint8Array).byteLength : size(made)) + OVERHEAD
-    this.#kept = form.keep(made, bytes, this.#kept) ?? this.#kept
-    return made
+    const value = this.#lately(name) as T | undefined ?? make(this)
+    const bytes = (size === undefined ? (value as Uint8Array).byteLength : size(value)) + OVERHEAD
+    this.#kept = form.keep(value, bytes, this.#kept) ?? this.#kept
+    return value
   }
 
   /** The same in steps, for a large object: `derive` finds what they make, even if there is no room to keep it. */
   * deriveInSteps<T> (name: string, steps: Steps<T>, size?: (made: T) => number): Steps<T> {
     const known = this.known(name)
     if (known !== undefined) return known as T // a form always has the same `make`
-    const made = yield * steps
-    lately.unshift({ entry: this, name, made })
+    const value = yield * steps
+    lately.unshift({ entry: this, name, made: value })
     if (lately.length > MOST_LATELY) lately.pop()
-    return this.derive(name, () => made, size)
+    return this.derive(name, () => value, size)
   }
 
   #lately (name: string): unknown {
     if (this.json.length < LONG_FORM_BYTES) return undefined
-    return lately.find(made => made.entry === this && made.name === name)?.made
+    return lately.find(recent => recent.entry === this && recent.name === name)?.made
   }
 
   /** The form if it is there. */

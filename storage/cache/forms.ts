@@ -41,8 +41,8 @@ export interface Kept {
 
 /** Accounts for what an entry kept that is no longer present. */
 export function giveUp (kept: Kept | undefined): void {
-  for (let each = kept; each !== undefined; each = each.next) {
-    if (each.time === each.form.time) giveBack(each.form, each.bytes)
+  for (let held = kept; held !== undefined; held = held.next) {
+    if (held.time === held.form.time) giveBack(held.form, held.bytes)
   }
 }
 
@@ -50,9 +50,9 @@ export function giveUp (kept: Kept | undefined): void {
 export function withoutDropped (kept: Kept | undefined): Kept | undefined {
   let first = kept
   while (first !== undefined && first.time !== first.form.time) first = first.next
-  for (let each = first; each?.next !== undefined;) {
-    if (each.next.time !== each.next.form.time) each.next = each.next.next
-    else each = each.next
+  for (let held = first; held?.next !== undefined;) {
+    if (held.next.time !== held.next.form.time) held.next = held.next.next
+    else held = held.next
   }
   return first
 }

@@ -63,10 +63,10 @@ export class HistoryFeed implements Feed {
     while (this.#head < this.#pending.length && events.length < most && taken < bytes) {
       const event = this.#pending[this.#head++] as BackendEvent // below the length
       this.#bytes -= sizeOf(event)
-      const made = eventOf(event, decode)
-      if (made === undefined) continue
-      events.push(made)
-      taken += made.entry.bytes
+      const cacheEvent = eventOf(event, decode)
+      if (cacheEvent === undefined) continue
+      events.push(cacheEvent)
+      taken += cacheEvent.entry.bytes
     }
     if (this.#head < this.#pending.length) return { events, id: `history/${++takes}`, more: true }
     this.#pending = []

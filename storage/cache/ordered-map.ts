@@ -106,17 +106,17 @@ export interface Run<V> {
   readonly keys: readonly string[], readonly values: readonly V[], readonly from: number, readonly to: number
 }
 
-function visit<V> (node: Node<V>, start: string, end: string, each: (run: Run<V>) => boolean): boolean {
+function visit<V> (node: Node<V>, start: string, end: string, visitRun: (run: Run<V>) => boolean): boolean {
   if (node.leaf) {
     const { keys, values } = node
     // Most leaves are entirely in range: skip the binary search, which would fetch keys from memory.
     const within = keys.length === 0 || keys[keys.length - 1] as string < end
     const to = within ? keys.length : lowerBound(keys, end)
     const from = keys.length > 0 && keys[0] as string >= start ? 0 : lowerBound(keys, start)
-    return (from >= to || each({ keys, values, from, to })) && within
+    return (from >= to || visitRun({ keys, values, from, to })) && within
   }
   for (let at = childIndex(node.keys, start); at < node.children.length; at++) {
-    if (!visit(node.children[at] as Node<V>, start, end, each)) return false
+    if (!visit(node.children[at] as Node<V>, start, end, visitRun)) return false
   }
   return true
 }
@@ -184,15 +184,15 @@ export class OrderedMap<V> {
   count (start: string, end: string): number { return Math.max(0, this.rank(end) - this.rank(start)) }
 
   /** Calls `each` for the items in [start, end), ascending, until it returns false. */
-  forEach (start: string, end: string, each: (value: V, key: string) => boolean): void {
+  forEach (start: string, end: string, visitValue: (value: V, key: string) => boolean): void {
     this.forEachRun(start, end, ({ keys, values, from, to }) => {
-      for (let at = from; at < to; at++) if (!each(values[at] as V, keys[at] as string)) return false
+      for (let at = from; at < to; at++) if (!visitValue(values[at] as V, keys[at] as string)) return false
       return true
     })
   }
 
   /** Calls `each` with non-empty runs of items in [start, end), leaf by leaf, until it returns false. */
-  forEachRun (start: string, end: string, each: (run: Run<V>) => boolean): void {
-    visit(this.#root, start, end, each)
+  forEachRun (start: string, end: string, visitRun: (run: Run<V>) => boolean): void {
+    visit(this.#root, start, end, visitRun)
   }
 }

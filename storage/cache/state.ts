@@ -112,16 +112,16 @@ export class CacheState {
 
   /** Applies a change of the store. @returns its number in the window; undefined for nothing new */
   change (event: BackendEvent, now: number): number | undefined {
-    const made = this.#eventOf(event)
-    if (made === undefined) return undefined
+    const cacheEvent = this.#eventOf(event)
+    if (cacheEvent === undefined) return undefined
     const { key } = event.kv
-    const present = made.type === 'DELETED' ? undefined : made.entry
+    const present = cacheEvent.type === 'DELETED' ? undefined : cacheEvent.entry
     this.map = present === undefined ? this.map.delete(key) : this.map.set(key, present)
-    made.previous?.leave(this.#forms)
+    cacheEvent.previous?.leave(this.#forms)
     present?.enter(this.#forms)
-    this.#index.change(key, made.previous, present)
-    this.#changed = made.revision
-    return this.window.push(made, now)
+    this.#index.change(key, cacheEvent.previous, present)
+    this.#changed = cacheEvent.revision
+    return this.window.push(cacheEvent, now)
   }
 
   #eventOf (event: BackendEvent): CacheEvent | undefined {

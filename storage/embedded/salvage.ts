@@ -43,18 +43,18 @@ export async function salvage (directory: string): Promise<Salvage> {
   }
   const lock = await lockToRead(directory)
   try {
-    const found = new Survey()
+    const survey = new Survey()
     await walkPages(file, {
-      problem: text => { found.problem(text) }, enough: () => false, valuePage: () => {}, strays: true,
-      record: (key, value) => { found.record(key, value) }
+      problem: text => { survey.problem(text) }, enough: () => false, valuePage: () => {}, strays: true,
+      record: (key, value) => { survey.record(key, value) }
     })
-    const fault = found.format === undefined ? undefined : faultOfFormat(found.format, directory)
+    const fault = survey.format === undefined ? undefined : faultOfFormat(survey.format, directory)
     if (fault !== undefined) throw fault
-    if (found.keys.size === 0) {
-      const why = found.problems[0] ?? 'it is empty'
+    if (survey.keys.size === 0) {
+      const why = survey.problems[0] ?? 'it is empty'
       throw new StorageError('Corrupt', `nothing can be read of the store in ${directory}: ${why}`)
     }
-    return { reader: readerOf(file, found, async () => { await lock?.release() }), losses: found.losses() }
+    return { reader: readerOf(file, survey, async () => { await lock?.release() }), losses: survey.losses() }
   } catch (error) {
     await lock?.release()
     throw error
@@ -117,12 +117,12 @@ class Survey {
 const valueOf = (kind: number, recordKey: Buffer, stored: Buffer): Uint8Array | undefined =>
   kind === CHECKED ? unseal(recordKey, stored) : stored.length > 0 ? stored : undefined
 
-function readerOf (file: string, found: Survey, release: () => Promise<void>): StoreReader {
+function readerOf (file: string, survey: Survey, release: () => Promise<void>): StoreReader {
   let closed = false
   return {
-    source: 'embedded', revision: found.revision, takenAt: Date.now(), prefix: undefined,
-    count: [...found.keys.values()].filter(({ readable }) => readable > 0).length,
-    objects: () => objectsIn(file, found),
+    source: 'embedded', revision: survey.revision, takenAt: Date.now(), prefix: undefined,
+    count: [...survey.keys.values()].filter(({ readable }) => readable > 0).length,
+    objects: () => objectsIn(file, survey),
     unchanged: async () => {}, // the folder is locked
     close: async () => {
       if (closed) return

@@ -44,9 +44,9 @@ export class DataKeys {
 
   async #openAnew<T> (id: string, reader: KeyReader, open: (key: Uint8Array) => T): Promise<T> {
     const opened = (key: Uint8Array): T => {
-      const made = open(key)
+      const opening = open(key)
       this.add(id, key)
-      return made
+      return opening
     }
     const key = await this.#asked(id, reader)
     try {

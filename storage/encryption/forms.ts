@@ -44,15 +44,15 @@ export async function formsOf (
   { aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration,
   keyService: (configuration: KeyServiceConfiguration) => Cipher
 ): Promise<StoredForm[]> {
-  const each = async (
+  const formsPerKey = async (
     provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [],
     cipher: (secret: Buffer) => Cipher | Promise<Cipher>
   ): Promise<StoredForm[]> =>
     await Promise.all(keys.map(async ({ name, secret }) =>
       form(`orch:enc:${provider}:v1:`, `${name}:`, await cipher(Buffer.from(secret, 'base64')))))
-  if (aesgcm !== undefined) return await each('aesgcm', aesgcm.keys, aesGcm)
-  if (aescbc !== undefined) return await each('aescbc', aescbc.keys, aesCbc)
-  if (box !== undefined) return await each('secretbox', box.keys, secretbox)
+  if (aesgcm !== undefined) return await formsPerKey('aesgcm', aesgcm.keys, aesGcm)
+  if (aescbc !== undefined) return await formsPerKey('aescbc', aescbc.keys, aesCbc)
+  if (box !== undefined) return await formsPerKey('secretbox', box.keys, secretbox)
   return [kms === undefined ? IDENTITY : form(`orch:enc:kms:${protocolOf(kms)}:${kms.name}:`, '', keyService(kms))]
 }
 

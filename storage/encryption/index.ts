@@ -31,7 +31,7 @@ export async function openEncryption (
   /** Calls of its key services may be under way until the next change. */
   let before: Opened | undefined
   const plain = providers(await formsOf({ identity: {} }, unused), observer)
-  const one = (): Promise<unknown> => Promise.all(current.checks.map(check => check()))
+  const checkCurrent = (): Promise<unknown> => Promise.all(current.checks.map(check => check()))
   return {
     of: (group, plural, backend) => {
       if (!changes) {
@@ -45,7 +45,7 @@ export async function openEncryption (
       })
     },
     checks: changes
-      ? [{ name: 'kms-providers', check: async () => { await one() } }]
+      ? [{ name: 'kms-providers', check: async () => { await checkCurrent() } }]
       : current.checks.map((check, at) => ({ name: `kms-provider-${at}`, check })),
     replace: async next => {
       const replacing = await opened(next, observer)
@@ -70,7 +70,7 @@ async function opened (given: EncryptionOptions, observer: TransformationObserve
   const configuration = structuredClone(given) as EncryptionConfiguration
   applyDefaults(EncryptionConfiguration, configuration)
   const services: Array<Pick<KeyService, 'check' | 'close'>> = []
-  const made = <T extends KeyService | SeedService>(service: T): T => {
+  const register = <T extends KeyService | SeedService>(service: T): T => {
     services.push(service)
     return service
   }
@@ -80,13 +80,13 @@ async function opened (given: EncryptionOptions, observer: TransformationObserve
   const { envelopeV2 } = await import('./envelope-v2.js')
   const seedCipher = (options: SeedServiceOptions): Cipher => {
     const ofService = observer.keyService(options.name)
-    return envelopeV2(made(seedService({ ...options, observer: ofService })), observer, ofService)
+    return envelopeV2(register(seedService({ ...options, observer: ofService })), observer, ofService)
   }
   const serviceCipher = (given: KeyServiceConfiguration): Cipher => {
     const { name, endpoint, timeout = '', cachesize = DEFAULT_CACHE } = given
     const [path, milliseconds] = [socketOf(endpoint), timeoutMs(timeout)]
     return protocolOf(given) === 'v1'
-      ? envelope(made(keyService(name, path, milliseconds)), cachesize, observer)
+      ? envelope(register(keyService(name, path, milliseconds)), cachesize, observer)
       : seedCipher({ name, path, timeout: milliseconds, generated: observer.generated })
   }
   const formsByResource = new Map<string, StoredForm[]>()

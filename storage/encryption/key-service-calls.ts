@@ -5,9 +5,9 @@ import { KeyServiceError } from './key-service-error.js'
 export function keyServiceCalls (name: string, path: string, version: 'v1beta1' | 'v2'): SocketCalls {
   const { call, close } = socketCalls(path, `${version}.KeyManagementService`)
   return {
-    call: one => call(one).catch((error: unknown) => {
+    call: request => call(request).catch((error: unknown) => {
       if (!(error instanceof CallError)) throw error
-      throw new KeyServiceError(error.status, `the key service ${name} failed: ${one.method}`, error.cause)
+      throw new KeyServiceError(error.status, `the key service ${name} failed: ${request.method}`, error.cause)
     }),
     close
   }

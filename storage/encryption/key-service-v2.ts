@@ -179,11 +179,11 @@ class KeyServiceClient implements SeedService {
 function observedCalls ({ call, close }: SocketCalls, { called }: KeyServiceObserver): SocketCalls {
   return {
     close,
-    call: async one => {
+    call: async request => {
       const since = performance.now()
-      const ended = (status: string): void => { called(one.method, status, (performance.now() - since) / 1000) }
+      const ended = (status: string): void => { called(request.method, status, (performance.now() - since) / 1000) }
       try {
-        const answer = await call(one)
+        const answer = await call(request)
         ended('OK')
         return answer
       } catch (error) {

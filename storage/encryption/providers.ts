@@ -62,7 +62,7 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
           observe('from_storage', ['unknown'], since, 'no form')
           return unreadable(isEncrypted(stored) ? undecryptable(key, stored) : unencrypted(key))
         }
-        const made = ({ value, outdated = false, bound = false }: Decrypted): Plain => {
+        const plainOf = ({ value, outdated = false, bound = false }: Decrypted): Plain => {
           observe('from_storage', form.readLabels, since)
           return { value, outdated: outdated || form !== first, unbound: form.cipher !== undefined && !bound }
         }
@@ -70,7 +70,7 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
           observe('from_storage', form.readLabels, since, error)
           return read(index + 1, error) // another key may have the same name
         }
-        if (form.cipher === undefined) return made({ value: stored })
+        if (form.cipher === undefined) return plainOf({ value: stored })
         let decrypted
         try {
           decrypted = form.cipher.decrypt(stored.subarray(form.prefix.length), key)
@@ -78,12 +78,12 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
           return failed(error)
         }
         return decrypted instanceof Promise
-          ? decrypted.then(made, (error: unknown) => {
+          ? decrypted.then(plainOf, (error: unknown) => {
               if (!(error instanceof KeyServiceError)) return failed(error)
               observe('from_storage', form.readLabels, since, error)
               throw error
             })
-          : made(decrypted)
+          : plainOf(decrypted)
       }
       return read(0)
     }

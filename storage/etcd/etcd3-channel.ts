@@ -103,7 +103,7 @@ export class Etcd3Channel {
    * for the socket.
    */
   readonly #createChannel = (
-    target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions
+    target: string, channelCredentials: Grpc.ChannelCredentials, options: Grpc.ChannelOptions
   ): Grpc.Channel => {
     const { Channel, credentials } = grpc()
     const host = hostOf(this.#server)
@@ -111,7 +111,7 @@ export class Etcd3Channel {
     const placed = this.#socketPath === undefined
       ? options
       : { ...options, 'grpc.ssl_target_name_override': host, 'grpc.default_authority': host }
-    if (isIP(host) === 0 || this.#credentials === undefined) return new Channel(place, made, placed)
+    if (isIP(host) === 0 || this.#credentials === undefined) return new Channel(place, channelCredentials, placed)
     const byAddress = credentials
       .createSsl(this.#credentials.ca ?? null, this.#pair?.key ?? null, this.#pair?.cert ?? null, {
         checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)

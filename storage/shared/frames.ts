@@ -200,7 +200,7 @@ export class FrameReader {
   #wanted = 0
 
   /** @throws RangeError for malformed frames */
-  push (piece: Buffer, each: (frame: Frame) => void): void {
+  push (piece: Buffer, visit: (frame: Frame) => void): void {
     let rest = piece
     if (this.#held > 0) {
       this.#pieces.push(piece)
@@ -213,7 +213,7 @@ export class FrameReader {
       this.#wanted = rest.length < 4 ? 0 : rest.readUInt32LE(0) + 4
       if (this.#wanted > MAX_FRAME) throw new RangeError(`a frame of ${this.#wanted} bytes`)
       if (this.#wanted === 0 || rest.length < this.#wanted) break
-      each(new Frame(rest.subarray(4, this.#wanted)))
+      visit(new Frame(rest.subarray(4, this.#wanted)))
       rest = rest.subarray(this.#wanted)
     }
     if (rest.length === 0) return

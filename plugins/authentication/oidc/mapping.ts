@@ -86,15 +86,15 @@ export function userOfClaims (
     const name = textOf(await nameOf(claims), 'the user name')
     if (name === '') throw new Error('the user name is empty')
     if (username.claim === 'email') checkVerified(claims)
-    const found: UserInfo = {
+    const user: UserInfo = {
       username: `${username.prefix ?? ''}${name}`,
       uid: hasUid ? textOf(await uidOf(claims), 'the uid') : '',
       groups: groupsOf(await groupList(claims), 'of groups').filter(group => group !== '')
         .map(group => `${groups?.prefix ?? ''}${group}`),
       extra: await extraOf(attributes, claims)
     }
-    await checkUser(found)
-    return found
+    await checkUser(user)
+    return user
   }
 }
 

@@ -110,8 +110,8 @@ async function keysOf (setup: ServiceAccountSetup, jws: Promise<typeof import('.
     ? setup.verificationKeys === undefined ? makeSigningKey() : undefined
     : parseSigningKey(setup.signingKey)
   const byId = new Map<string, TokenKey>()
-  for (const one of [...(key === undefined ? [] : [key]), ...verificationKeys.flatMap(parseTokenKeys)]) {
-    if (!byId.has(one.id)) byId.set(one.id, one)
+  for (const tokenKey of [...(key === undefined ? [] : [key]), ...verificationKeys.flatMap(parseTokenKeys)]) {
+    if (!byId.has(tokenKey.id)) byId.set(tokenKey.id, tokenKey)
   }
   const all = [...byId.values()]
   const published = all.map(publicJwk)
