@@ -87,10 +87,10 @@ export class FollowedObjects<One, All> {
     this.#compiled = new Map()
     for (const entry of [...entries].sort((one, other) => one.name < other.name ? -1 : 1)) {
       const known = before.get(entry.key)
-      const made = known?.revision === entry.revision
+      const compiled = known?.revision === entry.revision
         ? known
         : { revision: entry.revision, one: this.#compilation.one(store.readStored(entry)) }
-      this.#compiled.set(entry.key, made)
+      this.#compiled.set(entry.key, compiled)
     }
     this.#all = this.#compilation.all([...this.#compiled.values()].map(({ one }) => one))
   }

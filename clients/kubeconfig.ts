@@ -184,14 +184,14 @@ function url (value: string, field: string, path: string, where: string): URL {
   // As in kubectl, the default scheme is http.
   const whole = value.includes('://') ? value : `http://${value}`
   if (!URL.canParse(whole)) throw wrong(path, `${field} of ${where} is not a URL`)
-  const made = new URL(whole)
-  if (made.protocol !== 'http:' && made.protocol !== 'https:') {
-    throw wrong(path, `${field} of ${where}: ${made.protocol.slice(0, -1)} is not supported, http and https are`)
+  const url = new URL(whole)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw wrong(path, `${field} of ${where}: ${url.protocol.slice(0, -1)} is not supported, http and https are`)
   }
-  if (field === 'server' && (made.username !== '' || made.password !== '' || made.search !== '' || made.hash !== '')) {
+  if (field === 'server' && (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')) {
     throw wrong(path, `server of ${where} may have a host and a path, nothing else`)
   }
-  return made
+  return url
 }
 
 function material (fields: Fields, field: string, path: string, where: string): Material | undefined {

@@ -129,7 +129,7 @@ type OnFlag = (name: string, text: string, value: unknown) => void
 function command (
   { name, usage, description, sections }: CommandForm, args: readonly string[] = [], onFlag: OnFlag = () => {}
 ): Command {
-  const made = new Command(name)
+  const parser = new Command(name)
     .usage(usage)
     .description(description)
     .helpOption(false) // help is an ordinary flag
@@ -144,10 +144,10 @@ function command (
     })
   for (const [section, flags] of Object.entries(sections)) {
     for (const [flagName, flag] of Object.entries(flags)) {
-      made.addOption(option(flagName, flag, args, onFlag).helpGroup(`${section}:\n`))
+      parser.addOption(option(flagName, flag, args, onFlag).helpGroup(`${section}:\n`))
     }
   }
-  return made
+  return parser
 }
 
 /** How an empty default is displayed; '' for not at all. */
@@ -158,14 +158,14 @@ function option (name: string, flag: Flag<unknown>, args: readonly string[], onF
   const short = flag.short === undefined ? '' : `-${flag.short}, `
   const initial = flag.defaultText === '' ? emptiness(flag) : flag.defaultText
   const { later, removed } = flag
-  const made = new Option(
+  const parsed = new Option(
     `${short}--${name} <value>`,
     flag.help + (removed === undefined ? '' : ` (until release ${removed})`) +
       (later === undefined ? '' : ` (from release ${later.since} on ${later.defaultText})`) +
       (initial === '' ? '' : ` (default ${initial})`)
   )
-  made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
-  return made.argParser<unknown>((text, before) => {
+  parsed.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
+  return parsed.argParser<unknown>((text, before) => {
     if (text.startsWith('--') && !args.includes(`--${name}=${text}`)) {
       throw new FlagError(
         name, undefined,

@@ -65,7 +65,7 @@ function namesProblem ({ resources: entries = [] }: EncryptionConfiguration): st
       if (masking !== undefined) return `${place} is never used: ${masking} of an earlier entry comes first`
       if (name.startsWith('*.')) {
         const group = groupIn(name)
-        if (group !== '*' && !group.includes('.') && !representations.some(one => one.group === group)) {
+        if (group !== '*' && !group.includes('.') && !representations.some(served => served.group === group)) {
           return `${place}: ${group} is no group of this version`
         }
         continue

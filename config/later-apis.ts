@@ -24,8 +24,8 @@ export function laterApis ({ values, given }: Parsed): string[] {
   const gates = gatesOf(values)
   const later = representations.filter(representation => isLater(representation, gates))
   const settings = new Map([...values['runtime-config']].map(([key, value]) => [keyOf(key), isOn(value)]))
-  const named = later.filter(one => settings.get(nameOf(one)) ??
-    (settings.get(one.apiVersion) === true && isWholly(later, one.apiVersion)))
+  const named = later.filter(representation => settings.get(nameOf(representation)) ??
+    (settings.get(representation.apiVersion) === true && isWholly(later, representation.apiVersion)))
   const [first] = named
   if (first !== undefined && !values['runtime-config-emulation-forward-compatible']) {
     throw new FlagError(
@@ -36,10 +36,12 @@ export function laterApis ({ values, given }: Parsed): string[] {
   }
   refuseGone(settings, gates, given.get('runtime-config'))
   const disabled = new Set(disabledApis(values['runtime-config'], given.get('runtime-config')))
-  const isEnabled = (one: Representation): boolean => !disabled.has(one.apiVersion) && !disabled.has(nameOf(one))
+  const isEnabled = (representation: Representation): boolean =>
+    !disabled.has(representation.apiVersion) && !disabled.has(nameOf(representation))
   const stabler = values['emulation-forward-compatible']
-    ? later.filter(one => representations.some(other => other.group === one.group && other.plural === one.plural &&
-      stageOf(other.apiVersion) !== 'alpha' && compareVersions(one.group, one.version, other.version) < 0 &&
+    ? later.filter(({ group, plural, version }) => representations.some(other => other.group === group &&
+      other.plural === plural && stageOf(other.apiVersion) !== 'alpha' &&
+      compareVersions(group, version, other.version) < 0 &&
       isServed(other, gates) && isEnabled(other)))
     : []
   return [...new Set([...named, ...stabler].map(nameOf))]
@@ -49,14 +51,14 @@ export function laterApis ({ values, given }: Parsed): string[] {
 function refuseGone (settings: ReadonlyMap<string, boolean>, gates: Gates, text: string | undefined): void {
   const gone = representations.filter(({ deprecation: { removed } = {} }) =>
     removed !== undefined && SINCE.includes(removed) && gates.enabled(removed))
-  for (const one of gone) {
-    const name = [nameOf(one), one.apiVersion].find(key => settings.get(key) === true)
-    if (name === undefined || (name === one.apiVersion && !isWholly(gone, name))) continue
-    const release = one.deprecation?.removed ?? ''
+  for (const representation of gone) {
+    const name = [nameOf(representation), representation.apiVersion].find(key => settings.get(key) === true)
+    if (name === undefined || (name === representation.apiVersion && !isWholly(gone, name))) continue
+    const release = representation.deprecation?.removed ?? ''
     throw new FlagError('runtime-config', text, `${name} went with release ${release}; leave it out`)
   }
 }
 
 /** Whether everything in a version is among those. */
 const isWholly = (those: readonly Representation[], apiVersion: string): boolean =>
-  representations.every(one => one.apiVersion !== apiVersion || those.includes(one))
+  representations.every(representation => representation.apiVersion !== apiVersion || those.includes(representation))

@@ -68,14 +68,14 @@ export class PolicyStatus implements Controller {
       this.#queue.addAfter(name, LED_MS)
       return 'done'
     }
-    const found = await expressionWarnings(spec, resources, naming)
+    const warnings = await expressionWarnings(spec, resources, naming)
     try {
       await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
         const policy = base.copy() as ValidatingAdmissionPolicy // stores of policies contain policies
         policy.metadata.resourceVersion = String(entry.revision)
         policy.status = {
           ...policy.status, observedGeneration: generation,
-          typeChecking: found.length === 0 ? {} : { expressionWarnings: found }
+          typeChecking: warnings.length === 0 ? {} : { expressionWarnings: warnings }
         }
         return policy
       })

@@ -138,11 +138,11 @@ export class AuthenticationPublisher implements Controller {
       published(this.#authentication, existing.data ?? {}, this.#clock.wall())
     const entry = await current(store, store.keys.of(TARGET.namespace, TARGET.name))
     if (entry === undefined) {
-      const made: ConfigMap = {
+      const configMap: ConfigMap = {
         kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET },
         data: published(this.#authentication, {}, this.#clock.wall())
       }
-      await create(store, made, { namespace: TARGET.namespace, name: '' }, context).catch((error: unknown) => {
+      await create(store, configMap, { namespace: TARGET.namespace, name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server; the next check joins both
       })
       return

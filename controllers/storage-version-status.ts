@@ -36,6 +36,6 @@ export function withServer (
     ...common === undefined ? {} : { commonEncodingVersion: common },
     conditions: previous === undefined
       ? [...conditions, condition]
-      : conditions.map(each => each === previous ? condition : each)
+      : conditions.map(candidate => candidate === previous ? condition : candidate)
   }
 }

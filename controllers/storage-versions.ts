@@ -106,11 +106,11 @@ export class StorageVersions extends AtStart<StorageVersionsOptions> {
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error
       }
-      const made: StorageVersion = {
+      const created: StorageVersion = {
         kind: 'StorageVersion', apiVersion: storageVersions.stored.apiVersion, metadata: { name: target.name },
         spec: {}, status: {}
       }
-      await create(store, made, { namespace: '', name: '' }, context).catch((error: unknown) => {
+      await create(store, created, { namespace: '', name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // another server created it
       })
     }

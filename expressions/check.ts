@@ -196,8 +196,8 @@ class Checker {
       : `'${name}' is not a message type`, { at })
     for (const { name: field, value, optional, at } of fields) {
       const wanted = fieldOf(type, field) ?? this.#fail(`undefined field '${field}'`, { at })
-      const found = resolve(this.check(value, scope), this.bound)
-      const held = optional && found.kind === 'optional' ? found.of ?? DYN : found
+      const given = resolve(this.check(value, scope), this.bound)
+      const held = optional && given.kind === 'optional' ? given.of ?? DYN : given
       if (!assign(held, wanted, this.bound) && !(held.kind === 'null_type' && wanted.nullable === true)) {
         this.#fail(
           `expected type of field '${field}' is '${this.#name(wanted)}' but provided type is '${this.#name(held)}'`,

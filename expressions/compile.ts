@@ -149,13 +149,13 @@ class Compiler {
     const isOptional = items.map(item => optional.has(item))
     const make = (values: readonly Value[]): Value => {
       if (optional.size === 0) return new List(values)
-      const made: Value[] = []
+      const present: Value[] = []
       for (const [index, value] of values.entries()) {
-        if (isOptional[index] !== true) made.push(value)
+        if (isOptional[index] !== true) present.push(value)
         else if (!(value instanceof Optional)) return NO_OVERLOAD
-        else if (value.value !== undefined) made.push(value.value)
+        else if (value.value !== undefined) present.push(value.value)
       }
-      return new List(made)
+      return new List(present)
     }
     if (areConstant(parts)) return always(make(parts.map(({ always = null }) => always)))
     return strict(parts, (values, { meter }) => {
@@ -169,15 +169,15 @@ class Compiler {
       [this.compile('key' in entry ? entry.key : constant(entry.name, entry.at), scope),
         this.compile(entry.value, scope)])
     const make = (values: readonly Value[]): Value => {
-      const made = new Map<Key, Value>()
+      const members = new Map<Key, Value>()
       for (const [index, { optional }] of entries.entries()) {
         const [key = null, value = null] = [values[2 * index], values[2 * index + 1]]
         if (optional && !(value instanceof Optional)) return NO_OVERLOAD
         const held = optional && value instanceof Optional ? value.value : value
-        const fault = held === undefined ? undefined : put(made, key, held)
+        const fault = held === undefined ? undefined : put(members, key, held)
         if (fault !== undefined) return fault
       }
-      return new Entries(made, struct)
+      return new Entries(members, struct)
     }
     if (struct === undefined && areConstant(parts)) return always(make(parts.map(({ always = null }) => always)))
     return strict(parts, (values, { meter }) => {
@@ -245,7 +245,7 @@ class Compiler {
     const inner = new Map(scope).set(one, first)
     if (other !== undefined) inner.set(other, second)
     const condition = test === undefined ? undefined : this.compile(test, inner)
-    const made = result === undefined ? undefined : this.compile(result, inner)
+    const compiled = result === undefined ? undefined : this.compile(result, inner)
     const costs = COSTS[kind]
     const steps = function * (range: Value, frame: Frame): WaitingSteps<Value> {
       const { slots, meter } = frame
@@ -262,7 +262,7 @@ class Compiler {
         meter.spend(costs.condition)
         let holds = condition === undefined ? true : condition.run(frame)
         if (holds instanceof Pending) holds = yield * holds.steps
-        let value = holds !== true || made === undefined ? null : made.run(frame)
+        let value = holds !== true || compiled === undefined ? null : compiled.run(frame)
         if (value instanceof Pending) value = yield * value.steps
         meter.spend(holds === true ? costs.step : costs.skipped)
         const ended = step(holds, value, key)

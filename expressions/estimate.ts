@@ -176,8 +176,8 @@ class Estimator {
     }
     const costs = COSTS[kind]
     const condition = test === undefined ? undefined : this.cost(test, inner)
-    const made = result === undefined ? exactly(0) : this.cost(result, inner)
-    const step = stepOf(kind, condition, add(made, exactly(costs.step)))
+    const resultCost = result === undefined ? exactly(0) : this.cost(result, inner)
+    const step = stepOf(kind, condition, add(resultCost, exactly(costs.step)))
     const size = this.size(range) ?? UNKNOWN
     const isQuantifier = result === undefined
     this.#sizes.set(node, isQuantifier ? exactly(1) : size)
@@ -191,10 +191,10 @@ class Estimator {
 }
 
 /** The cost of an item: what it becomes counts if there is no condition, or the condition may hold. */
-function stepOf (kind: Fold['kind'], condition: Range | undefined, made: Range): Range {
-  if (condition === undefined) return made
-  if (kind === 'all' || kind === 'exists') return { min: made.min, max: add(made, condition).max }
-  return add(condition, union(made, exactly(1)))
+function stepOf (kind: Fold['kind'], condition: Range | undefined, resultCost: Range): Range {
+  if (condition === undefined) return resultCost
+  if (kind === 'all' || kind === 'exists') return { min: resultCost.min, max: add(resultCost, condition).max }
+  return add(condition, union(resultCost, exactly(1)))
 }
 
 function literalSize (node: Node): Range | undefined {

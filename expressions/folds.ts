@@ -25,7 +25,7 @@ export const COSTS: Readonly<Record<Fold['kind'], Costs>> = {
 
 export interface Folding {
   /** @returns the result, if the loop ends here */
-  readonly step: (holds: Value, made: Value, key: Value) => Value | undefined
+  readonly step: (holds: Value, result: Value, key: Value) => Value | undefined
   readonly end: () => Value
 }
 
@@ -49,10 +49,10 @@ const quantifier = (decisive: boolean) => (): Folding => {
 function collecting (): Folding {
   const items: Value[] = []
   return {
-    step: (holds, made) => {
+    step: (holds, result) => {
       if (holds !== true) return notBool(holds)
-      if (made instanceof Fault) return made
-      items.push(made)
+      if (result instanceof Fault) return result
+      items.push(result)
       return undefined
     },
     end: () => new List(items)
@@ -87,13 +87,13 @@ export function keyOf (value: Value): Key | undefined {
 const mapping = (isEntry: boolean) => (): Folding => {
   const entries = new Map<Key, Value>()
   return {
-    step: (holds, made, key) => {
+    step: (holds, result, key) => {
       if (holds !== true) return notBool(holds)
-      if (made instanceof Fault) return made
-      if (!isEntry) return put(entries, key, made)
-      if (typeof made !== 'object' || made === null || !isDict(made)) return NO_BOOL
-      for (const inner of made.keys()) {
-        const fault = put(entries, inner, made.get(inner) ?? null)
+      if (result instanceof Fault) return result
+      if (!isEntry) return put(entries, key, result)
+      if (typeof result !== 'object' || result === null || !isDict(result)) return NO_BOOL
+      for (const inner of result.keys()) {
+        const fault = put(entries, inner, result.get(inner) ?? null)
         if (fault !== undefined) return fault
       }
       return undefined

@@ -122,8 +122,8 @@ const isContainer = (value: Value): value is Items | Dict =>
 function text (value: Value, plain: Plain): string | undefined {
   if (value === null) return 'null'
   if (value instanceof TypeValue) return value.name
-  const made = plain(value)
-  return typeof made === 'string' ? made : undefined
+  const plainValue = plain(value)
+  return typeof plainValue === 'string' ? plainValue : undefined
 }
 
 /** A list or map, as expressions write it. */
@@ -136,8 +136,8 @@ function * parts (value: Items | Dict, plain: Plain, meter: Meter): Steps<string
     if (meter.isDue) yield
     const key = keys?.[index]
     const part = (value instanceof Items ? value.at(index) : key === undefined ? null : value.get(key)) ?? null
-    const made = isContainer(part) ? yield * parts(part, plain, meter) : literal(part, plain)
-    all.add(`${index === 0 ? '' : ', '}${key === undefined ? '' : `${literal(key, plain)}:`}${made}`)
+    const partText = isContainer(part) ? yield * parts(part, plain, meter) : literal(part, plain)
+    all.add(`${index === 0 ? '' : ', '}${key === undefined ? '' : `${literal(key, plain)}:`}${partText}`)
   }
   return `${open}${all}${close}`
 }
@@ -173,9 +173,9 @@ function literal (value: Value, plain: Plain): string {
   if (value instanceof Uint8Array) return `b${escaped(Buffer.from(value).toString())}`
   if (value instanceof Instant) return `timestamp(${escaped(String(plain(value)))})`
   if (value instanceof Span) return `duration(${escaped(String(plain(value)))})`
-  const made = text(value, plain)
-  if (made === undefined) throw new Unformatted(`no formatting function for ${kindOf(value)}`)
-  return made
+  const formatted = text(value, plain)
+  if (formatted === undefined) throw new Unformatted(`no formatting function for ${kindOf(value)}`)
+  return formatted
 }
 
 const QUOTED: Readonly<Record<string, string>> = {

@@ -88,8 +88,8 @@ function * position (list: Items, item: Value, last: boolean, meter: Meter): Ste
   for (let index = 0; index < list.size; index++) {
     if (meter.isDue) yield
     const at = last ? list.size - 1 - index : index
-    const found = itemOf(list, at)
-    if (plainly(found, item, meter) ?? (yield * equals(found, item, meter))) return BigInt(at)
+    const candidate = itemOf(list, at)
+    if (plainly(candidate, item, meter) ?? (yield * equals(candidate, item, meter))) return BigInt(at)
   }
   return -1n
 }
@@ -97,8 +97,8 @@ function * position (list: Items, item: Value, last: boolean, meter: Meter): Ste
 export function * includes (list: Items, item: Value, meter: Meter): Steps<boolean> {
   for (let index = 0; index < list.size; index++) {
     if (meter.isDue) yield
-    const found = itemOf(list, index)
-    if (plainly(found, item, meter) ?? (yield * equals(found, item, meter))) return true
+    const candidate = itemOf(list, index)
+    if (plainly(candidate, item, meter) ?? (yield * equals(candidate, item, meter))) return true
   }
   return false
 }

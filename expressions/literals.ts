@@ -22,25 +22,25 @@ export function checkLiteral ({ name, target, args }: Call): Finding | undefined
   const value = literal(isPattern ? args[target === undefined ? 1 : 0] : args[0])
   if (value === undefined) return undefined
   if (isPattern) {
-    const found = typeof value === 'string' ? problemOf(() => matches('', value, new Meter())) : undefined
-    if (found === undefined) return undefined
+    const problem = typeof value === 'string' ? problemOf(() => matches('', value, new Meter())) : undefined
+    if (problem === undefined) return undefined
     const at = args.at(target === undefined ? 1 : 0)?.at
     return name === 'matches' && at !== undefined
       ? { problem: 'invalid matches argument', at }
-      : { problem: `instantiation failed: ${found}`, subject: 'program' }
+      : { problem: `instantiation failed: ${problem}`, subject: 'program' }
   }
   if (target !== undefined || args.length !== 1) return undefined
   if (!TIMES.has(name) && !CONVERSIONS.has(name)) return undefined
-  const found = problemOf(() => functions.get(name)?.([value], new Meter()))
-  if (found === undefined) return undefined
+  const problem = problemOf(() => functions.get(name)?.([value], new Meter()))
+  if (problem === undefined) return undefined
   return TIMES.has(name) && typeof value === 'string'
     ? { problem: `invalid ${name} argument`, at: args[0]?.at ?? 0 }
-    : { problem: `instantiation failed: ${found}`, subject: 'program' }
+    : { problem: `instantiation failed: ${problem}`, subject: 'program' }
 }
 
-function problemOf (made: () => ReturnType<Apply>): string | undefined {
+function problemOf (evaluate: () => ReturnType<Apply>): string | undefined {
   try {
-    const value = made()
+    const value = evaluate()
     return value instanceof Fault ? value.message : undefined
   } catch (error) {
     if (error instanceof CostExceeded) return 'the pattern is too large'

@@ -87,14 +87,14 @@ const isZero = (bytes: readonly number[]): boolean => bytes.every(byte => byte =
 const isLoopback = (bytes: readonly number[]): boolean => bytes.length === 4
   ? bytes[0] === 127
   : isZero(bytes.slice(0, 15)) && bytes[15] === 1
-const isLinkLocalMulticast = ([one = 0, two = 0, three, ...rest]: readonly number[]): boolean => rest.length === 1
-  ? one === 224 && two === 0 && three === 0
-  : one === 0xff && (two & 0x0f) === 2
-const isLinkLocalUnicast = ([one = 0, two = 0, , ...rest]: readonly number[]): boolean => rest.length === 1
-  ? one === 169 && two === 254
-  : one === 0xfe && (two & 0xc0) === 0x80
-const isMulticast = ([one = 0, ...rest]: readonly number[]): boolean =>
-  rest.length === 3 ? (one & 0xf0) === 0xe0 : one === 0xff
+const isLinkLocalMulticast = ([first = 0, second = 0, three, ...rest]: readonly number[]): boolean => rest.length === 1
+  ? first === 224 && second === 0 && three === 0
+  : first === 0xff && (second & 0x0f) === 2
+const isLinkLocalUnicast = ([first = 0, two = 0, , ...rest]: readonly number[]): boolean => rest.length === 1
+  ? first === 169 && two === 254
+  : first === 0xfe && (two & 0xc0) === 0x80
+const isMulticast = ([first = 0, ...rest]: readonly number[]): boolean =>
+  rest.length === 3 ? (first & 0xf0) === 0xe0 : first === 0xff
 const isBroadcast = (bytes: readonly number[]): boolean => bytes.length === 4 && bytes.every(byte => byte === 255)
 
 export const ofNets: Library = [

@@ -130,7 +130,7 @@ export function overloadsOf (name: string): readonly Overload[] | undefined {
 const NAMESPACES = /^(?:strings|lists|sets|optional|format|jsonpatch)\.|^ip\.isCanonical\(/
 
 function table (): Map<string, Overload[]> {
-  const made = new Map<string, Overload[]>()
+  const byName = new Map<string, Overload[]>()
   const all = [standard, ofStrings, ofLists, ofOptionals, ofValues, ofAuthorizer, ofSome].flatMap(library => library())
   for (const signature of all) {
     const end = signature.lastIndexOf('): ')
@@ -140,14 +140,14 @@ function table (): Map<string, Overload[]> {
     const name = head.slice(dot + 1)
     const receiver = dot < 0 ? [] : [head.slice(0, dot)]
     const key = dot < 0 ? name : `.${name}`
-    const overloads = made.get(key) ?? []
+    const overloads = byName.get(key) ?? []
     overloads.push({
       name, takes: [...receiver, ...split(signature.slice(open + 1, end))].map(read),
       returns: read(signature.slice(end + '): '.length))
     })
-    made.set(key, overloads)
+    byName.set(key, overloads)
   }
-  return made
+  return byName
 }
 
 /** The parenthesis that another one closes. */

@@ -37,18 +37,18 @@ export class Search {
   * #scan (start: number, end: number, first: boolean): Steps<number> {
     const [text, wanted] = [this.#text, this.#wanted]
     const borders = this.#borders ??= yield * this.#bordersOf()
-    let [matched, found] = [0, -1]
+    let [matched, position] = [0, -1]
     for (let at = start; at < end; at++) {
       if (at % UNITS_PER_WORK === 0 && this.#isDue()) yield
       const unit = text.charCodeAt(at)
       while (matched > 0 && wanted.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
       if (wanted.charCodeAt(matched) === unit) matched++
       if (matched < wanted.length) continue
-      found = at + 1 - matched
-      if (first) return found
+      position = at + 1 - matched
+      if (first) return position
       matched = borders[matched - 1] ?? 0
     }
-    return found
+    return position
   }
 
   /** For each prefix of what is wanted, the length of the longest other one that it ends with. */

@@ -37,8 +37,8 @@ function * position (
   const start = point === undefined ? text.length : point < 0 ? undefined : placeOf(text, point)
   if (start === undefined) return outOfRange(point ?? 0)
   const search = new Search(text, wanted, meter)
-  const found = last ? yield * search.upTo(start) : yield * search.from(start)
-  return BigInt(found < 0 ? -1 : lengthOf(text.slice(0, found)))
+  const position = last ? yield * search.upTo(start) : yield * search.from(start)
+  return BigInt(position < 0 ? -1 : lengthOf(text.slice(0, position)))
 }
 
 const amountOf = (value: Value | undefined): number =>
@@ -136,13 +136,13 @@ function changed (text: string, first: number, last: number): string {
 /** Changes a text part by part. */
 export function * inParts (text: string, change: (part: string) => string, meter: Meter): Steps<string> {
   if (text.length <= UNITS_OF_PART) return change(text)
-  const made = new Text()
+  const changed = new Text()
   for (let at = 0; at < text.length; at += UNITS_OF_PART) {
-    made.add(change(text.slice(at, at + UNITS_OF_PART)))
+    changed.add(change(text.slice(at, at + UNITS_OF_PART)))
     meter.work(UNITS_OF_PART / UNITS_CHANGED_PER_WORK)
     if (meter.isDue) yield
   }
-  return made.toString()
+  return changed.toString()
 }
 const UNITS_OF_PART = 16_384
 const UNITS_CHANGED_PER_WORK = 32

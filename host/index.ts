@@ -37,9 +37,9 @@ class HostedServers implements Orch {
   async ready (): Promise<void> { await this.#only().ready() }
 
   at (prefix: string): Hosted {
-    const found = this.#byPrefix.get(prefix)
-    if (found === undefined) throw new TypeError(`no server is registered at ${prefix}: ${this.#names()}`)
-    return found
+    const hosted = this.#byPrefix.get(prefix)
+    if (hosted === undefined) throw new TypeError(`no server is registered at ${prefix}: ${this.#names()}`)
+    return hosted
   }
 
   add (prefix: string, server: Hosted): void { this.#byPrefix.set(prefix, server) }

@@ -101,9 +101,9 @@ export class TypeInformer {
   list (): object[] { return [...this.#objects.values()].map(({ object }) => object) }
 
   by (index: string, value: string): object[] {
-    const found = this.#indexes.get(index)
-    if (found === undefined) throw new TypeError(`there is no index ${index}`)
-    return found.keys(value).flatMap(key => this.#objects.get(key)?.object ?? [])
+    const known = this.#indexes.get(index)
+    if (known === undefined) throw new TypeError(`there is no index ${index}`)
+    return known.keys(value).flatMap(key => this.#objects.get(key)?.object ?? [])
   }
 
   /** The type was defined, replaced or removed. */

@@ -19,13 +19,13 @@ const PLAIN = { protobuf: false, metadata: false }
 export function objectOf<T> (store: ResourceStore, entry: Entry): T | Promise<T> {
   const view = viewOf(store, OWN_NAMES)
   const missing = formsOf(view, [entry], PLAIN)
-  const made = (): T => {
+  const copy = (): T => {
     const object = view.isStored && entry.decoded !== undefined
       ? clone(entry.decoded)
       : withoutNulls(store.representation.message, view.entry(entry).copy())
     return object as T // the schema of the caller is that of the type
   }
-  return missing === undefined ? made() : missing.then(made)
+  return missing === undefined ? copy() : missing.then(copy)
 }
 
 /** The object of an answer; undefined for a plain outcome. */

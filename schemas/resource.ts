@@ -298,7 +298,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     ttlSeconds: options.ttlSeconds,
     tableRank: options.tableRank as ResourceType['tableRank'],
     indexedFields: options.indexedFields ?? [],
-    fieldReaders: [...new Set(representations.flatMap(one => Object.values(one.selectableFields ?? {})))]
+    fieldReaders: [...new Set(representations.flatMap(version => Object.values(version.selectableFields ?? {})))]
       .filter(read => read !== NO_FIELD),
     stored,
     representations

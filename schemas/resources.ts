@@ -121,7 +121,7 @@ export const API_VERSIONS: readonly string[] =
  */
 export const OFF_BY_DEFAULT: readonly string[] = API_VERSIONS.flatMap(apiVersion => {
   const stage = stageOf(apiVersion)
-  const own = representations.filter(one => one.apiVersion === apiVersion)
+  const own = representations.filter(representation => representation.apiVersion === apiVersion)
   const later = own.filter(({ gate }) => gate !== undefined)
   if (stage === 'alpha' || (stage === 'beta' && later.length === own.length)) return [apiVersion]
   return stage === 'beta' ? later.map(({ plural }) => `${apiVersion}/${plural}`) : []

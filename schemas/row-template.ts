@@ -43,13 +43,13 @@ export class RowTemplate {
     let text = this.#parts[0] ?? ''
     for (const [index, then] of this.#moments.entries()) text += ages.since(then) + (this.#parts[index + 1] ?? '')
     let at = Buffer.byteLength(text)
-    const made = memory(after.reduce((sum, { length }) => sum + length, at))
-    made.write(text)
+    const row = memory(after.reduce((sum, { length }) => sum + length, at))
+    row.write(text)
     for (const bytes of after) {
-      made.set(bytes, at)
+      row.set(bytes, at)
       at += bytes.length
     }
-    return made
+    return row
   }
 }
 

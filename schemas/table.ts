@@ -53,8 +53,8 @@ export function tableRow (tabular: Tabular, object: ApiObject, now: number, view
   const cellOf = ({ cell }: Column<ApiObject>): Cell => {
     budget.startCell()
     try {
-      const made = cell(subject, ages, named, budget)
-      return typeof made === 'string' && made.length > MAX_CELL_TEXT ? null : made
+      const cellValue = cell(subject, ages, named, budget)
+      return typeof cellValue === 'string' && cellValue.length > MAX_CELL_TEXT ? null : cellValue
     } catch (error) {
       if (error === OVER_BUDGET) return null
       throw error

@@ -99,18 +99,18 @@ function keptIn (folder: string): ExistingKey {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     makeFolder(folder)
-    const made = makeSigningPem()
-    if (createFile(path, made, 0o600)) {
-      return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
+    const pem = makeSigningPem()
+    if (createFile(path, pem, 0o600)) {
+      return { key: pem, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
     }
     existing = read()
   }
   const problem = signingKeyProblem(existing)
   if (problem === undefined) return { key: existing, notes: [], warnings: [] }
-  const made = makeSigningPem()
-  replaceFile(path, made, 0o600)
+  const pem = makeSigningPem()
+  replaceFile(path, pem, 0o600)
   return {
-    key: made, notes: [],
+    key: pem, notes: [],
     warnings: [
       `the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that ` +
         'it signed are refused'

@@ -37,9 +37,9 @@ export function readFixtures (fixture: Fixture, source = 'an object'): SourcedOb
 }
 
 function readPath (path: string): SourcedObject[] {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new Error(`${path}: there is no such file or folder`)
-  if (!found.isDirectory()) return readText(readFileSync(path, 'utf8'), path)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw new Error(`${path}: there is no such file or folder`)
+  if (!stats.isDirectory()) return readText(readFileSync(path, 'utf8'), path)
   return readdirSync(path, { withFileTypes: true })
     .sort((one, other) => one.name < other.name ? -1 : 1)
     .flatMap(entry => {

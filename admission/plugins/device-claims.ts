@@ -42,8 +42,8 @@ async function labelFindings (
   { reader, namespace }: AdmissionRequest, path: string, index: number
 ): Promise<FieldError[]> {
   if (index < 0) return []
-  const found = await reader.get('', 'namespaces', '', namespace) as Namespace | undefined // of that type
-  if (found?.metadata.labels?.[ADMIN_LABEL] === 'true') return []
+  const namespaceObject = await reader.get('', 'namespaces', '', namespace) as Namespace | undefined // of that type
+  if (namespaceObject?.metadata.labels?.[ADMIN_LABEL] === 'true') return []
   return [forbidden(`${path}[${index}].adminAccess`,
     `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`)]
 }
@@ -81,25 +81,25 @@ export function deviceClaims ({ authorize, gates }: Tools): AdmissionPlugin {
     old: ResourceClaimStatus
   ): Promise<FieldError[]> => {
     const { allocation } = status
-    const found: FieldError[] = []
+    const findings: FieldError[] = []
     if ((!sameValue(allocation, old.allocation) || !sameValue(status.reservedFor, old.reservedFor)) &&
       !await mayDo(user, verb, 'binding', { namespace: '', name: '' })) {
-      found.push(forbidden('status.allocation',
+      findings.push(forbidden('status.allocation',
         `changing status.allocation or status.reservedFor requires the verb ${verb} on ${CLAIMS}/binding`))
     }
     // Validation refuses longer lists, so their drivers need no permissions.
-    if (allocation === undefined || (status.devices?.length ?? 0) > MOST) return found
+    if (allocation === undefined || (status.devices?.length ?? 0) > MOST) return findings
     const [own, ...others] = user.extra?.[NODE_NAME] ?? []
     const isAssociated = user.username.startsWith(ACCOUNT) && own !== undefined && others.length === 0 &&
       own === nodeOf(allocation)
     for (const name of changedDrivers(status, old)) {
       if (isAssociated && await mayDo(user, `associated-node:${verb}`, 'driver', { namespace, name })) continue
       if (await mayDo(user, `arbitrary-node:${verb}`, 'driver', { namespace, name })) continue
-      found.push(forbidden('status.devices',
+      findings.push(forbidden('status.devices',
         `changing the state of devices of ${name} requires the verb arbitrary-node:${verb} on ${CLAIMS}/driver`))
       break
     }
-    return found
+    return findings
   }
 
   return {

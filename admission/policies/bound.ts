@@ -70,7 +70,7 @@ export function * invocationsOf<P extends Policy, B extends Binding> (
   misconfigured: (policy: P, binding: B, message: string) => void
 ): WaitingSteps<Array<Invocation<P, B>>> {
   const matching = new Matching(request, tools.resources)
-  const found: Array<Invocation<P, B>> = []
+  const invocations: Array<Invocation<P, B>> = []
   for (const { policy, bindings } of all) {
     const requested = yield * waitFor(matching.of(policy.constraints))
     if (requested === undefined) continue
@@ -78,15 +78,15 @@ export function * invocationsOf<P extends Policy, B extends Binding> (
       const { resources } = binding
       if (resources !== undefined && (yield * waitFor(matching.of(resources))) === undefined) continue
       if (policy.paramKind === undefined) {
-        found.push({ policy, binding, requested, param: undefined })
+        invocations.push({ policy, binding, requested, param: undefined })
         continue
       }
       // What a promise rejects with would end the steps.
       const params = yield * waitFor(parametersOf(policy, binding, request, tools).catch((error: Error) => error))
       if (params instanceof Error) {
         misconfigured(policy, binding, `failed to configure binding: ${params.message}`)
-      } else for (const param of params) found.push({ policy, binding, requested, param })
+      } else for (const param of params) invocations.push({ policy, binding, requested, param })
     }
   }
-  return found
+  return invocations
 }

@@ -162,17 +162,17 @@ function * messageOf (
 
 /** Annotations by key. @throws Error if one cannot be evaluated */
 export function * annotationsOf (policy: ValidatingPolicy, values: Values): WaitingSteps<Map<string, string>> {
-  const found = new Map<string, string>()
-  if (policy.annotations.length === 0) return found
+  const annotations = new Map<string, string>()
+  if (policy.annotations.length === 0) return annotations
   const budget = new Budget(MAX_COST_OF_OBJECT)
   const all = yield * withVariables(policy, values, budget)
   for (const { name, program } of policy.annotations) {
     const value = toJson(yield * annotation(name, program, all, budget))
     if (value === null || value === undefined || value === '') continue
     if (typeof value !== 'string') throw new Error(`audit annotation ${name}: its value is no text`)
-    found.set(name, value.trim().slice(0, LONGEST_VALUE))
+    annotations.set(name, value.trim().slice(0, LONGEST_VALUE))
   }
-  return found
+  return annotations
 }
 
 function * annotation (name: string, program: Compiled, values: Values, budget: Budget): WaitingSteps<Value> {

@@ -88,8 +88,8 @@ function put (version: RequestedVersion, object: Record<string, unknown>, after:
 }
 
 /** Undefined if a test of the patch failed. */
-async function patched (document: unknown, made: Value): Promise<unknown> {
-  const operations = made instanceof Items ? [...made].map(operation) : []
+async function patched (document: unknown, patch: Value): Promise<unknown> {
+  const operations = patch instanceof Items ? [...patch].map(operation) : []
   try {
     return await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(operations)))
   } catch (error) {
@@ -99,10 +99,10 @@ async function patched (document: unknown, made: Value): Promise<unknown> {
   }
 }
 
-function operation (made: Value): Members {
-  const value = made instanceof Entries ? made.get('value') : undefined
+function operation (entry: Value): Members {
+  const value = entry instanceof Entries ? entry.get('value') : undefined
   if (value !== undefined) checkTypes(value)
-  const { from = '', ...rest } = toJson(made) as Members & { readonly from?: string } // as its type is
+  const { from = '', ...rest } = toJson(entry) as Members & { readonly from?: string } // as its type is
   return { op: '', path: '', ...rest, ...(from === '' ? {} : { from }) }
 }
 
@@ -111,15 +111,16 @@ function operation (made: Value): Members {
  * @throws Error for a configuration that cannot be applied
  */
 function configured (
-  { message, gates, kind: { group, version, kind } }: RequestedVersion, live: unknown, made: Value, naming = OWN_NAMES
+  { message, gates, kind: { group, version, kind } }: RequestedVersion, live: unknown, configuration: Value,
+  naming = OWN_NAMES
 ): unknown {
   if (message === undefined) {
     throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
       'can be a delay between when CustomResourceDefinitions are created and when they are available.')
   }
-  checkTypes(made)
+  checkTypes(configuration)
   const { apiVersion, kind: shownKind } = live as Members
-  const config = { ...toJson(made) as Members, apiVersion, kind: shownKind }
+  const config = { ...toJson(configuration) as Members, apiVersion, kind: shownKind }
   const { whole } = shapesOf(naming.message(message), gates)
   const decoded = decodedConfig([message, whole], config, naming)
   const atomics = atomicsIn(whole, config)
@@ -156,10 +157,10 @@ function decodedConfig ([message, whole]: readonly [Message, Shape], config: obj
 }
 
 /** Objects are named by their place: that of `Object.spec.x` is a value of `x`. @throws Error */
-function checkTypes (made: Value): void {
-  if (!(made instanceof Entries) || made.struct === undefined) return
+function checkTypes (object: Value): void {
+  if (!(object instanceof Entries) || object.struct === undefined) return
   const wrong: string[] = []
-  mismatches(made, made.struct, wrong)
+  mismatches(object, object.struct, wrong)
   if (wrong.length > 0) throw new Error(`type mismatch: ${wrong.join('\n')}`)
 }
 

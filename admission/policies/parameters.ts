@@ -41,19 +41,19 @@ export async function parametersOf (
   if (namespaced && namespace === '') {
     throw new Error('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   }
-  const found: ApiObject[] = []
+  const params: ApiObject[] = []
   if (name !== '') {
-    const one = await request.reader.get(group, plural, namespace, name)
-    if (one !== undefined) found.push(one)
+    const param = await request.reader.get(group, plural, namespace, name)
+    if (param !== undefined) params.push(param)
   } else {
     const all = await request.reader.list(group, plural, namespace)
-    found.push(...all.filter(({ metadata: { labels = {} } }) => matchesSelector(selector ?? {}, labels)))
+    params.push(...all.filter(({ metadata: { labels = {} } }) => matchesSelector(selector ?? {}, labels)))
   }
-  if (found.length === 0 && parameterNotFoundAction === 'Deny') {
+  if (params.length === 0 && parameterNotFoundAction === 'Deny') {
     throw new Error('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
   const views: unknown[] = []
-  for (const object of found) { // there may be thousands
+  for (const object of params) { // there may be thousands
     views.push(viewed(object, representation, naming))
     if (turnIsOver()) await nextTurn()
   }

@@ -146,8 +146,8 @@ const NOT_COMPILED = new Error('it is not compiled')
 
 /** When all variables are known. */
 function once (make: () => Environment): () => Environment {
-  let made: Environment | undefined
-  return () => made ??= make()
+  let environment: Environment | undefined
+  return () => environment ??= make()
 }
 
 /** @returns it, and what its other expressions may read */

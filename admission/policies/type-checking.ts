@@ -42,14 +42,14 @@ export async function expressionWarnings (
   const warnings: ExpressionWarning[] = []
   for (const [index, { expression, messageExpression = '' }] of validations.entries()) {
     for (const [field, text] of Object.entries({ expression, messageExpression })) {
-      const found: string[] = []
+      const problems: string[] = []
       for (const { of, given } of text === '' ? [] : checks) {
         const { problem } = check(text, given)
-        if (problem !== undefined) found.push(`${of}: ${problem}\n`)
+        if (problem !== undefined) problems.push(`${of}: ${problem}\n`)
         if (turnIsOver()) await nextTurn()
       }
-      if (found.length > 0) {
-        warnings.push({ fieldRef: `spec.validations[${index}].${field}`, warning: found.join('\n') })
+      if (problems.length > 0) {
+        warnings.push({ fieldRef: `spec.validations[${index}].${field}`, warning: problems.join('\n') })
       }
     }
   }
@@ -69,7 +69,7 @@ const hasWildcard = (names: readonly string[]): boolean => names.some(name => na
 
 /** The served types that rules name, without wildcards and subresources. */
 function typesIn (rules: readonly NamedRuleWithOperations[], resources: ResourceRegistry): Representation[] {
-  const found = new Set<Representation>()
+  const matching = new Set<Representation>()
   for (const { apiGroups = [], apiVersions = [], resources: plurals = [] } of rules) {
     if (hasWildcard(apiGroups) || hasWildcard(apiVersions)) continue
     let count = 0
@@ -78,15 +78,15 @@ function typesIn (rules: readonly NamedRuleWithOperations[], resources: Resource
         for (const resource of plurals.filter(plural => !/[*/]/.test(plural)).toSorted()) {
           const known = resources.lookup({ group, version, resource })
           if (known === undefined) continue
-          found.add(known.representation)
-          if (++count === MOST_TYPES) return inOrder(found)
+          matching.add(known.representation)
+          if (++count === MOST_TYPES) return inOrder(matching)
         }
       }
     }
   }
-  return inOrder(found)
+  return inOrder(matching)
 }
 
-const inOrder = (found: ReadonlySet<Representation>): Representation[] => [...found].sort((a, b) =>
+const inOrder = (matching: ReadonlySet<Representation>): Representation[] => [...matching].sort((a, b) =>
   compare(a.group, b.group) || compare(a.version, b.version) || compare(a.kind, b.kind))
 const compare = (a: string, b: string): number => a < b ? -1 : Number(a > b)

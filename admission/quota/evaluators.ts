@@ -19,20 +19,20 @@ const extended = new WeakMap<ResourceRegistry, Evaluators>()
 function ownOf (resources: ResourceRegistry): Evaluators {
   const known = extended.get(resources)
   if (known !== undefined) return known
-  const found = extendedResources(resources)
-  if (found === undefined) return OWN
-  const made = {
-    ...OWN, '/pods': podEvaluator('extended'), 'resource.orch.io/resourceclaims': deviceClaimEvaluator(found)
+  const ofClasses = extendedResources(resources)
+  if (ofClasses === undefined) return OWN
+  const evaluators = {
+    ...OWN, '/pods': podEvaluator('extended'), 'resource.orch.io/resourceclaims': deviceClaimEvaluator(ofClasses)
   }
-  extended.set(resources, made)
-  return made
+  extended.set(resources, evaluators)
+  return evaluators
 }
 
 export function evaluatorOf (resources: ResourceRegistry, group: string, resource: string): Evaluator {
   const key = `${group}/${resource}`
   const own = Object.hasOwn(OWN, key) ? ownOf(resources)[key] : counts.get(key)
   if (own !== undefined) return own
-  const made = countEvaluator(group, resource)
-  counts.set(key, made)
-  return made
+  const counter = countEvaluator(group, resource)
+  counts.set(key, counter)
+  return counter
 }

@@ -33,8 +33,8 @@ export function extendedResources (resources: ResourceRegistry): ExtendedResourc
   }
   return {
     namesOf: className => {
-      const found = read(GROUP, 'deviceclasses', '', className) as DeviceClass | undefined // the resource's type
-      const own = found?.spec.extendedResourceName
+      const deviceClass = read(GROUP, 'deviceclasses', '', className) as DeviceClass | undefined // the resource's type
+      const own = deviceClass?.spec.extendedResourceName
       return [OF_CLASS + className, ...own === undefined ? [] : [REQUESTS + own]]
     },
     paidByPod: ({ metadata: { name, namespace = '', annotations = {}, ownerReferences = [] } }) => {
@@ -45,8 +45,8 @@ export function extendedResources (resources: ResourceRegistry): ExtendedResourc
       if (owner === undefined) return new Set()
       const pod = read('', 'pods', namespace, owner.name) as Pod | undefined // the resource's type
       if (pod?.metadata.uid !== owner.uid) return new Set()
-      const { spec: { containers = [], initContainers = [] }, status: { extendedResourceClaimStatus: made } } = pod
-      if (made !== undefined && made.resourceClaimName !== name) return new Set()
+      const { spec: { containers = [], initContainers = [] }, status: { extendedResourceClaimStatus: claim } } = pod
+      if (claim !== undefined && claim.resourceClaimName !== name) return new Set()
       return new Set([...containers, ...initContainers].flatMap(({ resources: { requests = {} } }) =>
         Object.keys(requests).map(resource => REQUESTS + resource)))
     }

@@ -38,8 +38,8 @@ const ofSlices = (reader: AdmissionReader): ReadyEndpoints => async ({ namespace
 const ofEndpoints = (reader: AdmissionReader): ReadyEndpoints => async ({ namespace, name }, port) => {
   const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
   return endpoints && (endpoints.subsets ?? []).flatMap(({ addresses, ports }) => {
-    const found = (ports ?? []).find(isNamed(port))
-    return found === undefined ? [] : (addresses ?? []).map(({ ip }) => ({ host: ip, port: found.port }))
+    const named = (ports ?? []).find(isNamed(port))
+    return named === undefined ? [] : (addresses ?? []).map(({ ip }) => ({ host: ip, port: named.port }))
   })
 }
 

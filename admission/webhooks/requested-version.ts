@@ -34,7 +34,7 @@ export interface RequestedVersion {
    * @returns paths of undeclared members, which are dropped
    * @throws DecodeError if it does not match the kind
    */
-  readonly put: (object: Members, made: unknown, naming?: Naming) => readonly string[]
+  readonly put: (object: Members, changed: unknown, naming?: Naming) => readonly string[]
 }
 
 /** @param spoken the version that the hook's rules matched */
@@ -70,8 +70,8 @@ function ofVersion (
     gates,
     json: object => toJson(message, shown(object), undefined, omits),
     shown,
-    put: (object, made, naming) => {
-      const { object: decoded, unknown } = read(message, made, naming, gates)
+    put: (object, changed, naming) => {
+      const { object: decoded, unknown } = read(message, changed, naming, gates)
       const unpruned = isOwn ? conversion?.unpruned : undefined
       const whole = (unpruned ?? conversion?.toStored)?.(decoded) ?? decoded
       if (unpruned === undefined) applyDefaults(stored.message, whole, gates)
@@ -83,9 +83,9 @@ function ofVersion (
 
 /** With defaults. */
 function read (
-  message: Message<ApiObject>, made: unknown, naming = OWN_NAMES, gates = DEFAULT_GATES
+  message: Message<ApiObject>, value: unknown, naming = OWN_NAMES, gates = DEFAULT_GATES
 ): Decoded<ApiObject> {
-  const decoded = decode(naming.message(message), naming.value(message, made))
+  const decoded = decode(naming.message(message), naming.value(message, value))
   applyDefaults(message, decoded.object, gates)
   return decoded
 }
@@ -100,8 +100,8 @@ function ofView (view: SubresourceView): RequestedVersion {
     gates: DEFAULT_GATES,
     json: object => toJson(message, shown(object)),
     shown,
-    put: (object, made, naming) => {
-      const { object: decoded, unknown } = read(message, made, naming)
+    put: (object, changed, naming) => {
+      const { object: decoded, unknown } = read(message, changed, naming)
       view.write(object as unknown as ApiObject, decoded)
       return unknown
     }
@@ -121,10 +121,10 @@ function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperatio
     gates: DEFAULT_GATES,
     shown: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
-    put: (object, made, naming) => {
+    put: (object, changed, naming) => {
       const { object: whole, unknown } = message === undefined
-        ? { object: made, unknown: [] }
-        : read(message, made, naming)
+        ? { object: changed, unknown: [] }
+        : read(message, changed, naming)
       replace(object, whole as Members)
       return unknown
     }
@@ -132,9 +132,9 @@ function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperatio
 }
 
 /** In place, because others hold references to the object. */
-function replace (object: Members, made: Members): void {
-  for (const name of Object.keys(object)) if (!Object.hasOwn(made, name)) Reflect.deleteProperty(object, name)
-  for (const [name, value] of Object.entries(made)) {
+function replace (object: Members, replacement: Members): void {
+  for (const name of Object.keys(object)) if (!Object.hasOwn(replacement, name)) Reflect.deleteProperty(object, name)
+  for (const [name, value] of Object.entries(replacement)) {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
   }
 }

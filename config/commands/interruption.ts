@@ -29,7 +29,7 @@ export class Interruption {
 
   /** Restores the default handling of signals. */
   end (): void {
-    for (const each of SIGNALS) process.removeListener(each, this.#received)
+    for (const signal of SIGNALS) process.removeListener(signal, this.#received)
   }
 
   readonly #received = (signal: NodeJS.Signals): void => {

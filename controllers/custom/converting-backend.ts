@@ -31,9 +31,9 @@ export function convertingBackend (
     read,
     write: (_key, value) => known.get(value) ?? toStored(value),
     asRead: async (key, value) => {
-      const made = await toStored(value)
-      known.set(value, made)
-      return ((await read([{ key, value: made, createRevision: 0, modRevision: 0 }]))[0] as KeyValue).value
+      const storedValue = await toStored(value)
+      known.set(value, storedValue)
+      return ((await read([{ key, value: storedValue, createRevision: 0, modRevision: 0 }]))[0] as KeyValue).value
     },
     tooSlow: 'the conversion webhook is too slow for this watch'
   })

@@ -31,9 +31,9 @@ function completed (object: PlainObject, { representations }: Siblings, gates: G
   const stored = representations.find(({ apiVersion }) => apiVersion === object.apiVersion)
   if (stored === undefined) return object
   try {
-    const { object: made } = decode(stored.message, object, UNBOUNDED)
-    applyDefaults(stored.message, made, gates)
-    return parseExactly(Buffer.from(toJson(stored.message, made))) as PlainObject // of an object
+    const { object: decoded } = decode(stored.message, object, UNBOUNDED)
+    applyDefaults(stored.message, decoded, gates)
+    return parseExactly(Buffer.from(toJson(stored.message, decoded))) as PlainObject // of an object
   } catch (error) {
     if (!isDecodeError(error)) throw error
     return object

@@ -53,10 +53,12 @@ export function acceptNames (
     if (taken === undefined) accept()
     else conflict = { type: 'NamesAccepted', status: 'False', reason, message: taken }
   }
-  const one = (name = '', own = '', others: UsedNames['kinds']): string | undefined =>
+  const takenName = (name = '', own = '', others: UsedNames['kinds']): string | undefined =>
     name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
-  consider('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
-  consider('SingularConflict', one(names.singular, accepted.singular, used.resources), () => {
+  consider('PluralConflict', takenName(names.plural, accepted.plural, used.resources), () => {
+    next.plural = names.plural
+  })
+  consider('SingularConflict', takenName(names.singular, accepted.singular, used.resources), () => {
     next.singular = names.singular
   })
   const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true &&
@@ -66,8 +68,8 @@ export function acceptNames (
     short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)),
     () => { next.shortNames = names.shortNames }
   )
-  consider('KindConflict', one(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
-  consider('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => {
+  consider('KindConflict', takenName(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
+  consider('ListKindConflict', takenName(names.listKind, accepted.listKind, used.kinds), () => {
     next.listKind = names.listKind
   })
   next.categories = names.categories
@@ -93,8 +95,8 @@ const messageOf = (messages: readonly string[]): string =>
 export function withCondition (conditions: readonly Condition[], finding: Finding, now: string): Condition[] {
   const old = conditions.find(({ type }) => type === finding.type)
   const { type, status, reason, message } = finding
-  const made: Condition = {
+  const next: Condition = {
     type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime ?? now : now, reason, message
   }
-  return old === undefined ? [...conditions, made] : conditions.map(condition => condition === old ? made : condition)
+  return old === undefined ? [...conditions, next] : conditions.map(condition => condition === old ? next : condition)
 }

@@ -5,8 +5,8 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 const BOOTSTRAP_VERSIONS = ['v1', 'v1beta2']
 
 export function inBootstrapVersion (store: ResourceStore): ResourceStore {
-  const served = store.type.representations.filter(one => isServed(one, store.gates))
+  const served = store.type.representations.filter(representation => isServed(representation, store.gates))
   const representation = BOOTSTRAP_VERSIONS.map(name => served.find(({ version }) => version === name))
-    .find(one => one !== undefined)
+    .find(candidate => candidate !== undefined)
   return representation === undefined ? store : store.forVersion(representation)
 }

@@ -121,8 +121,8 @@ export class FlowDefaults extends AtStart {
     const { name = '' } = desired.metadata
     const entry = await current(store, store.keys.of('', name))
     if (entry === undefined) {
-      const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
-      await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context)
+      const missing = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
+      await create(inBootstrapVersion(store), missing, { namespace: '', name: '' }, this.#context)
         .catch((error: unknown) => {
           if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
         })

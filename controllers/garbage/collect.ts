@@ -82,12 +82,12 @@ async function removed (
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
     const outcome = await deleteObject(requests, type, current, policy)
     if (outcome !== 'conflict') return resultOf(outcome)
-    const found = await type.read(object)
-    if (found?.uid !== object.uid) return 'gone'
-    if (found.isTerminating || !sameOwners(found.owners, object.owners) || policyOf(found) !== policyOf(object)) {
+    const latest = await type.read(object)
+    if (latest?.uid !== object.uid) return 'gone'
+    if (latest.isTerminating || !sameOwners(latest.owners, object.owners) || policyOf(latest) !== policyOf(object)) {
       return 'again'
     }
-    current = found
+    current = latest
   }
   return 'again'
 }

@@ -58,16 +58,16 @@ export class Types {
       return [version.apiVersion, isUnknown && before !== undefined ? before : version]
     }))
     this.#versions = kept
-    const found = new Map<string, { apiVersions: [string, ...string[]], resource: RemoteResource }>()
+    const byResource = new Map<string, { apiVersions: [string, ...string[]], resource: RemoteResource }>()
     for (const { apiVersion, resources } of kept.values()) {
       for (const resource of resources) {
         const name = `${apiVersion.split('/')[0] ?? ''}/${resource.plural}`
-        const known = found.get(name)
-        if (known === undefined) found.set(name, { apiVersions: [apiVersion], resource })
+        const known = byResource.get(name)
+        if (known === undefined) byResource.set(name, { apiVersions: [apiVersion], resource })
         else known.apiVersions.push(apiVersion)
       }
     }
-    this.#remote = new Map([...found].map(([name, { apiVersions, resource }]) => {
+    this.#remote = new Map([...byResource].map(([name, { apiVersions, resource }]) => {
       const fingerprint = JSON.stringify([apiVersions, resource])
       const before = this.#remote.get(name)
       if (before?.fingerprint === fingerprint) return [name, before]

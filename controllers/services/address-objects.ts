@@ -71,6 +71,6 @@ export class AddressObjects extends Periodic<AddressObjectsOptions> {
     const entry = await current(services, services.keys.of(namespace, name))
     if (entry === undefined) return false
     const service = services.readStored(entry) as Service // stores of services contain services
-    return addressesOf(service.spec).some(one => one.name === address)
+    return addressesOf(service.spec).some(owned => owned.name === address)
   }
 }

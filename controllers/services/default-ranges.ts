@@ -56,18 +56,18 @@ export class DefaultRanges extends Periodic<DefaultRangesOptions> {
   protected async reconcile (): Promise<void> {
     const store = this.options.resources.find('networking.orch.io', 'servicecidrs')
     if (store === undefined) return
-    const found = await this.#current(store) ?? await this.#make(store)
-    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return
-    const { spec: { cidrs = [] } } = found
+    const range = await this.#current(store) ?? await this.#make(store)
+    if (range === undefined || range.metadata.deletionTimestamp !== undefined) return
+    const { spec: { cidrs = [] } } = range
     const [first, second] = this.#ranges
     if (first === cidrs[0] && second !== undefined && cidrs.length === 1) await this.#widen(store)
     else if (first !== cidrs[0] || (second !== undefined && second !== cidrs[1])) {
       await this.#tell(
-        found, `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ` +
+        range, `services get addresses of ${cidrs.join(', ')}, as ServiceCIDR ${DEFAULT_NAME} says, and not of the ` +
           `ranges that the server was started with (${this.#ranges.join(', ')})`
       )
     }
-    if (isReady(found)) return
+    if (isReady(range)) return
     await change(store, { ...TARGET, subresource: 'status' }, this.context, base => withReady(
       base.copy() as ServiceCIDR, // stores of ranges contain those
       { status: 'True', reason: '', message: 'The default ranges of service addresses are ready' }, store

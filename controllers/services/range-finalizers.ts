@@ -102,7 +102,7 @@ export class RangeFinalizers implements Controller {
     }
     const remaining = Date.parse(deletionTimestamp) + SETTLE_MS - store.clock.wall()
     if (remaining > 0) return this.#later(name, remaining)
-    await this.#setFinalizers(store, name, finalizers.filter(one => one !== RANGES_FINALIZER), context)
+    await this.#setFinalizers(store, name, finalizers.filter(finalizer => finalizer !== RANGES_FINALIZER), context)
     return 'done'
   }
 
@@ -137,7 +137,7 @@ export class RangeFinalizers implements Controller {
     const own = rangesOf(leaving)
     const others = (await list(store, EVERYTHING)).entries
       .map(entry => store.readStored(entry) as ServiceCIDR) // stores of ranges contain those
-      .filter(one => one.metadata.name !== leaving.metadata.name && isUsable(one)).flatMap(rangesOf)
+      .filter(range => range.metadata.name !== leaving.metadata.name && isUsable(range)).flatMap(rangesOf)
     const addresses = this.#options.resources.find('networking.orch.io', 'ipaddresses')
     if (addresses === undefined) return false
     for (const { name } of (await list(addresses, EVERYTHING)).entries) {

@@ -31,8 +31,10 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
     case 'struct': {
       const { names } = place.members
       const places = renamingPlaces(place.members)
-      const made = places.size === 0 ? tree : withChanged(tree, Object.keys(tree), key => places.get(key))
-      return names === undefined ? made : renamed(made, key => `f:${names.get(key.slice(2)) ?? key.slice(2)}`)
+      const translated = places.size === 0 ? tree : withChanged(tree, Object.keys(tree), key => places.get(key))
+      return names === undefined
+        ? translated
+        : renamed(translated, key => `f:${names.get(key.slice(2)) ?? key.slice(2)}`)
     }
     case 'union': {
       const hasFields = Object.keys(tree).some(key => key.startsWith('f:'))
@@ -43,14 +45,14 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
 
 /** The tree with translated members; the same if none of them changes. */
 function withChanged (tree: Plain, keys: readonly string[], placeOf: (key: string) => Place | undefined): Plain {
-  let made = tree
+  let changed = tree
   for (const key of keys) {
     const after = translateFields(placeOf(key), tree[key])
     if (after === tree[key]) continue
-    if (made === tree) made = { ...tree }
-    setMember(made, key, after)
+    if (changed === tree) changed = { ...tree }
+    setMember(changed, key, after)
   }
-  return made
+  return changed
 }
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -55,7 +55,7 @@ function translatePointer (start: Position, pointer: string, kept: Kept): Transl
   let { place, seen }: { place: Place | undefined, seen: unknown } = start
   let at = pointer.indexOf('/')
   if (at < 0) return { pointer, place }
-  let made = pointer.slice(0, at)
+  let translated = pointer.slice(0, at)
   while (at < pointer.length && place !== undefined) {
     const next = pointer.indexOf('/', at + 1)
     const end = next < 0 ? pointer.length : next
@@ -64,10 +64,10 @@ function translatePointer (start: Position, pointer: string, kept: Kept): Transl
     const [name, below] = step({ place, seen }, text, kept)
     place = below
     seen = isObject(seen) || Array.isArray(seen) ? (seen as Record<string, unknown>)[text] : undefined
-    made += `/${name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    translated += `/${name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
     at = end
   }
-  return { pointer: made + pointer.slice(at), place }
+  return { pointer: translated + pointer.slice(at), place }
 }
 
 /** The other name of a member, and its place. */

@@ -22,11 +22,11 @@ const publicKind = ({ group, ...rest }: Kind): object => ({ group: translateGrou
  * define keep their names.
  */
 export function publicSchema (schema: Plain): Plain {
-  const made = publicPiece(schema) as Plain
-  const { properties } = made
-  if (!isObject(properties) || GROUPS in made) return made
+  const piece = publicPiece(schema) as Plain
+  const { properties } = piece
+  if (!isObject(properties) || GROUPS in piece) return piece
   const named = Object.entries(properties).map(([name, member]) => [EXTENSIONS.get(name) ?? name, member])
-  return { ...made, properties: Object.fromEntries(named) }
+  return { ...piece, properties: Object.fromEntries(named) }
 }
 
 /** Values of types. */
@@ -37,16 +37,17 @@ export function publicPiece (value: unknown, names = false): unknown {
   if (typeof value === 'string') return publicType(value)
   if (Array.isArray(value)) return value.map(item => publicPiece(item))
   if (typeof value !== 'object' || value === null) return value
-  const made: Plain = {}
+  const translated: Plain = {}
   for (const [name, member] of Object.entries(value)) {
-    if (names) setMember(made, name, publicPiece(member))
-    else if (name === 'description' && typeof member === 'string') made['description'] = publicWords(member)
-    else if (name === '$ref' && typeof member === 'string') made['$ref'] = member.replace('/io.orch.', '/io.k8s.')
-    else if (name === GROUPS) made[GROUPS] = Array.isArray(member) ? member.map(publicKind) : publicKind(member as Kind)
-    else if (DATA.has(name)) made[name] = member
+    if (names) setMember(translated, name, publicPiece(member))
+    else if (name === 'description' && typeof member === 'string') translated['description'] = publicWords(member)
+    else if (name === '$ref' && typeof member === 'string') translated['$ref'] = member.replace('/io.orch.', '/io.k8s.')
+    else if (name === GROUPS) {
+      translated[GROUPS] = Array.isArray(member) ? member.map(publicKind) : publicKind(member as Kind)
+    } else if (DATA.has(name)) translated[name] = member
     else if (!name.startsWith(OWN_EXTENSION)) {
-      setMember(made, publicType(name), publicPiece(member, name === 'properties'))
+      setMember(translated, publicType(name), publicPiece(member, name === 'properties'))
     }
   }
-  return made
+  return translated
 }

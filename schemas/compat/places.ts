@@ -146,8 +146,8 @@ function placeOf (field: PlannedField, messages: readonly string[]): Place | und
   const { message: inner, special } = field.innermost
   if (inner === undefined || special !== undefined) return undefined
   let item: Place = placeOfMessage(field.innermost)
-  for (let each: PlannedField | undefined = field; each !== undefined; each = each.element) {
-    if (each.shape === 'list' || each.shape === 'map') item = { kind: 'items', item, map: each.shape === 'map' }
+  for (let level: PlannedField | undefined = field; level !== undefined; level = level.element) {
+    if (level.shape === 'list' || level.shape === 'map') item = { kind: 'items', item, map: level.shape === 'map' }
   }
   return item
 }
@@ -231,8 +231,8 @@ function anyMembers (holds: (members: Members) => boolean): (members: Members) =
     const before = known.get(members)
     if (before !== undefined) return before
     known.set(members, true)
-    const found = holds(members)
-    known.set(members, found)
-    return found
+    const answer = holds(members)
+    known.set(members, answer)
+    return answer
   }
 }

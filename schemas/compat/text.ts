@@ -194,7 +194,7 @@ function mayHavePartner (name: string): boolean {
 function partnersIn (sentGroups: Texts, sentResources: Texts): (name: string) => ReadonlySet<string> {
   const groups = new Set(sentGroups.map(group => isOwnGroup(group) ? group : translateGroup(group)))
   const resources = new Set(sentResources.map(resource => resource.split('/', 1)[0] ?? ''))
-  const has = (all: ReadonlySet<string>, one: string): boolean => all.has('*') || all.has(one)
+  const has = (all: ReadonlySet<string>, name: string): boolean => all.has('*') || all.has(name)
   const concerned = kinds.filter(({ group, plural }) => has(groups, group) && has(resources, plural))
   const others = groups.has('*') || resources.has('*') || groups.size * resources.size > concerned.length
   const named = new Set(concerned.map(({ names }) => names))

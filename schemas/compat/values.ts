@@ -86,10 +86,10 @@ export const valueOf = (key: string, kept: Kept): Translation | undefined =>
 export function renamed (map: Plain, rename: (key: string) => string): Plain {
   const keys = Object.keys(map)
   if (keys.every(key => rename(key) === key)) return map
-  const made: Plain = {}
+  const renamedMap: Plain = {}
   for (const [key, before] of keys.map((key): [string, string] => [rename(key), key])
     .sort(([one], [other]) => one < other ? -1 : 1)) {
-    setMember(made, key, map[before])
+    setMember(renamedMap, key, map[before])
   }
-  return made
+  return renamedMap
 }

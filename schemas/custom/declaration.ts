@@ -230,7 +230,7 @@ class Builder {
   /** Only defaults are taken from the schema. */
   #metadata ({ default: preset, properties = {} }: JSONSchemaProps, at: string): Field {
     const { fields } = EmbeddedMeta[Facts]
-    const hasDefaults = (part: JSONSchemaProps): boolean => someSchema(part, each => each.default !== undefined)
+    const hasDefaults = (part: JSONSchemaProps): boolean => someSchema(part, schema => schema.default !== undefined)
     const filled = Object.entries(properties).filter(([name, part]) => Object.hasOwn(fields, name) && hasDefaults(part))
     const kept = Object.fromEntries(filled.map(([name, part]) => [name, keeping(part)]))
     const meta = filled.length === 0 ? EmbeddedMeta : this.message(at, { properties: kept }, at, { around: fields })

@@ -66,7 +66,7 @@ export function customScale (
         }
       },
       checkPatched: (view, before) => {
-        if ([before, view].some(each => valueAt(each, 'spec.replicas') !== undefined)) return
+        if ([before, view].some(object => valueAt(object, 'spec.replicas') !== undefined)) return
         throw badRequest(`the spec replicas field ${JSON.stringify(specReplicasPath)} cannot be empty`)
       },
       write: (object, wanted) => {

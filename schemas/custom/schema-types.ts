@@ -34,10 +34,10 @@ export class SchemaTypes {
   /** Undefined for values that rules cannot see: fields without schema. */
   of (schema: Schema, isObject = schema['x-orch-embedded-resource'] === true): Type | undefined {
     if (this.#known.has(schema)) return this.#known.get(schema)
-    const made = this.#make(
+    const declared = this.#make(
       isObject ? { ...schema, properties: { ...schema.properties, ...OF_EVERY_OBJECT.properties } } : schema
     )
-    const type = made === undefined || schema.nullable !== true ? made : { ...made, nullable: true }
+    const type = declared === undefined || schema.nullable !== true ? declared : { ...declared, nullable: true }
     this.#known.set(schema, type)
     return type
   }

@@ -60,20 +60,20 @@ export function checkAddressForms (message: Message, object: object, old: object
   const plan = planOf(message)
   const known = new Set(old === undefined ? [] : [...find(plan, old as Plain, '')].map(placeOf))
   const warn = isManaged(object) ? undefined : report.warn
-  for (const found of find(plan, object as Plain, '')) {
-    if (known.has(placeOf(found))) continue
-    const wrong = ambiguity(found.text, found.holds)
+  for (const address of find(plan, object as Plain, '')) {
+    if (known.has(placeOf(address))) continue
+    const wrong = ambiguity(address.text, address.holds)
     if (wrong !== undefined) {
-      invalid(report, found.field, found.text, wrong)
+      invalid(report, address.field, address.text, wrong)
       continue
     }
-    const better = canonicalForm(found.text, found.holds)
+    const better = canonicalForm(address.text, address.holds)
     if (better === undefined) continue
-    const [text, form] = [JSON.stringify(found.text), JSON.stringify(better)]
-    const [what, kind] = found.holds === 'ip' ? ['IP address', 'address'] : ['CIDR value', 'CIDR value']
-    warn?.(found.text.includes(':')
-      ? `${found.path}: IPv6 ${kind} ${text} should be in RFC 5952 canonical format (${form})`
-      : `${found.path}: non-standard ${what} ${text} is invalid: use ${form}`)
+    const [text, form] = [JSON.stringify(address.text), JSON.stringify(better)]
+    const [what, kind] = address.holds === 'ip' ? ['IP address', 'address'] : ['CIDR value', 'CIDR value']
+    warn?.(address.text.includes(':')
+      ? `${address.path}: IPv6 ${kind} ${text} should be in RFC 5952 canonical format (${form})`
+      : `${address.path}: non-standard ${what} ${text} is invalid: use ${form}`)
   }
 }
 

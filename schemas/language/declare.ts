@@ -152,8 +152,8 @@ export function list<const E extends ElementType> (
  */
 export function recursive<T> (declare: (self: () => Message<Self>) => Message<T>): Message<Within<T>> {
   // `Self` exists in the static type only.
-  const made: Message = declare(() => made as Message<Self>)
-  return made as Message<Within<T>>
+  const message: Message = declare(() => message as Message<Self>)
+  return message as Message<Within<T>>
 }
 
 /** A map with string keys, any of which may occur: read entries with Object.hasOwn or Object.entries. */

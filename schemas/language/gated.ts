@@ -61,20 +61,20 @@ class Walk {
 
   has (plan: Plan): boolean { return this.#has(plan) }
 
-  visit (plan: Plan, object: Plain, within: string, each: Visit): void {
-    for (const gated of this.#own(plan)) each(object, gated, within)
-    for (const field of this.#below(plan)) this.#value(field, object[field.name], each)
+  visit (plan: Plan, object: Plain, within: string, visitField: Visit): void {
+    for (const gated of this.#own(plan)) visitField(object, gated, within)
+    for (const field of this.#below(plan)) this.#value(field, object[field.name], visitField)
   }
 
-  #value (field: PlannedField, value: unknown, each: Visit): void {
+  #value (field: PlannedField, value: unknown, visitField: Visit): void {
     if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return
     const { element, shape, name } = field
-    if (element === undefined && shape === 'one') return this.visit(field.plan, value as Plain, name, each)
+    if (element === undefined && shape === 'one') return this.visit(field.plan, value as Plain, name, visitField)
     for (const item of Object.values(value)) {
       if (element === undefined) {
-        this.visit(field.plan, item as Plain, name, each)
+        this.visit(field.plan, item as Plain, name, visitField)
       } else {
-        this.#value(element, item, each)
+        this.#value(element, item, visitField)
       }
     }
   }

@@ -180,14 +180,14 @@ export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boole
     const answer = known.get(plan)
     if (answer !== undefined) return answer
     const reached = new Set([plan])
-    for (const each of reached) { // grows during the loop
-      if (known.get(each) ?? holds(each)) {
+    for (const current of reached) { // grows during the loop
+      if (known.get(current) ?? holds(current)) {
         known.set(plan, true)
         return true
       }
-      for (const below of plansBelow(each)) reached.add(below)
+      for (const below of plansBelow(current)) reached.add(below)
     }
-    for (const each of reached) known.set(each, false)
+    for (const current of reached) known.set(current, false)
     return false
   }
 }

@@ -16,17 +16,17 @@ export function withoutNulls<T extends object> (message: Message<T>, object: T):
 
 function strip (plan: Plan, object: Plain): Plain {
   if (!mayHoldNulls(plan)) return object
-  let made = object
+  let stripped = object
   for (const field of plan.fields) {
     const value = object[field.name]
     if (value === undefined || (value === null && field.nullable)) continue
     const next = value === null ? undefined : stripValue(field, value)
     if (next === value) continue
-    if (made === object) made = { ...object }
-    if (next === undefined) delete made[field.name]
-    else made[field.name] = next
+    if (stripped === object) stripped = { ...object }
+    if (next === undefined) delete stripped[field.name]
+    else stripped[field.name] = next
   }
-  return made
+  return stripped
 }
 
 /** Whether the value, or an element of it, may be or contain null. */
@@ -39,12 +39,12 @@ function stripValue (field: PlannedField, value: unknown): unknown {
   if (field.shape === 'one') return stripItem(field, value)
   if (field.shape === 'list') {
     const items = value as unknown[]
-    const made = items.map(item => stripItem(field, item))
-    return made.some((item, index) => item !== items[index]) ? made : items
+    const stripped = items.map(item => stripItem(field, item))
+    return stripped.some((item, index) => item !== items[index]) ? stripped : items
   }
   const entries = Object.entries(value as Plain).map(([key, item]) => [key, item, stripItem(field, item)] as const)
-  return entries.some(([, item, made]) => item !== made)
-    ? Object.fromEntries(entries.map(([key, , made]) => [key, made]))
+  return entries.some(([, item, stripped]) => item !== stripped)
+    ? Object.fromEntries(entries.map(([key, , stripped]) => [key, stripped]))
     : value
 }
 

@@ -258,7 +258,7 @@ function constrain (field: FieldFacts, value: unknown, path: string, report: Rep
       const known = field.unsorted === true ? field.values : [...field.values].sort()
       report({
         type: 'FieldValueNotSupported', field: path, value,
-        detail: `supported values: ${known.map(each => JSON.stringify(each)).join(', ')}`
+        detail: `supported values: ${known.map(choice => JSON.stringify(choice)).join(', ')}`
       })
     }
     if (field.maxLength !== undefined && value.length > field.maxLength) {

@@ -31,25 +31,26 @@ const withStandard = (properties: Plain | undefined, { metadata, types }: Standa
 
 function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)
-  const made: Plain = {}
+  const described: Plain = {}
   for (const [name, value] of Object.entries(swagger ? inSwagger(schema) : schema)) {
     if (value === undefined) continue
     if (name === 'properties') {
-      made[name] = Object.fromEntries(
+      described[name] = Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)])
       )
-    } else if (name === 'items' || name === 'additionalProperties') made[name] = isSchema(value) ? inner(value) : value
-    else if (LOGIC.has(name)) {
-      made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
-    } else if (name.startsWith(EXTENSION)) Object.assign(made, extension(name.slice(EXTENSION.length), value))
-    else made[name] = value
+    } else if (name === 'items' || name === 'additionalProperties') {
+      described[name] = isSchema(value) ? inner(value) : value
+    } else if (LOGIC.has(name)) {
+      described[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
+    } else if (name.startsWith(EXTENSION)) Object.assign(described, extension(name.slice(EXTENSION.length), value))
+    else described[name] = value
   }
   if (schema['x-orch-embedded-resource'] === true && !(swagger && schema[PRESERVE] === true)) {
-    made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
-    made['required'] = [...new Set([...made['required'] as string[] | undefined ?? [], 'kind', 'apiVersion'])]
+    described['properties'] = withStandard(described['properties'] as Plain | undefined, standard)
+    described['required'] = [...new Set([...described['required'] as string[] | undefined ?? [], 'kind', 'apiVersion'])]
   }
-  if (schema['x-orch-int-or-string'] === true && !swagger) Object.assign(made, withTypes(schema, made))
-  return made
+  if (schema['x-orch-int-or-string'] === true && !swagger) Object.assign(described, withTypes(schema, described))
+  return described
 }
 
 /** What Swagger can say. Clients would refuse members that are not listed, so where any are allowed none are. */
@@ -75,10 +76,10 @@ function inSwagger (schema: JSONSchemaProps): Plain {
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
 
 /** What `x-orch-int-or-string` means, for clients that do not know it: authors may have written it down. */
-function withTypes ({ anyOf, allOf }: JSONSchemaProps, made: Plain): Plain {
+function withTypes ({ anyOf, allOf }: JSONSchemaProps, typed: Plain): Plain {
   if (anyOf === undefined) return isTyped(allOf?.[0]) ? {} : { anyOf: INT_OR_STRING }
   if (isTyped({ anyOf }) || isTyped(allOf?.[0])) return {}
-  return { allOf: [{ anyOf: INT_OR_STRING }, ...made['allOf'] as Plain[] | undefined ?? []] }
+  return { allOf: [{ anyOf: INT_OR_STRING }, ...typed['allOf'] as Plain[] | undefined ?? []] }
 }
 
 const isTyped = (schema: JSONSchemaProps | undefined): boolean => schema?.anyOf?.[0]?.type !== undefined

@@ -90,14 +90,15 @@ export function parameterWriter (
 ): (source: Parameter) => Plain {
   const written = new Map<Parameter, Plain>()
   return source => {
-    let made = written.get(source)
-    if (made === undefined) {
+    let parameter = written.get(source)
+    if (parameter === undefined) {
       const { name, in: where, type, description } = source
       written.set(
-        source, made = write({ name, in: where, description, ...(where === 'path' ? { required: true } : {}) }, type)
+        source,
+        parameter = write({ name, in: where, description, ...(where === 'path' ? { required: true } : {}) }, type)
       )
     }
-    return made
+    return parameter
   }
 }
 

@@ -94,10 +94,10 @@ export function * specOf (document: unknown, root: string): Steps<RemoteSpec> {
   const used = new Set<string>()
   for (const [path, item] of Object.entries(document['paths'])) {
     if (!path.startsWith(`${root}/`) || !isObject(item)) continue
-    const made = rewritten(item, inline) as Plain // objects stay objects
-    paths.push([path, made])
+    const piece = rewritten(item, inline) as Plain // objects stay objects
+    paths.push([path, piece])
     if (paths.length > MAX_PARTS) throw new BrokenSpec(`it has more than ${MAX_PARTS} paths`)
-    for (const name of referencesIn(made)) used.add(name)
+    for (const name of referencesIn(piece)) used.add(name)
     yield
   }
   const definitions: Array<[string, Plain]> = []
@@ -148,18 +148,18 @@ export function * renamed (
       : undefined
     return name === undefined ? undefined : { $ref: DEFINITIONS + name.replace(/~/g, '~0').replace(/\//g, '~1') }
   }
-  const made: { readonly paths: Array<[string, Plain]>, readonly definitions: Array<[string, Plain]> } = {
+  const parts: { readonly paths: Array<[string, Plain]>, readonly definitions: Array<[string, Plain]> } = {
     paths: [], definitions: []
   }
   for (const [path, item] of Object.entries(paths)) {
-    made.paths.push([path, rewritten(item, refer) as Plain]) // objects stay objects
+    parts.paths.push([path, rewritten(item, refer) as Plain]) // objects stay objects
     yield
   }
   for (const [name, own] of names) {
-    made.definitions.push([own, rewritten(definitions[name], refer) as Plain])
+    parts.definitions.push([own, rewritten(definitions[name], refer) as Plain])
     yield
   }
-  return { paths: Object.fromEntries(made.paths), definitions: Object.fromEntries(made.definitions) }
+  return { paths: Object.fromEntries(parts.paths), definitions: Object.fromEntries(parts.definitions) }
 }
 
 function freeName (name: string, taken: (name: string) => boolean): string {

@@ -101,9 +101,9 @@ function * addRemotes<K> (
     yield
     try {
       const spec = yield * renamed(remote, name => known?.get(name) ?? added.get(name))
-      const made = yield * eachOf(Object.entries(spec.definitions), form.definition)
+      const described = yield * eachOf(Object.entries(spec.definitions), form.definition)
       const served = yield * eachOf(Object.entries(spec.paths).filter(([path]) => !taken.has(path)), form.path)
-      for (const definition of made) definitions.push(definition)
+      for (const definition of described) definitions.push(definition)
       for (const definition of served) {
         paths.push(definition)
         taken.add(definition[0])

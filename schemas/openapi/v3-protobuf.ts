@@ -25,12 +25,12 @@ export function * documentProtobuf ({ head, paths, schemas, securitySchemes, sec
 function * encoded (
   entries: DocumentParts['paths'], encode: (value: Plain) => Uint8Array
 ): Steps<Array<readonly [string, Uint8Array]>> {
-  const made: Array<readonly [string, Uint8Array]> = []
+  const items: Array<readonly [string, Uint8Array]> = []
   for (const [name, json] of entries) {
-    made.push([name, encode(JSON.parse(json) as Plain)]) // written by this server
+    items.push([name, encode(JSON.parse(json) as Plain)]) // written by this server
     yield
   }
-  return made
+  return items
 }
 
 const message = messagesWith('specificationExtension')

@@ -37,7 +37,8 @@ export const asksForWebSocket = ({ upgrade }: IncomingHttpHeaders): boolean => u
 /** The subprotocols that a request for a WebSocket offers; undefined for other requests. */
 export const offeredProtocols = ({ headers }: IncomingMessage): string[] | undefined =>
   asksForWebSocket(headers)
-    ? (headers['sec-websocket-protocol'] ?? '').split(',').map(one => one.trim()).filter(one => one !== '')
+    ? (headers['sec-websocket-protocol'] ?? '').split(',').map(protocol => protocol.trim())
+        .filter(protocol => protocol !== '')
     : undefined
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10]

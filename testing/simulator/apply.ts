@@ -15,20 +15,20 @@ export async function apply (
   const { metadata: { name: named, namespace, uid, resourceVersion } } = object
   const within = namespace === undefined ? {} : { namespace }
   const objects: Objects<AnyObject> = client.of(resource)
-  const made = (written: Written): AnyObject =>
+  const objectOf = (written: Written): AnyObject =>
     (typeof written === 'function' ? written(object, context) : written) as AnyObject
   /** Of this object, in this version until it is written. */
   const patched = (written: Written, version?: string): object => {
-    const { metadata, ...rest } = made(written)
+    const { metadata, ...rest } = objectOf(written)
     return { ...rest, metadata: { ...metadata, uid, ...version === undefined ? {} : { resourceVersion: version } } }
   }
   try {
     if (patch !== undefined) await objects.patch(named, patched(patch, resourceVersion), { ...within, type })
     if (status !== undefined) {
-      const body = patched(() => ({ status: made(status) }), patch === undefined ? resourceVersion : undefined)
+      const body = patched(() => ({ status: objectOf(status) }), patch === undefined ? resourceVersion : undefined)
       await objects.subresource('status').patch(named, body, { ...within, type })
     }
-    if (create !== undefined) await createOnce(client, made(create))
+    if (create !== undefined) await createOnce(client, objectOf(create))
     if (event !== undefined) await createOnce(client, eventOf(object, event, context.now))
     if (deletes === true) {
       await objects.delete(named, { ...within, gracePeriodSeconds: 0, preconditions: { uid } })

@@ -12,9 +12,9 @@ export function stepsOf (path: string): readonly Step[] | undefined {
   const steps: Step[] = []
   STEP.lastIndex = 0
   while (STEP.lastIndex < path.length) {
-    const found = STEP.exec(path)
-    if (found === null) return undefined
-    steps.push(found[1] ?? found[2] ?? EACH)
+    const step = STEP.exec(path)
+    if (step === null) return undefined
+    steps.push(step[1] ?? step[2] ?? EACH)
   }
   return steps.length === 0 ? undefined : steps
 }
@@ -32,13 +32,13 @@ function valuesAt (object: unknown, steps: readonly Step[]): unknown[] {
 }
 
 function meets (object: Simulated, { key, operator, values = [] }: Expression): boolean {
-  const found = valuesAt(object, stepsOf(key) ?? [])
-  const isIn = (): boolean => found.some(value => values.includes(String(value)))
+  const present = valuesAt(object, stepsOf(key) ?? [])
+  const isIn = (): boolean => present.some(value => values.includes(String(value)))
   switch (operator) {
     case 'In': return isIn()
     case 'NotIn': return !isIn()
-    case 'Exists': return found.length > 0
-    case 'DoesNotExist': return found.length === 0
+    case 'Exists': return present.length > 0
+    case 'DoesNotExist': return present.length === 0
   }
 }
 

@@ -79,7 +79,7 @@ export function policyEnvironment (given: PolicyVariables): Environment {
   if (known !== undefined) return known
   // Variables that are added later must not reach those who share an environment.
   const fields: OwnVariables = isShared || variables === undefined ? new Map() : variables
-  const made = new Environment({
+  const environment = new Environment({
     ...COMMON,
     ...(object === undefined ? {} : { object, oldObject: object }),
     ...(params === false ? {} : { params: params === true ? DYN : params }),
@@ -88,8 +88,8 @@ export function policyEnvironment (given: PolicyVariables): Environment {
       ? {}
       : { variables: { kind: 'object', fields, deferred: true, name: 'orch.Variables' } })
   }, mutates ? PATCHES : {})
-  if (isShared) shared.set(key, made)
-  return made
+  if (isShared) shared.set(key, environment)
+  return environment
 }
 
 /** Conditions of webhooks. */

@@ -181,13 +181,13 @@ const hasSelectable = ({ versions = [] }: CustomResourceDefinitionSpec): boolean
 /** Warnings about formats that nothing checks, and that the old definition lacked. */
 function unknownFormats (spec: CustomResourceDefinitionSpec, old?: CustomResourceDefinitionSpec): string[] {
   const formats = (of: CustomResourceDefinitionSpec): Set<string> => {
-    const found = new Set<string>()
+    const unknownFormats = new Set<string>()
     for (const schema of schemasOf(of)) {
       eachSchema(schema, ({ format = '', type = '' }) => {
-        if (format !== '' && !isKnownFormat(format, type)) found.add(format)
+        if (format !== '' && !isKnownFormat(format, type)) unknownFormats.add(format)
       })
     }
-    return found
+    return unknownFormats
   }
   const before = old === undefined ? undefined : formats(old)
   return [...formats(spec)].filter(format => before?.has(format) !== true)

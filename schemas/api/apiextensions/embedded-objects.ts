@@ -68,8 +68,8 @@ function checkMetadata (value: unknown, at: string, report: Report, misread: Rep
       ...metadata, name: metadata.name === undefined || metadata.name === '' ? 'fakename' : metadata.name
     }
     const namespaced = metadata.namespace !== undefined && metadata.namespace !== ''
-    for (const error of collect(each => {
-      validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, named, each)
+    for (const error of collect(note => {
+      validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, named, note)
     })) {
       report({ ...error, field: `${at}${error.field.slice('metadata'.length)}` })
     }

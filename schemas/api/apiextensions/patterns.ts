@@ -57,7 +57,7 @@ function weigh (source: string): number {
       add(inner)
     } else add(1)
   }
-  const whole = outer.reduce((all, one) => all + one, sum) + classes
+  const whole = outer.reduce((all, steps) => all + steps, sum) + classes
   return /\(\?[a-z]*i/i.test(source) ? whole * 4 : whole
 }
 

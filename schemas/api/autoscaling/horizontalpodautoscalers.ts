@@ -36,15 +36,17 @@ function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAu
 function fromV2beta1 (
   { spec, status, metadata, ...types }: v2beta1.HorizontalPodAutoscaler
 ): v1.HorizontalPodAutoscaler {
-  const made = toV1({
+  const autoscaler = toV1({
     ...types,
     metadata,
     spec: { ...spec, metrics: spec.metrics?.map(specToV2) },
     status: { ...status, currentMetrics: status.currentMetrics?.map(statusToV2) }
   })
   const behavior = metadata.annotations?.[BEHAVIOR]
-  if (behavior !== undefined) made.metadata.annotations = { ...made.metadata.annotations, [BEHAVIOR]: behavior }
-  return made
+  if (behavior !== undefined) {
+    autoscaler.metadata.annotations = { ...autoscaler.metadata.annotations, [BEHAVIOR]: behavior }
+  }
+  return autoscaler
 }
 
 type Autoscaler = v1.HorizontalPodAutoscaler
@@ -56,8 +58,8 @@ function normalize (autoscaler: Autoscaler): void { Object.assign(autoscaler, to
 function keepAnnotations ({ metadata }: Autoscaler, names: readonly string[], old: Autoscaler | undefined): void {
   const before = old?.metadata.annotations ?? {}
   const kept = names.flatMap(name => before[name] === undefined ? [] : [[name, before[name]] as const])
-  const made = [...Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.includes(name)), ...kept]
-  if (made.length > 0) metadata.annotations = Object.fromEntries(made)
+  const entries = [...Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.includes(name)), ...kept]
+  if (entries.length > 0) metadata.annotations = Object.fromEntries(entries)
   else delete metadata.annotations
 }
 
@@ -173,9 +175,9 @@ const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler
 
 /** The v2 form, converted once for all cells of a row. */
 function asV2 (autoscaler: v1.HorizontalPodAutoscaler, named: (own: string) => string): v2.HorizontalPodAutoscaler {
-  let made = shown.get(autoscaler)
-  if (made === undefined) shown.set(autoscaler, made = fromV1(withOwnKeys(autoscaler, named)))
-  return made
+  let converted = shown.get(autoscaler)
+  if (converted === undefined) shown.set(autoscaler, converted = fromV1(withOwnKeys(autoscaler, named)))
+  return converted
 }
 
 export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {

@@ -76,8 +76,8 @@ export function later (pod: Pod): Progress {
   const sidecars = sidecarsOf(pod)
   const starting = initializing(pod, sidecars)
   const passed = starting?.seen ?? initContainerStatuses
-  const beside = passed.filter(one => one.started === true && sidecars.has(one.name) && one.ready &&
-    one.state.terminated?.exitCode !== 0).length
+  const beside = passed.filter(status => status.started === true && sidecars.has(status.name) && status.ready &&
+    status.state.terminated?.exitCode !== 0).length
   const waits = conditions.some(condition => condition.type === 'PodScheduled' && condition.reason === GATED)
   const before = starting?.status ?? (reason || (waits ? GATED : phase))
   const isStarting = starting !== undefined && !isTrue(pod, 'Initialized')
@@ -95,8 +95,8 @@ export function later (pod: Pod): Progress {
 function completed (pod: Pod, status: string, running: number): string {
   if (status !== 'Completed') return status
   if (running > 0 && isTrue(pod, 'Ready')) return 'Running'
-  const failed = pod.status.containerStatuses?.find(one =>
-    (one.state.waiting?.reason ?? '') === '' && (one.state.terminated?.exitCode ?? 0) !== 0)
+  const failed = pod.status.containerStatuses?.find(status =>
+    (status.state.waiting?.reason ?? '') === '' && (status.state.terminated?.exitCode ?? 0) !== 0)
   return failed === undefined ? running > 0 ? 'NotReady' : status : saidBy(failed)
 }
 

@@ -17,8 +17,8 @@ function placeOf (json: Buffer): [start: number, end: number, managers: number] 
   const before = managers === -1 ? json.length : managers
   const end = endOfObject(json, start, before)
   if (end !== undefined) return [start, end, -1]
-  const found = endAfterManagers(json, managers) ?? endOfObject(json, start)
-  return found === undefined ? undefined : [start, found, managers]
+  const objectEnd = endAfterManagers(json, managers) ?? endOfObject(json, start)
+  return objectEnd === undefined ? undefined : [start, objectEnd, managers]
 }
 
 /**

@@ -115,15 +115,15 @@ function makeMembers (within: Open, bytes: Buffer, to: number): void {
 function addMember (within: Open, bytes: Buffer, { value, start }: { value: unknown, start: number }): void {
   if (within.isMade) throw notJson()
   if (within.member > within.pending) makeMembers(within, bytes, within.member - 1)
-  const made = madeOf(within)
-  if (Array.isArray(made)) {
+  const container = madeOf(within)
+  if (Array.isArray(container)) {
     expectBlank(bytes, within.member, start)
-    made.push(value)
+    container.push(value)
     return
   }
   const [name] = Object.keys(parsed(`{${decodeText(bytes.subarray(within.member, start))}null}`) as object)
   if (name === undefined) throw notJson()
-  setMember(made, name, value)
+  setMember(container, name, value)
 }
 
 const madeOf = (within: Open): Made => within.made ??= within.isList ? [] : {}

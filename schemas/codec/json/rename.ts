@@ -108,13 +108,13 @@ export function * renamedInSteps (json: Buffer, renaming: Renaming, tape = new T
   if (edits.all.length === 0) return json
   let length = json.length
   for (const { start, end, bytes } of edits.all) length += bytes.length - (end - start)
-  const made = Buffer.allocUnsafeSlow(length)
+  const renamedJson = Buffer.allocUnsafeSlow(length)
   let [from, to] = [0, 0]
   for (const { start, end, bytes } of edits.all) {
-    to += json.copy(made, to, from, start)
-    to += bytes.copy(made, to)
+    to += json.copy(renamedJson, to, from, start)
+    to += bytes.copy(renamedJson, to)
     from = end
   }
-  json.copy(made, to, from)
-  return made
+  json.copy(renamedJson, to, from)
+  return renamedJson
 }

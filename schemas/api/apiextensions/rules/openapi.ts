@@ -59,10 +59,10 @@ export function * validateValidation (
   const schema = validation?.openAPIV3Schema
   if (schema === undefined) return
   const field = `${at}.openAPIV3Schema`
-  const findings = collect(each => {
-    if (hasStatus) validateRoot(schema, field, each)
-    if (schema.nullable === true) forbidden(each, `${field}.nullable`, 'nullable cannot be true at the root')
-    validateSchema(schema, field, ratchets, each)
+  const findings = collect(note => {
+    if (hasStatus) validateRoot(schema, field, note)
+    if (schema.nullable === true) forbidden(note, `${field}.nullable`, 'nullable cannot be true at the root')
+    validateSchema(schema, field, ratchets, note)
   })
   findings.forEach(report)
   if (!ratchets.structural) return
@@ -73,11 +73,11 @@ export function * validateValidation (
     return
   }
   yield
-  const wrong = collect(each => { validateStructural(schema, field, patterns, each) })
+  const wrong = collect(note => { validateStructural(schema, field, patterns, note) })
   wrong.forEach(report)
   yield
   if (wrong.length > 0) return
-  const defaults = collect(each => { validateDefaults(schema, field, ratchets, patterns, each) })
+  const defaults = collect(note => { validateDefaults(schema, field, ratchets, patterns, note) })
   defaults.forEach(report)
   if (!ratchets.rules || defaults.length > 0) return
   let broken = false

@@ -26,15 +26,15 @@ export function validateSelectableFields (
       required(report, field)
       continue
     }
-    const found = schemaAt(jsonPath, schema)
-    if (typeof found === 'string') {
-      invalid(report, field, jsonPath, `is an invalid path: ${found}`)
+    const selected = schemaAt(jsonPath, schema)
+    if (typeof selected === 'string') {
+      invalid(report, field, jsonPath, `is an invalid path: ${selected}`)
       continue
     }
     if (/^\.metadata(?:\.|$)/.test(jsonPath)) {
       invalid(report, field, jsonPath, 'must not point to fields in metadata')
     }
-    if (!isSchema(found) || !TYPES.has(found.type)) {
+    if (!isSchema(selected) || !TYPES.has(selected.type)) {
       invalid(report, field, jsonPath, 'must point to a field of type string, boolean or integer')
     }
     if (distinct.has(jsonPath)) duplicate(report, field, jsonPath)
@@ -52,15 +52,15 @@ function schemaAt (path: string, root: Schema): Schema | boolean | string {
   if (/[[\]]/.test(path)) return 'array notation is not allowed'
   const [before = '', ...names] = path.split('.')
   if (before !== '') return `expected . but got: ${before}`
-  let found: Schema | boolean = root
+  let selected: Schema | boolean = root
   for (const name of names) {
     if (name === '') return 'a name is missing'
-    const { properties, additionalProperties }: Schema = isSchema(found) ? found : {}
+    const { properties, additionalProperties }: Schema = isSchema(selected) ? selected : {}
     const next: unknown = properties === undefined
       ? additionalProperties
       : Object.hasOwn(properties, name) ? properties[name] : undefined
     if (next === undefined || next === false) return 'does not refer to a valid field'
-    found = isSchema(next) ? next : true
+    selected = isSchema(next) ? next : true
   }
-  return found
+  return selected
 }

@@ -12,16 +12,16 @@ export function checkContainerStatuses (spec: PodSpec, status: PodStatus, report
   for (const [list, all] of [
     ['containerStatuses', containers], ['initContainerStatuses', initContainers], ['ephemeralContainerStatuses', []]
   ] as const) {
-    status[list]?.forEach((each, index) => {
+    status[list]?.forEach((reported, index) => {
       const path = `status.${list}[${index}]`
-      checkUser(each, os?.name === 'windows', path, report)
-      const { allocatedResourcesStatus: devices = [] } = each
+      checkUser(reported, os?.name === 'windows', path, report)
+      const { allocatedResourcesStatus: devices = [] } = reported
       const field = `${path}.allocatedResourcesStatus`
       if (list === 'ephemeralContainerStatuses') {
         if (devices.length > 0) forbidden(report, field, 'must not be specified in container status')
         return
       }
-      const container = all.find(({ name }) => name === each.name)
+      const container = all.find(({ name }) => name === reported.name)
       devices.forEach((device, place) => { checkDevices(device, container, `${field}[${place}]`, report) })
     })
   }

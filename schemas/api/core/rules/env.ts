@@ -53,7 +53,7 @@ export function checkFileKeys (spec: PodSpec, at: string, report: Report): void 
       const name = valueFrom?.fileKeyRef?.volumeName
       if (name === undefined) continue
       const field = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`
-      const volume = spec.volumes?.find(each => each.name === name)
+      const volume = spec.volumes?.find(candidate => candidate.name === name)
       if (volume === undefined) notFound(report, field, name)
       else if (volume.emptyDir === undefined) invalid(report, field, name, 'referenced volume must be of type emptyDir')
     }

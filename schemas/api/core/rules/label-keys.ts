@@ -28,8 +28,10 @@ export function mergeLabelKeys ({ metadata, spec }: { metadata: ObjectMeta, spec
 function merge (term: Term, labels: Readonly<Record<string, string>>): void {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term
   if (labelSelector === undefined) return
-  const made = ([['In', matchLabelKeys], ['NotIn', mismatchLabelKeys]] as const).flatMap(([operator, keys]) =>
+  const requirements = ([['In', matchLabelKeys], ['NotIn', mismatchLabelKeys]] as const).flatMap(([operator, keys]) =>
     keys.filter(key => Object.hasOwn(labels, key)).map(key => ({ key, operator, values: [labels[key] ?? ''] })))
-  if (made.length === 0) return
-  term.labelSelector = { ...labelSelector, matchExpressions: [...labelSelector.matchExpressions ?? [], ...made] }
+  if (requirements.length === 0) return
+  term.labelSelector = {
+    ...labelSelector, matchExpressions: [...labelSelector.matchExpressions ?? [], ...requirements]
+  }
 }

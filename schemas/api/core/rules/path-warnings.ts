@@ -44,7 +44,7 @@ function overlaps (files: readonly File[], warn: Warn): void {
   for (const file of files) {
     const parents = parentsOf(file.path)
     const other = paths.get(file.path) ?? folders.get(file.path) ??
-      parents.map(parent => paths.get(parent)).find(found => found !== undefined)
+      parents.map(parent => paths.get(parent)).find(taken => taken !== undefined)
     if (other !== undefined) {
       const [one, another] = [file.path, other.path].map(path => JSON.stringify(path))
       warn(`${file.from}: its path ${one} overlaps ${another} of ${other.from}`)

@@ -55,11 +55,11 @@ export function checkPortsOfHost (containers: readonly Container[], at: string, 
   const [port, other] = isOn(report, 'PodFaultsNamePlaces')
     ? ['hostPort', 'containerPort'] as const
     : ['containerPort', 'hostPort'] as const
-  containers.forEach(({ ports = [] }, number) => ports.forEach((each, index) => {
-    const { containerPort, hostPort = 0 } = each
+  containers.forEach(({ ports = [] }, number) => ports.forEach((declared, index) => {
+    const { containerPort, hostPort = 0 } = declared
     if (hostPort === containerPort || (hostPort === 0 && isOn(report, 'TemplatesKeepPorts'))) return
     invalid(
-      report, `${at}[${number}].ports[${index}].${port}`, each[port],
+      report, `${at}[${number}].ports[${index}].${port}`, declared[port],
       `must match \`${other}\` when \`hostNetwork\` is true`
     )
   }))

@@ -95,7 +95,7 @@ export function mayStart (spec: PodSpec, containers: readonly Container[], repor
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'))
   if (restartsAll && isOn(report, 'RestartAllContainersOnContainerExits')) return () => true
   return (name, exitCode) => {
-    const container = containers.find(each => each.name === name)
+    const container = containers.find(candidate => candidate.name === name)
     if (container === undefined) return false
     const { restartPolicy = spec.restartPolicy, restartPolicyRules: rules = [] } = container
     return rules.some(rule => isFor(rule, exitCode)) || byPolicy(restartPolicy, exitCode)

@@ -177,8 +177,8 @@ function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service
 
 /** Of a range in the annotation; fields declare that they hold some. */
 function checkForm (range: string, field: string, report: Report): void {
-  const found = isOn(report, 'StrictIPCIDRValidation') ? ambiguity(range, 'cidr') : undefined
-  if (found !== undefined) invalid(forgiving(report), field, range, found)
+  const problem = isOn(report, 'StrictIPCIDRValidation') ? ambiguity(range, 'cidr') : undefined
+  if (problem !== undefined) invalid(forgiving(report), field, range, problem)
 }
 
 const HINTS = 'service.orch.io/topology-aware-hints'

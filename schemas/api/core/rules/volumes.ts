@@ -70,7 +70,8 @@ function checkSource (volume: Volume, at: string, report: Report): void {
 /** Claims for ephemeral volumes are named POD-VOLUME, which must be valid and not referenced otherwise. */
 export function checkClaims (volumes: readonly Volume[], pod: string, at: string, report: Report): void {
   if (pod === '') return
-  const made = new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
+  const claimNames =
+    new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
   volumes.forEach(({ name, ephemeral, persistentVolumeClaim }, index) => {
     const path = `${at}[${index}]`
     if (ephemeral !== undefined && name !== '') {
@@ -79,7 +80,7 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
       }
     }
     const claim = persistentVolumeClaim?.claimName
-    if (claim !== undefined && made.has(claim)) {
+    if (claim !== undefined && claimNames.has(claim)) {
       invalid(
         report, `${path}.persistentVolumeClaim.claimName`, claim,
         'must not reference a PVC that gets created for an ephemeral volume'

@@ -58,14 +58,14 @@ export function validateIngressCreate ({ metadata: { annotations = {} }, spec }:
  * Secret names and wildcard hosts' paths stay valid if the old object has invalid ones, which older servers accepted.
  */
 export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, report: Report): void {
-  const wrong = (run: (found: Report) => void): boolean => {
+  const wrong = (run: (note: Report) => void): boolean => {
     let isWrong = false
     run(() => { isWrong = true })
     return isWrong
   }
-  const lenient = wrong(found => { validateRules(old, isWildcard, found) })
+  const lenient = wrong(note => { validateRules(old, isWildcard, note) })
   validateRules(spec, rule => !lenient || !isWildcard(rule), report)
-  if (!wrong(found => { validateSecretNames(old, found) })) validateSecretNames(spec, report)
+  if (!wrong(note => { validateSecretNames(old, note) })) validateSecretNames(spec, report)
 }
 
 function validateSecretNames ({ tls = [] }: IngressSpec, report: Report): void {

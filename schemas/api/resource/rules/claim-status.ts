@@ -138,9 +138,9 @@ export function forgetDeallocated (claim: ResourceClaim, old: ResourceClaim): vo
   const results = ({ status: { allocation } }: ResourceClaim) => allocation?.devices.results ?? []
   const device = ({ driver, pool, device }: DeviceName): string => `${driver}/${pool}/${device}`
   const now = new Set(results(claim).map(device))
-  const gone = new Set(results(old).map(device).filter(one => !now.has(one)))
+  const gone = new Set(results(old).map(device).filter(name => !now.has(name)))
   if (gone.size === 0 || claim.status.devices === undefined) return
-  const left = claim.status.devices.filter(one => !gone.has(device(one)))
+  const left = claim.status.devices.filter(status => !gone.has(device(status)))
   if (left.length === 0) delete claim.status.devices
   else claim.status.devices = left
 }

@@ -33,7 +33,7 @@ export function validateDevice (device: Device, old: Device | undefined, at: str
     return invalid(report, at, named, why)
   }
   const values = Object.values(attributes)
-    .reduce((sum, one) => sum + Math.max(1, ...LISTS.map(list => one[list]?.length ?? 0)), 0)
+    .reduce((sum, attribute) => sum + Math.max(1, ...LISTS.map(list => attribute[list]?.length ?? 0)), 0)
   if (values > MOST_VALUES) {
     return invalid(report, at, values, `the total number of attribute values must not exceed ${MOST_VALUES}`)
   }
