@@ -123,12 +123,11 @@ async function registerLimits (
 }
 
 async function serve (fastify: FastifyInstance, options: ServerOptions): Promise<void> {
-  const { limits = {} } = options
+  const { limits = {}, clock = systemClock } = options
   const settings = settingsOf(options)
   const { featureGates: gates } = settings
-  fastify.decorate('orchClock', options.clock ?? systemClock)
+  fastify.decorate('orchClock', clock)
   fastify.decorate('orchSettings', settings)
-
   if (options.requestLog !== undefined) {
     await fastify.register(requestLog, { ...options.requestLog, encrypted: encryptedOf(options) })
   }
@@ -165,7 +164,6 @@ async function serve (fastify: FastifyInstance, options: ServerOptions): Promise
   await fastify.register(negotiation)
   await fastify.register(dryRun)
   await fastify.register(standalone, { standalone: options.standalone })
-
   await fastify.register(admission, {
     admission: options.admission, allowPrivileged: options.allowPrivileged, outbound: options.outbound
   })

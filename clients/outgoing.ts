@@ -115,9 +115,10 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       maxHeaderSize: MAX_HEADER_BYTES,
       ...secure
     })
-    let timer = setTimeout(
-      () => { request.destroy(new ClientError('Timeout', `${call}: no connection in time`)) }, outgoing.connectTimeout
-    )
+    const endAfter = (milliseconds: number, what: string): NodeJS.Timeout => setTimeout(() => {
+      request.destroy(new ClientError('Timeout', `${call}: no ${what} in time`))
+    }, milliseconds)
+    let timer = endAfter(outgoing.connectTimeout, 'connection')
     const settle = (): void => { clearTimeout(timer) }
     request.on('error', error => {
       settle()
@@ -130,11 +131,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       const { answerTimeout } = outgoing
       const connected = (): void => {
         settle()
-        if (answerTimeout !== undefined) {
-          timer = setTimeout(
-            () => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout
-          )
-        }
+        if (answerTimeout !== undefined) timer = endAfter(answerTimeout, 'answer')
       }
       if (request.reusedSocket || (tunnel !== undefined && secure === undefined)) connected()
       else socket.once(secure === undefined ? 'connect' : 'secureConnect', connected)
@@ -162,11 +159,13 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     })
     begun?.(request)
     if (body === undefined) request.end()
-    else {
-      body.on('error', (error: Error) => { request.destroy(error) })
-      // The response may precede the end of the body; drain the rest so that the client can reuse its connection.
-      request.once('close', () => { body.unpipe(request).resume() })
-      body.pipe(request)
-    }
+    else sendBody(request, body)
   })
+}
+
+function sendBody (request: ClientRequest, body: NonNullable<OutgoingRequest['body']>): void {
+  body.on('error', (error: Error) => { request.destroy(error) })
+  // The response may precede the end of the body; drain the rest so that the client can reuse its connection.
+  request.once('close', () => { body.unpipe(request).resume() })
+  body.pipe(request)
 }

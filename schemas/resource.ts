@@ -222,6 +222,36 @@ function common (options: ResourceOptions<never>): Common {
   return { ...DEFAULTS, ...Object.fromEntries(given), plural: options.plural, namespaced: options.namespaced }
 }
 
+function ownOfStored (options: ResourceOptions<ApiObject>): Own {
+  const { columns, rowConditions, selectableFields, unsupportedField, deprecation, gate, rules } = options
+  return {
+    columns, rowConditions, rowSubject: undefined, selectableFields, unsupportedField, deprecation, gate, rules,
+    dependents: options.strategy?.dependents,
+    subresources: options.subresources ?? [],
+    conversion: undefined
+  }
+}
+
+/** Another version has what the stored one has, as far as it declares nothing else. */
+function ownOfOther (
+  other: OtherRepresentation<ApiObject>, options: ResourceOptions<ApiObject>, stored: Representation
+): Own {
+  const { columns, toStored, fromStored, unpruned } = other
+  return {
+    columns: columns ?? stored.columns,
+    rowConditions: columns === undefined ? stored.rowConditions : undefined,
+    rowSubject: columns === undefined && stored.columns !== undefined ? toStored : undefined,
+    selectableFields: other.selectableFields ?? relabelled(stored.selectableFields, other.fieldLabels),
+    unsupportedField: other.unsupportedField ?? options.unsupportedField,
+    deprecation: other.deprecation,
+    gate: other.gate ?? options.gate,
+    dependents: other.dependents ?? stored.dependents,
+    rules: other.rules,
+    subresources: other.subresources ?? stored.subresources,
+    conversion: { toStored, fromStored, unpruned }
+  }
+}
+
 /** Defines a resource type whose objects are stored as `message`. */
 export function resource<T extends ApiObject> (message: Message<T>, options: ResourceOptions<T>): ResourceType {
   const { namespaced, plural } = options
@@ -254,35 +284,9 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     }
   }
   // Generic code passes these functions only objects decoded by this resource's message.
-  const stored = representation(message as Message<ApiObject>, {
-    columns: options.columns as Representation['columns'],
-    rowConditions: options.rowConditions as Representation['rowConditions'],
-    rowSubject: undefined,
-    selectableFields: options.selectableFields as Representation['selectableFields'],
-    unsupportedField: options.unsupportedField,
-    deprecation: options.deprecation,
-    gate: options.gate,
-    dependents: options.strategy?.dependents,
-    rules: options.rules as VersionRules | undefined,
-    subresources: options.subresources ?? [],
-    conversion: undefined
-  })
-  const others = (options.others ?? []).map(other => representation(other.message, {
-    columns: other.columns ?? stored.columns,
-    rowConditions: other.columns === undefined ? stored.rowConditions : undefined,
-    rowSubject: other.columns === undefined && stored.columns !== undefined ? other.toStored : undefined,
-    selectableFields: other.selectableFields ?? relabelled(stored.selectableFields, other.fieldLabels),
-    unsupportedField: other.unsupportedField ?? options.unsupportedField,
-    deprecation: other.deprecation,
-    gate: other.gate ?? options.gate,
-    dependents: other.dependents ?? stored.dependents,
-    rules: other.rules as VersionRules | undefined,
-    subresources: other.subresources ?? stored.subresources,
-    conversion: {
-      toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject,
-      unpruned: other.unpruned
-    }
-  }))
+  const generic = options as unknown as ResourceOptions<ApiObject>
+  const stored = representation(message as Message<ApiObject>, ownOfStored(generic))
+  const others = (generic.others ?? []).map(other => representation(other.message, ownOfOther(other, generic, stored)))
   const representations = [stored, ...others]
   const type: ResourceType = {
     group: stored.group,

@@ -14,9 +14,10 @@ import { configuration } from '../config/options.js'
 import { storeText } from '../config/store.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { Verbosity } from '../config/verbosity.js'
-import { followCertificates } from './certificate-files.js'
+import { followCertificates, type FollowOptions } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { listenOn } from './listen-on.js'
+import type { ListenerOptions } from './listener.js'
 import { isFirstStart, localAdministrator, NOTHING_RUNS, writeKubeconfig } from './local.js'
 import { ofOneProcess, serveFor } from './processes/one-of-several.js'
 import { StallWatch } from './processes/stall-watch.js'
@@ -67,11 +68,8 @@ export async function start (
     log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
   const { root, listener } = createRoot(log, {
+    ...connectionOptions(values),
     tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
-    maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, 'Http2HasHundredStreams') ? 100 : 0),
-    http1Only: values['disable-http2-serving'],
-    requestTimeout: values['request-timeout'],
-    goawayChance: values['goaway-chance'],
     onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
     onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
     onHandshakeError: () => { if (loaded?.orchMetrics !== undefined) handshakeErrors(loaded.orchMetrics).add() }
@@ -94,27 +92,15 @@ export async function start (
   watchDescriptors(code =>
     outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
-  // Before it listens: a client that gets an answer may send a signal at once.
-  if (child === undefined) {
-    endOnSignals({ end: signal => { end(running, { signal }) }, now: () => process.exit(1) })
-    reportOnSignals(log, () => { logReport(running) })
-    await listenOn(listener.server, {
-      host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
-    })
-  } else serveFor(child, running, verbosity)
+  if (child === undefined) await listen(running, values)
+  else serveFor(child, running, verbosity)
   endOnUncaughtErrors(log, () => {
     supervisor?.send({ kind: 'failing' })
     end(running, { code: 1 })
   })
-  const { server } = listener
-  const reloads = certificateReloads(scope)
-  const followed = await followCertificates({
-    pairs, bundles: authorities, server,
-    context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }),
-    reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() },
-    log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) }
-  })
-  server.once('close', () => { followed.close() })
+  const contextOf: typeof context =
+    supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys })
+  await follow(running, { pairs, bundles: authorities, context: contextOf }, supervisor)
   if (!first) return running // only the first process logs the rest
   for (const note of [...notes, ...keyNotes]) log.info(note)
   // Without their credentials requests are refused, unless everybody is let in.
@@ -122,10 +108,52 @@ export async function start (
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...lossWarnings]) log.warn(warning)
   announce(log, parsed)
-  if (administrator === undefined) return running
+  if (administrator !== undefined) announceLocal(log, parsed, administrator, chain)
+  return running
+}
+
+/** How the administrator of `--local` reaches the server. */
+function announceLocal (
+  log: FastifyBaseLogger, parsed: Parsed, administrator: NonNullable<ReturnType<typeof localAdministrator>>,
+  chain: string
+): void {
   if (isFirstStart(parsed)) log.info(NOTHING_RUNS)
   log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
-  return running
+}
+
+const addressOf = (values: Parsed['values']): Parameters<typeof listenOn>[1] => ({
+  host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
+})
+
+const connectionOptions = (
+  values: Parsed['values']
+): Pick<ListenerOptions, 'maxStreams' | 'http1Only' | 'requestTimeout' | 'goawayChance'> => ({
+  maxStreams: values['http2-max-streams-per-connection'] || (isOn(values, 'Http2HasHundredStreams') ? 100 : 0),
+  http1Only: values['disable-http2-serving'],
+  requestTimeout: values['request-timeout'],
+  goawayChance: values['goaway-chance']
+})
+
+/** Takes changes of certificate files until the server closes. */
+async function follow (
+  { scope, listener: { server }, log }: Running, files: Pick<FollowOptions, 'pairs' | 'bundles' | 'context'>,
+  supervisor: SupervisorChannel | undefined
+): Promise<void> {
+  const reloads = certificateReloads(scope)
+  const followed = await followCertificates({
+    ...files, server,
+    reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() },
+    log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) }
+  })
+  server.once('close', () => { followed.close() })
+}
+
+/** Of a server of one process. */
+async function listen (running: Running, values: Parsed['values']): Promise<void> {
+  // Before it listens: a client that gets an answer may send a signal at once.
+  endOnSignals({ end: signal => { end(running, { signal }) }, now: () => process.exit(1) })
+  reportOnSignals(running.log, () => { logReport(running) })
+  await listenOn(running.listener.server, addressOf(values))
 }
 
 /**
@@ -173,9 +201,7 @@ async function hasNodes ({ orchResources: resources }: Whole): Promise<boolean> 
  */
 async function refuseUsedPort (values: Parsed['values']): Promise<void> {
   const probe = createServer(socket => { socket.destroy() })
-  await listenOn(probe, {
-    host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
-  })
+  await listenOn(probe, addressOf(values))
   await new Promise(resolve => { probe.close(resolve) })
 }
 

@@ -25,26 +25,29 @@ const GROUPS = ['policy', 'extensions']
 
 interface Fit { readonly pod: Pod, readonly policy: string }
 
-export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authorize'>): AdmissionPlugin {
-  const mayUse = async ({ user, namespace, object }: TypedRequest<Pod>, name: string): Promise<boolean> => {
-    if (user === undefined) return true
-    const account = object?.spec.serviceAccountName ?? ''
-    const users: UserInfo[] = [user, ...account === ''
-      ? []
-      : [{
-          username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace),
-          extra: {}
-        }]]
-    for (const holder of users) {
-      for (const group of GROUPS) {
-        const resource = 'podsecuritypolicies'
-        const info = resourceRequest({ verb: 'use', group, version: '*', resource, namespace, name })
-        if (allows(await authorize({ user: holder, info }))) return true
-      }
+/** Whether the user of a request, or the service account of its pod, may use a policy. */
+async function mayUse (
+  authorize: AdmissionTools['authorize'], { user, namespace, object }: TypedRequest<Pod>, name: string
+): Promise<boolean> {
+  if (user === undefined) return true
+  const account = object?.spec.serviceAccountName ?? ''
+  const users: UserInfo[] = [user, ...account === ''
+    ? []
+    : [{
+        username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace),
+        extra: {}
+      }]]
+  for (const holder of users) {
+    for (const group of GROUPS) {
+      const resource = 'podsecuritypolicies'
+      const info = resourceRequest({ verb: 'use', group, version: '*', resource, namespace, name })
+      if (allows(await authorize({ user: holder, info }))) return true
     }
-    return false
   }
+  return false
+}
 
+export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authorize'>): AdmissionPlugin {
   /** @returns the violations of all usable policies if none matches. Throws a StatusError if there are no policies */
   const fit = async (
     request: TypedRequest<Pod>, original: Pod, first: string | undefined
@@ -63,10 +66,11 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
       setSecurity(pod, policy)
       const findings = policyFindings(pod, policy)
       if (findings.length === 0 && sameValue(policyFields(pod), policyFields(original))) {
-        if (await mayUse(request, name)) return { pod: original, policy: name }
+        if (await mayUse(authorize, request, name)) return { pod: original, policy: name }
       } else if (findings.length === 0) {
-        if (changed === undefined && first === undefined && await mayUse(request, name)) changed = { pod, policy: name }
-      } else if (await mayUse(request, name)) violations.push(...findings)
+        const isWanted = changed === undefined && first === undefined
+        if (isWanted && await mayUse(authorize, request, name)) changed = { pod, policy: name }
+      } else if (await mayUse(authorize, request, name)) violations.push(...findings)
     }
     return changed ?? violations
   }

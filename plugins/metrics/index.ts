@@ -52,49 +52,63 @@ interface OfRelease {
   readonly reader?: string | undefined
 }
 
-async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRelease): Promise<void> {
-  const {
-    disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
-    process = '', others, gates = DEFAULT_GATES
-  } = options
-  const isLater = gates.enabled('MetricsHaveLaterStages')
-  const hidden = new Set(disabled)
-  const families = new Map<string, Family>()
-  const readers: Array<() => void> = []
-  const log = fastify.log.child({ module: 'metrics' })
-  let closed = false
+/** The metrics of a server, by name. */
+class Families {
+  readonly #families = new Map<string, Family>()
+  readonly #readers: Array<() => void> = []
+  readonly #hidden: ReadonlySet<string>
+  readonly #allowedLabels: ReadonlyMap<string, readonly string[]>
 
-  const declare = <T extends Family>(name: string, kind: new (...args: never[]) => T, create: () => T): T => {
-    const known = families.get(name)
-    if (known instanceof kind) return known
-    if (known !== undefined) throw new TypeError(`metric ${name} is declared with another type`)
-    const created = create()
-    created.allow(label => allowedLabels.get(`${name},${label}`))
-    families.set(name, created)
-    return created
+  constructor ({ disabled = [], allowedLabels = new Map() }: Pick<MetricsOptions, 'disabled' | 'allowedLabels'>) {
+    this.#hidden = new Set(disabled)
+    this.#allowedLabels = allowedLabels
   }
 
-  const text = async (isShown: (name: string) => boolean): Promise<Buffer> => {
-    for (const read of readers) read()
-    const isWritten = (name: string): boolean => !hidden.has(name) && isShown(name)
+  declaring (
+    isLater: boolean
+  ): Pick<Metrics, 'counter' | 'gauge' | 'histogram' | 'summary' | 'beforeScrape' | 'exposition'> {
+    return {
+      counter: (name, help, labels = []) =>
+        this.#declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help, isLater), labels)),
+      gauge: (name, help, labels = []) =>
+        this.#declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help, isLater), labels)),
+      histogram: (name, help, bounds, labels = []) => this.#declare(
+        name, HistogramFamily, () => new HistogramFamily(name, describe(name, help, isLater), labels, bounds)
+      ),
+      summary: (name, help, labels = []) =>
+        this.#declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help, isLater), labels)),
+      beforeScrape: read => { this.#readers.push(read) },
+      exposition: async () => await this.text(() => true)
+    }
+  }
+
+  async text (isShown: (name: string) => boolean): Promise<Buffer> {
+    for (const read of this.#readers) read()
+    const isWritten = (name: string): boolean => !this.#hidden.has(name) && isShown(name)
     const pieces: Buffer[] = []
-    for (const family of families.values()) if (isWritten(family.name)) family.write(pieces)
+    for (const family of this.#families.values()) if (isWritten(family.name)) family.write(pieces)
     pieces.push(Buffer.from(await processText(isWritten)))
     return Buffer.concat(pieces)
   }
 
-  const declared: Pick<Metrics, 'counter' | 'gauge' | 'histogram' | 'summary' | 'beforeScrape' | 'exposition'> = {
-    counter: (name, help, labels = []) =>
-      declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help, isLater), labels)),
-    gauge: (name, help, labels = []) =>
-      declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help, isLater), labels)),
-    histogram: (name, help, bounds, labels = []) =>
-      declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help, isLater), labels, bounds)),
-    summary: (name, help, labels = []) =>
-      declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help, isLater), labels)),
-    beforeScrape: read => { readers.push(read) },
-    exposition: async () => await text(() => true)
+  #declare<T extends Family> (name: string, kind: new (...args: never[]) => T, create: () => T): T {
+    const known = this.#families.get(name)
+    if (known instanceof kind) return known
+    if (known !== undefined) throw new TypeError(`metric ${name} is declared with another type`)
+    const created = create()
+    created.allow(label => this.#allowedLabels.get(`${name},${label}`))
+    this.#families.set(name, created)
+    return created
   }
+}
+
+async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRelease): Promise<void> {
+  const { countInterval = 60_000, sizeInterval = 30_000, process = '', others, gates = DEFAULT_GATES } = options
+  const isLater = gates.enabled('MetricsHaveLaterStages')
+  const log = fastify.log.child({ module: 'metrics' })
+  let closed = false
+  const families = new Families(options)
+  const declared = families.declaring(isLater)
   const own: Metrics = {
     ...declared, ...polled(declared, { countInterval, sizeInterval }, { gates, log, isClosed: () => closed })
   }
@@ -112,7 +126,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions & OfRe
     done()
   })
   const ofAll = async (isShown: (name: string) => boolean): Promise<Buffer> => {
-    if (others === undefined) return await text(isShown)
+    if (others === undefined) return await families.text(isShown)
     const mine = await own.exposition()
     const [expositions, { merged }] = await Promise.all([others(mine), import('./merged.js')])
     return await runStepsWithinBudget(merged([{ process, text: mine }, ...expositions], isShown))

@@ -7,7 +7,7 @@ import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'
 import { limitForms, type FormsSize } from '../../storage/cache/forms-budget.js'
-import type { ServiceRanges } from '../../registry/services/allocation.js'
+import type { ServiceAllocation, ServiceRanges } from '../../registry/services/allocation.js'
 import { ResourceRegistry, type RegistryOptions } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { stateFields, stateOf } from '../../registry/state.js'
@@ -15,7 +15,7 @@ import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { observeForms } from './form-metrics.js'
 import { observeCaches, observeStores } from './store-metrics.js'
-import { plugin } from '../../answers/server.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 /** Watch cache settings. */
 export interface WatchCacheOptions {
@@ -52,31 +52,78 @@ export interface RegistryPluginOptions {
 
 const TRIM_EVERY = 30_000
 
+type Server = Having<'orchBackends' | 'orchHealth' | 'orchMetrics' | 'orchSettings'>
+
+/** @param addresses the store of the objects that later releases keep for addresses */
+async function openAllocation (
+  { orchBackends: backends, orchMetrics: metrics, orchSettings: { featureGates: gates } }: Server,
+  ranges: ServiceRanges, log: RegistryOptions['log'], addresses: () => ResourceStore | undefined
+): Promise<ServiceAllocation> {
+  const { ServiceAllocation } = await import('../../registry/services/allocation.js')
+  return new ServiceAllocation({
+    ...ranges,
+    keepsFirst: gates.enabled('ServiceIPStaticSubrange'),
+    backend: backends.unencrypted('', 'services'),
+    prefix: backends.prefix,
+    log,
+    observe: observeAddresses(metrics),
+    ...gates.enabled('MultiCIDRServiceAllocator') ? { objects: addresses } : {}
+  })
+}
+
+/** Loads the caches when the server starts, and lets readiness wait for them. @param most milliseconds; 0 for any */
+function openAtStart (fastify: Server, resources: ResourceRegistry, most: number): void {
+  const { orchHealth: health, orchMetrics: metrics, orchSettings: { featureGates: gates } } = fastify
+  // Types that are defined later load beside the others, which serve meanwhile.
+  let atStart: readonly ResourceStore[] = []
+  let waits = true
+  health.add('informer-sync', () => {
+    if (!waits) return
+    const pending = atStart.find(({ cache }) => cache?.loaded === false)
+    if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
+  }, { healthz: false, livez: false })
+
+  let limit: NodeJS.Timeout | undefined
+  const waitedLong = (): Promise<void> => new Promise(resolve => {
+    limit = setTimeout(() => {
+      if (atStart.some(({ cache }) => cache?.loaded === false)) {
+        fastify.log.warn('not all resources are in memory yet, readiness no longer waits for them')
+      }
+      waits = false
+      resolve()
+    }, most).unref()
+  })
+  fastify.addHook('onReady', done => {
+    atStart = resources.all()
+    const opened = most === 0 ? resources.open() : Promise.race([resources.open(), waitedLong()])
+    health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', opened)
+    for (const store of resources.all()) {
+      const { start, end } = store.keys.range('')
+      metrics.trackObjects(store.type, () => store.backend.count(start, end))
+    }
+    done()
+  })
+  fastify.addHook('onClose', (_instance, done) => {
+    clearTimeout(limit)
+    resources.close()
+    done()
+  })
+}
+
 export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, watchCache = {}, services }) => {
   const { mediaType = PROTOBUF_TYPE, eventTtl, leaseReuseSeconds, garbageCollection } = storage
-  const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics } = fastify
+  const { orchBackends: backends, orchClock: clock, orchMetrics: metrics } = fastify
   const { featureGates: gates } = fastify.orchSettings
-  const { prefix } = backends
   if (watchCache.encodedObjects !== undefined) limitForms(watchCache.encodedObjects)
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const allocation = services === undefined
     ? undefined
-    : new (await import('../../registry/services/allocation.js')).ServiceAllocation({
-        ...services,
-        keepsFirst: gates.enabled('ServiceIPStaticSubrange'),
-        backend: backends.unencrypted('', 'services'),
-        prefix,
-        log,
-        observe: observeAddresses(metrics),
-        ...gates.enabled('MultiCIDRServiceAllocator')
-          ? { objects: () => resources.find('networking.orch.io', 'ipaddresses') }
-          : {}
-      })
+    : await openAllocation(fastify, services, log, () => resources.find('networking.orch.io', 'ipaddresses'))
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: backends.of,
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
     clock,
-    prefix,
+    prefix: backends.prefix,
     mediaType: mediaType === PUBLIC_PROTOBUF_TYPE ? PROTOBUF_TYPE : mediaType,
     windowSizeOf: (group, plural) => watchCache.sizes?.[`${group}/${plural}`] ?? watchCache.size ?? 100,
     ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // applies to Events only
@@ -90,46 +137,15 @@ export default plugin<RegistryPluginOptions>()(async (fastify, { storage = {}, w
   fastify.decorate('orchResources', resources)
   fastify.decorate('orchServices', allocation)
   fastify.decorate('orchReport', () => stateFields(stateOf(resources)))
-
-  // Release memory after a burst.
-  const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
-  // Types that are defined later load beside the others, which serve meanwhile.
-  let atStart: readonly ResourceStore[] = []
-  const { initialization = 0 } = watchCache
-  let waits = true
-  health.add('informer-sync', () => {
-    if (!waits) return
-    const pending = atStart.find(({ cache }) => cache?.loaded === false)
-    if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
-  }, { healthz: false, livez: false })
   observeCaches(metrics, resources, gates)
   observeForms(metrics)
   if (allocation !== undefined) observeRanges(metrics, allocation)
+  openAtStart(fastify, resources, watchCache.initialization ?? 0)
 
-  let limit: NodeJS.Timeout | undefined
-  const waitedLong = (): Promise<void> => new Promise(resolve => {
-    limit = setTimeout(() => {
-      if (atStart.some(({ cache }) => cache?.loaded === false)) {
-        fastify.log.warn('not all resources are in memory yet, readiness no longer waits for them')
-      }
-      waits = false
-      resolve()
-    }, initialization).unref()
-  })
-  fastify.addHook('onReady', done => {
-    atStart = resources.all()
-    const opened = initialization === 0 ? resources.open() : Promise.race([resources.open(), waitedLong()])
-    health.postStart(gates.release === RELEASE_NAME ? 'start-watch-caches' : 'storage-readiness', opened)
-    for (const store of resources.all()) {
-      const { start, end } = store.keys.range('')
-      metrics.trackObjects(store.type, () => store.backend.count(start, end))
-    }
-    done()
-  })
+  // Release memory after a burst.
+  const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
   fastify.addHook('onClose', (_instance, done) => {
     clearInterval(trimming)
-    clearTimeout(limit)
-    resources.close()
     done()
   })
 }, {
