@@ -4,7 +4,7 @@
  * runs a test server.
  */
 import {
-  ArgumentError, helpText, PRINTING_COMMANDS, STORE_COMMANDS, versionText, type Parsed
+  ArgumentError, COMMANDS, helpText, PRINTING_COMMANDS, STORE_COMMANDS, versionText, type Parsed
 } from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
 import { checkedFlags } from './config/options.js'
@@ -39,6 +39,27 @@ function describeFailure (error: unknown, parsed: Parsed | undefined): string {
   return `cannot start: ${text}`
 }
 
+/** @param command one of COMMANDS */
+async function run (command: string, args: readonly string[]): Promise<void> {
+  const printing = PRINTING_COMMANDS.find(name => name === command)
+  const storing = STORE_COMMANDS.find(name => name === command)
+  if (command === 'fsck') {
+    const { fsck } = await import('./config/fsck.js')
+    process.exitCode = await fsck(args, text => { process.stdout.write(text) }, text => {
+      process.stderr.write(`orch-apiserver fsck: ${text}\n`)
+    })
+  } else if (command === 'dev') {
+    const { runDev } = await import('./testing/dev/run.js')
+    process.exitCode = await runDev(args)
+  } else if (printing !== undefined) {
+    const { printed } = await import('./config/commands/printed.js')
+    process.stdout.write(await printed(printing, args))
+  } else if (storing !== undefined) {
+    const { runCommand } = await import('./config/commands/run.js')
+    process.exitCode = await runCommand(storing, args)
+  }
+}
+
 async function main (args: readonly string[]): Promise<void> {
   let parsed: Parsed | undefined
   const fail = (error: unknown): never => {
@@ -60,28 +81,8 @@ async function main (args: readonly string[]): Promise<void> {
   // start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
-    if (args[0] === 'fsck') {
-      const { fsck } = await import('./config/fsck.js')
-      process.exitCode = await fsck(args.slice(1), text => { process.stdout.write(text) }, text => {
-        process.stderr.write(`orch-apiserver fsck: ${text}\n`)
-      })
-      return
-    }
-    if (args[0] === 'dev') {
-      const { runDev } = await import('./testing/dev/run.js')
-      process.exitCode = await runDev(args.slice(1))
-      return
-    }
-    const printing = PRINTING_COMMANDS.find(name => name === args[0])
-    if (printing !== undefined) {
-      const { printed } = await import('./config/commands/printed.js')
-      process.stdout.write(await printed(printing, args.slice(1)))
-      return
-    }
-    const command = STORE_COMMANDS.find(name => name === args[0])
-    if (command !== undefined) {
-      const { runCommand } = await import('./config/commands/run.js')
-      process.exitCode = await runCommand(command, args.slice(1))
+    if (COMMANDS.includes(args[0] ?? '')) {
+      await run(args[0] ?? '', args.slice(1))
       return
     }
     parsed = checkedFlags(args)

@@ -37,7 +37,8 @@ function formatOf (request: ServedRequest, formats: ReadonlyMap<string, Format>)
   throw notAcceptable([...formats.keys()])
 }
 
-export default async function openapi (fastify: RoutedServer): Promise<void> {
+/** @returns what makes the documents of the types of that moment */
+function generations (fastify: RoutedServer): (request: ServedRequest) => Promise<Generation> {
   const {
     orchClock: clock, orchResources: resources, orchAggregation: aggregation, orchSettings: { featureGates: gates },
     orchAuthentication: { tokens: serviceAccountTokens }
@@ -47,7 +48,7 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
   const current = new Map<Naming, Generation>()
   const before = new Map<Naming, Kept>()
   const settings = { issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, gates }
-  const currentGeneration = async ({ orch: { naming } }: ServedRequest): Promise<Generation> => {
+  return async ({ orch: { naming } }) => {
     const documents = await aggregation.documents()
     if (generation !== resources.generation || remote !== documents) {
       generation = resources.generation
@@ -65,6 +66,11 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
     }
     return generated
   }
+}
+
+export default async function openapi (fastify: RoutedServer): Promise<void> {
+  const { orchClock: clock, orchAggregation: aggregation, orchSettings: { featureGates: gates } } = fastify
+  const currentGeneration = generations(fastify)
   const get = (url: string, handler: (request: ServedRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
     fastify.route({
       method: 'GET', url, exposeHeadRoute: false,

@@ -51,23 +51,7 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
   })
 
   const look = setInterval(() => {
-    for (const [session, connection] of connections) {
-      const { bytesWritten } = connection.socket
-      connection.quiet = connection.used || bytesWritten > connection.written + PING_BYTES ? 0 : connection.quiet + 1
-      connection.used = false
-      connection.written = bytesWritten
-      if (session.destroyed) {
-        // Node would wait indefinitely for the client to read the rest and close.
-        if (connection.quiet > CHECKS) connection.socket.destroy()
-      } else if (connection.open === 0) {
-        if (connection.quiet >= CHECKS) session.close()
-      } else if (connection.quiet > CHECKS) {
-        // The client vanished, or Node silently stopped reading after a protocol error.
-        session.destroy()
-      } else {
-        session.ping(error => { if (error === null) connection.used = true })
-      }
-    }
+    for (const [session, connection] of connections) lookAt(session, connection)
   }, idle / CHECKS)
   look.unref()
   server.once('close', () => { clearInterval(look) })
@@ -99,6 +83,25 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     // a server only has server sessions
     [Symbol.iterator]: () => connections.keys() as IterableIterator<ServerHttp2Session>,
     answersOf: session => connections.get(session)?.open ?? 0
+  }
+}
+
+/** Ends a session that is idle, and pings one that may be. */
+function lookAt (session: Http2Session, connection: SessionState): void {
+  const { bytesWritten } = connection.socket
+  connection.quiet = connection.used || bytesWritten > connection.written + PING_BYTES ? 0 : connection.quiet + 1
+  connection.used = false
+  connection.written = bytesWritten
+  if (session.destroyed) {
+    // Node would wait indefinitely for the client to read the rest and close.
+    if (connection.quiet > CHECKS) connection.socket.destroy()
+  } else if (connection.open === 0) {
+    if (connection.quiet >= CHECKS) session.close()
+  } else if (connection.quiet > CHECKS) {
+    // The client vanished, or Node silently stopped reading after a protocol error.
+    session.destroy()
+  } else {
+    session.ping(error => { if (error === null) connection.used = true })
   }
 }
 

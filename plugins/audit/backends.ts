@@ -22,6 +22,8 @@ export interface BackendsOptions extends Partial<SinkOptions>, Partial<AuditBack
   readonly closeGrace?: number
 }
 
+type LogOptions = Omit<BackendsOptions, 'webhook' | 'closeGrace' | 'path'> & { readonly path: string }
+
 /** Minimum milliseconds between log lines about a failing back end. */
 const LOG_EVERY = 60_000
 /** Concurrent webhook calls, so that a slow one does not delay the rest. */
@@ -36,56 +38,21 @@ export interface Backends {
   close: () => Promise<void>
 }
 
+type Server = Having<'orchEgress' | 'orchMetrics' | 'orchSettings'>
+
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
 export async function openBackends (
-  {
-    path, version, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation
-  }: BackendsOptions,
-  {
-    orchMetrics: metrics, orchEgress: egress, orchSettings: { naming }, log
-  }: Having<'orchEgress' | 'orchMetrics' | 'orchSettings'>
+  { webhook, closeGrace = 30_000, ...log }: BackendsOptions, server: Server
 ): Promise<Backends> {
-  const errors = metrics.counter(
+  const errors = server.orchMetrics.counter(
     'apiserver_audit_error_total',
     'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.',
     ['plugin']
   )
   const backends: AuditBackend[] = []
-  let abort = (): void => {}
-  if (path !== undefined) {
-    const form = formOf(version, naming)
-    const lost = counting(errors, 'log', occasionally(
-      (error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY
-    ))
-    const { openSink } = await import('./sink.js')
-    const sink = openSink({ path, ...rotation }, error => { lost(0, error) })
-    backends.push(openBackend({ mode, batch: { ...LOG_BATCH, ...batch }, truncate }, {
-      deliver: lines => sink.write(lines.join('')),
-      text: format === 'json' ? (event, whole) => jsonLine(event, whole, form) : event => event.legacy(),
-      lost,
-      close: () => sink.close()
-    }))
-  }
-  if (webhook !== undefined) {
-    const { mode = 'batch', batch, truncate, ...options } = webhook
-    const lost = counting(errors, 'webhook', occasionally(
-      (error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY
-    ))
-    const { auditWebhook } = await import('./webhook.js')
-    const { deliver, load, close, ...sent } = auditWebhook({
-      ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client }
-    })
-    await load()
-    const form = formOf(options.version, naming)
-    abort = () => {
-      log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; ` +
-        'apiserver_audit_error_total counted those before')
-      sent.abort()
-    }
-    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, {
-      deliver, text: (event, whole) => eventJson(event, whole, form), maxInFlight: CALLS_AT_ONCE, lost, close
-    }))
-  }
+  if (log.path !== undefined) backends.push(await openLog({ ...log, path: log.path }, errors, server))
+  const sending = webhook === undefined ? undefined : await openWebhook(webhook, errors, server)
+  if (sending !== undefined) backends.push(sending.backend)
   return {
     write: event => {
       const [first, ...others] = backends
@@ -96,11 +63,53 @@ export async function openBackends (
         : Promise.all([written, ...others.map(other => other.write(event))]).then(all => !all.includes(false))
     },
     close: async () => {
-      const late = setTimeout(abort, closeGrace)
+      const late = setTimeout(() => {
+        if (sending === undefined) return
+        server.log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; ` +
+          'apiserver_audit_error_total counted those before')
+        sending.abort()
+      }, closeGrace)
       await Promise.all(backends.map(({ close }) => close()))
       clearTimeout(late)
     }
   }
+}
+
+async function openLog (
+  { path, version, format = 'json', mode = 'blocking', batch, truncate, ...rotation }: LogOptions,
+  errors: Metric<Counter>, { orchSettings: { naming }, log }: Server
+): Promise<AuditBackend> {
+  const form = formOf(version, naming)
+  const lost = counting(errors, 'log', occasionally(
+    (error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY
+  ))
+  const { openSink } = await import('./sink.js')
+  const sink = openSink({ path, ...rotation }, error => { lost(0, error) })
+  return openBackend({ mode, batch: { ...LOG_BATCH, ...batch }, truncate }, {
+    deliver: lines => sink.write(lines.join('')),
+    text: format === 'json' ? (event, whole) => jsonLine(event, whole, form) : event => event.legacy(),
+    lost,
+    close: () => sink.close()
+  })
+}
+
+async function openWebhook (
+  { mode = 'batch', batch, truncate, ...options }: NonNullable<BackendsOptions['webhook']>, errors: Metric<Counter>,
+  { orchMetrics: metrics, orchEgress: egress, orchSettings: { naming }, log }: Server
+): Promise<{ backend: AuditBackend, abort: () => void }> {
+  const lost = counting(errors, 'webhook', occasionally(
+    (error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY
+  ))
+  const { auditWebhook } = await import('./webhook.js')
+  const { deliver, load, close, abort } = auditWebhook({
+    ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client }
+  })
+  await load()
+  const form = formOf(options.version, naming)
+  const backend = openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, {
+    deliver, text: (event, whole) => eventJson(event, whole, form), maxInFlight: CALLS_AT_ONCE, lost, close
+  })
+  return { backend, abort }
 }
 
 /** Only a server with public names is given their version. */

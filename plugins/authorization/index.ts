@@ -19,7 +19,7 @@ import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
 import { SUPERUSERS } from './superusers.js'
-import { plugin } from '../../answers/server.js'
+import { plugin, type Having } from '../../answers/server.js'
 
 export type { AuthorizationOptions } from './modes.js'
 
@@ -33,11 +33,19 @@ const annotationsOf = oncePer(({ decision, reason = '' }: Ruling): Readonly<Reco
 /** Annotations if an authorizer failed. */
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
+type Server = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources' | 'orchSettings'>
+
 /** Authorizers, and what is asked of them together. */
 const asked = (all: readonly Authorizer[]) =>
   ({ all, authorize: chain(all), advisor: all.find(({ advise }) => advise !== undefined) })
 
-export default plugin<AuthorizationOptions>()(async (fastify, options) => {
+interface Opened {
+  /** Those of the moment: a file of configuration may change. */
+  readonly current: () => ReturnType<typeof asked>
+  readonly rbac: RbacAuthorizer | undefined
+}
+
+async function openAuthorizers (fastify: Server, options: AuthorizationOptions): Promise<Opened> {
   const { modes = ['AlwaysAllow'], authorizers = [], configured } = options
   let rbac: RbacAuthorizer | undefined
   const make = async (mode: AuthorizationMode, webhook = options.webhook): Promise<Authorizer> =>
@@ -58,7 +66,12 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
     current = asked([...authorizers, ...all])
     runParts(fastify, 'authorizer', [...authorizers, ...parts])
   }
-  const authorize: Authorizer['authorize'] = attributes => current.authorize(attributes)
+  return { current: () => current, rbac }
+}
+
+export default plugin<AuthorizationOptions>()(async (fastify, options) => {
+  const { current, rbac } = await openAuthorizers(fastify, options)
+  const authorize: Authorizer['authorize'] = attributes => current().authorize(attributes)
   const { orchSettings: { featureGates }, orchMetrics } = fastify
   const observe = featureGates.enabled('MetricsHaveLaterStages') ? observeAttempts(orchMetrics) : undefined
   const settle = (
@@ -73,7 +86,7 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
     if (unknown) return undecided(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
-    const advice = decision === 'Deny' ? '' : current.advisor?.advise?.(attributes, authorize) ?? ''
+    const advice = decision === 'Deny' ? '' : current().advisor?.advise?.(attributes, authorize) ?? ''
     return typeof advice === 'string'
       ? refusal(attributes, reason, advice)
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
@@ -90,8 +103,8 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
       : settle(context, attributes, answer, since)
   }
   fastify.decorate('orchAuthorization', {
-    authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current.all)(user, namespace) },
-    explain: attributes => explanation(current.all)(attributes),
+    authorizer: { name: 'chain', authorize, rules: (user, namespace) => rulesOf(current().all)(user, namespace) },
+    explain: attributes => explanation(current().all)(attributes),
     refusalOf,
     rbac
   })
