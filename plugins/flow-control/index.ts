@@ -12,6 +12,7 @@ import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { FlowControl, type Flow } from '../../flow-control/flow-control.js'
+import type { Work } from '../../flow-control/queue.js'
 import { estimate, narrowed } from './work.js'
 import { serveDumps } from './dumps.js'
 import { Exempt } from './exempt.js'
@@ -80,10 +81,7 @@ async function flowControl (
       return
     }
     const { work: full, watches } = estimate(info, orch.query, request.headers, fastify.orchResources)
-    const { nominal } = flow.level.lending?.bounds ?? {}
-    const work = !narrow || nominal === undefined || full.seats === 1 || !READS_MANY.has(info.verb)
-      ? full
-      : narrowed(full, { nominal, handSize: queues.settings.handSize })
+    const work = narrow && READS_MANY.has(info.verb) ? ofList(full, flow, queues.settings) : full
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat({ flow, queues, series, kind, unsent, user, work }, reply, done)
     // The previous filter has just read the clock.
@@ -102,6 +100,12 @@ async function flowControl (
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()
   })
+}
+
+/** The seats of a list, as its level has room for such. */
+function ofList (full: Work, { level }: Flow, { handSize }: { readonly handSize: number }): Work {
+  const { nominal } = level.lending?.bounds ?? {}
+  return nominal === undefined || full.seats === 1 ? full : narrowed(full, { nominal, handSize })
 }
 
 /** Built-in objects that are not stored have no uid. */

@@ -17,7 +17,7 @@ import { modesOf, type Mode } from './constrained.js'
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { plugin } from '../../answers/server.js'
-import { later } from '../shared/server.js'
+import { later, type Authorization } from '../shared/server.js'
 
 const PATH = '/impersonate'
 
@@ -61,35 +61,49 @@ const wildcardOf = ({ group, resource, subresource }: Permission): Permission =>
 
 const verbOf = ({ name }: Mode): string => `impersonate:${name}`
 
-export default plugin()(async fastify => {
-  const authorization = later(fastify, 'orchAuthorization') // its hook comes after ours
-  const constrains = fastify.orchSettings.featureGates.enabled('ConstrainedImpersonation')
-  /** @throws StatusError if it is not allowed */
-  const authorize = async (attributes: Attributes): Promise<void> => {
-    const ruling = await authorization()?.authorizer.authorize(attributes)
-    if (ruling === undefined || !allows(ruling)) throw refusal(attributes, ruling?.reason ?? '')
-  }
-  const isAllowed = (attributes: Attributes): Promise<boolean> => authorize(attributes).then(() => true, () => false)
+/** What who impersonates must be allowed. */
+class Permits {
+  readonly #authorization: () => Authorization | undefined
+
+  constructor (authorization: () => Authorization | undefined) { this.#authorization = authorization }
+
   /** @throws StatusError for the first permission that is not allowed */
-  const allow = async (user: UserInfo, permissions: readonly Permission[], verb = 'impersonate'): Promise<void> => {
-    for (const permission of permissions) await authorize({ user, info: requestInfoOf(permission, verb) })
+  async allow (user: UserInfo, permissions: readonly Permission[], verb = 'impersonate'): Promise<void> {
+    for (const permission of permissions) await this.#authorize({ user, info: requestInfoOf(permission, verb) })
   }
-  /** As `allow`; many of a kind may be allowed at once. */
-  const allowMany = async (user: UserInfo, permissions: readonly Permission[], verb: string): Promise<void> => {
-    for (const alike of kindsOf(permissions)) {
-      const [first] = alike
-      const info = first === undefined || alike.length < MANY ? undefined : requestInfoOf(wildcardOf(first), verb)
-      if (info === undefined || !await isAllowed({ user, info })) await allow(user, alike, verb)
-    }
-  }
+
   /** @throws StatusError 403 if the mode does not allow the request */
-  const tryMode = async ({ orch }: ServedRequest, mode: Mode): Promise<void> => {
+  async allowMode ({ orch }: ServedRequest, mode: Mode): Promise<void> {
     const { requester } = mode
     const info = { ...orch.info, verb: `impersonate-on:${mode.name}:${orch.info.verb}` }
     if (mode.problem !== undefined) throw refusal({ user: requester, info }, mode.problem)
-    await authorize({ user: requester, info })
-    await allowMany(requester, mode.permissions, verbOf(mode))
+    await this.#authorize({ user: requester, info })
+    await this.#allowMany(requester, mode.permissions, verbOf(mode))
   }
+
+  /** As `allow`; many of a kind may be allowed at once. */
+  async #allowMany (user: UserInfo, permissions: readonly Permission[], verb: string): Promise<void> {
+    for (const alike of kindsOf(permissions)) {
+      const [first] = alike
+      const info = first === undefined || alike.length < MANY ? undefined : requestInfoOf(wildcardOf(first), verb)
+      if (info === undefined || !await this.#isAllowed({ user, info })) await this.allow(user, alike, verb)
+    }
+  }
+
+  #isAllowed (attributes: Attributes): Promise<boolean> {
+    return this.#authorize(attributes).then(() => true, () => false)
+  }
+
+  /** @throws StatusError if it is not allowed */
+  async #authorize (attributes: Attributes): Promise<void> {
+    const ruling = await this.#authorization()?.authorizer.authorize(attributes)
+    if (ruling === undefined || !allows(ruling)) throw refusal(attributes, ruling?.reason ?? '')
+  }
+}
+
+export default plugin()(async fastify => {
+  const permits = new Permits(later(fastify, 'orchAuthorization')) // its hook comes after ours
+  const constrains = fastify.orchSettings.featureGates.enabled('ConstrainedImpersonation')
 
   const impersonate = async (request: ServedRequest): Promise<void> => {
     const { orch, raw } = request
@@ -102,7 +116,7 @@ export default plugin()(async fastify => {
     let failure: unknown
     for (const mode of constrains ? modesOf(underOwnNames(sent, orch.naming), requester) : []) {
       try {
-        await tryMode(request, mode)
+        await permits.allowMode(request, mode)
         orch.impersonator = requester
         orch.user = mode.user
         orch.impersonationConstraint = verbOf(mode)
@@ -111,7 +125,7 @@ export default plugin()(async fastify => {
         failure ??= error
       }
     }
-    await allow(requester, permissions).catch((error: unknown) => { throw failure ?? error })
+    await permits.allow(requester, permissions).catch((error: unknown) => { throw failure ?? error })
     orch.impersonator = requester
     orch.user = user
   }
