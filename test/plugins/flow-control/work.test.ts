@@ -63,7 +63,8 @@ t.test('only what writes one object is followed by its event', t => {
 function storeOf (count: number, length: number): ResourceRegistry {
   // the members that are read
   const map = OrderedMap.fromSorted(Array.from(
-    { length: count }, (_, at) => [`/a/${String(at).padStart(4, '0')}`, { bytes: length, json: { length } }] as [string, never]
+    { length: count },
+    (_, at) => [`/a/${String(at).padStart(4, '0')}`, { bytes: length, json: { length } }] as [string, never]
   ))
   const store = {
     type: { representations: [] },
