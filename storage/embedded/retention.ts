@@ -48,20 +48,9 @@ export async function keepHistory (
     ? now - at >= retention.milliseconds / MARKS - interval / 2
     : written - before >= retention.bytes / MARKS
 
-  const count = (after: Revision): void => {
-    backend.watch({
-      start: '',
-      end: END,
-      after,
-      previous: false,
-      onEvents: events => { written += events.reduce((sum, event) => sum + sizeOf(event), 0) },
-      onProgress: () => {},
-      // some of the history is unreadable
-      onEnd: error => { if (after < newest && !isStorageError(error, 'Closed')) count(newest) }
-    })
-  }
   // Changes after the last mark count too, or a server that is often killed would keep its history for ever.
-  count('bytes' in retention ? marks.at(-1)?.revision ?? newest : newest)
+  const after = 'bytes' in retention ? marks.at(-1)?.revision ?? newest : newest
+  countWritten(backend, after, newest, bytes => { written += bytes })
 
   const step = async (): Promise<void> => {
     const revision = await backend.revision()
@@ -94,6 +83,21 @@ export async function keepHistory (
     clock.after(interval, () => { void run() })
   }
   void run()
+}
+
+/** @param newest where to begin again if some of the history before is unreadable */
+function countWritten (backend: Backend, after: Revision, newest: Revision, add: (bytes: number) => void): void {
+  backend.watch({
+    start: '',
+    end: END,
+    after,
+    previous: false,
+    onEvents: events => { add(events.reduce((sum, event) => sum + sizeOf(event), 0)) },
+    onProgress: () => {},
+    onEnd: error => {
+      if (after < newest && !isStorageError(error, 'Closed')) countWritten(backend, newest, newest, add)
+    }
+  })
 }
 
 const sizeOf = ({ kv }: BackendEvent): number => kv.key.length + kv.value.length
