@@ -58,6 +58,7 @@ export class QueueSet {
   readonly #queues: Queues
   readonly #waitingLine: WaitingLine
   #settings: QueueSettings
+  /** Virtual time: seconds of a seat that each busy queue has been due. */
   #currentR = 0
   #syncedAt: number
   #executing = 0

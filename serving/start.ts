@@ -92,12 +92,12 @@ export async function start (
   watchDescriptors(code =>
     outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
-  if (child === undefined) await listen(running, values)
-  else serveFor(child, running, verbosity)
   endOnUncaughtErrors(log, () => {
     supervisor?.send({ kind: 'failing' })
     end(running, { code: 1 })
   })
+  if (child === undefined) await listen(running, values)
+  else serveFor(child, running, verbosity)
   const contextOf: typeof context =
     supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys })
   await follow(running, { pairs, bundles: authorities, context: contextOf }, supervisor)

@@ -10,7 +10,7 @@ export function endOnUncaughtErrors (log: FastifyBaseLogger, end: () => void): v
   let ending = false
   const take = (what: string) => (error: unknown): void => {
     const auditId = blamedFor(error)
-    const fields = { err: error, ...(auditId === undefined ? {} : { 'audit-id': auditId }) }
+    const fields = { err: error, ...(auditId === undefined ? {} : { auditId }) }
     log.error(fields, ending ? what : `${what}: this process shuts down, with exit code 1`)
     if (ending) return
     ending = true

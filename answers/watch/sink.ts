@@ -151,7 +151,7 @@ export class Sink {
 
   destroy (): void { this.#raw.destroy() }
 
-  /** Starts the inactivity timeout of the connection. Each write restarts it. */
+  /** Starts the inactivity timeout of the connection, as long as writes wait for the client. Each write restarts it. */
   #arm (): void {
     if (this.#armed) return
     const timeoutSource = this.#stream ?? this.#raw

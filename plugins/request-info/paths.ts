@@ -54,12 +54,7 @@ const hidden = (): StatusError =>
   badRequest('a segment of the request path contains an encoded "/" or a NUL; names can have neither')
 const hides = (segment: string): boolean => segment.includes('/') || segment.includes('\0')
 
-/** Joined by hand, in half the time: every request has few and short segments. */
-function pathOf (parts: readonly string[]): string {
-  let path = ''
-  for (let at = 1; at < parts.length; at++) path += `/${parts[at] ?? ''}`
-  return path
-}
+const pathOf = (parts: readonly string[]): string => parts.slice(1).map(part => `/${part}`).join('')
 
 /**
  * @param parts decoded segments of the path, up to `proxy`

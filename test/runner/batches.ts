@@ -58,8 +58,9 @@ export const QUICK = [
   'documents', 'expressions/', 'files/', 'flow-control/', 'host/informer', 'lint', 'plugins/audit/policy',
   'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account',
   'plugins/authentication/token-use', 'registry/apply/', 'registry/verbs/', 'registry/patch/',
-  'registry/services/allocation-order',
-  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/',
+  'registry/services/allocation-order', 'registry/stages/',
+  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'routes/verbs/',
+  'schemas/codec/',
   'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls',
   'storage/cache/', 'storage/key', 'event-loop/turns',
   'testing/clock'
