@@ -30,10 +30,10 @@ import { memoryUse } from './benchmarks/memory.js'
 import { versions } from './benchmarks/nodes.js'
 import { owners } from './benchmarks/owners.js'
 import { pods } from './benchmarks/pods.js'
-import { production } from './benchmarks/production.js'
+import { production, ROWS } from './benchmarks/production.js'
 import { reads, readsHttp2 } from './benchmarks/reads.js'
-import { readmeTables } from './benchmarks/readme.js'
-import { lines, out, type Line } from './benchmarks/report.js'
+import { about, readerTable, readmeTables } from './benchmarks/readme.js'
+import { keeperTable, lines, out, report, type Series } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
 import { start } from './benchmarks/start.js'
 import { tenants } from './benchmarks/tenants.js'
@@ -85,7 +85,10 @@ for (const [name, part] of Object.entries({
     await part(TINY)
     t.not(shown.length, 0)
     t.notMatch(shown.join('\n'), /NaN|undefined/)
-    for (const { work, ours } of lines) t.match(ours, /^-?[\d.,]+(e[+-]\d+)? \S/, work)
+    for (const { work, unit, figures } of lines) {
+      t.ok(figures.length > 0 && figures.every(({ ours }) => Number.isFinite(ours)), work)
+      t.match(unit, /\S/, work)
+    }
   })
 }
 
@@ -132,43 +135,61 @@ t.test('check names figures that are more than a tenth slower or no longer measu
   t.same(worse({ get: 1.6, list: 1.2 }, kept), ['list: 1.20 × bare, 1.00 before', 'watch: not measured'])
   t.same(worse(kept, kept), [])
   t.same(smaller({ get: 1.6, list: 1 }, { get: 1.5 }), { get: 1.5, list: 1 })
-  const line = { work: 'get', ours: '3 µs of CPU a request', limit: '2', ratio: '1.50', goal: '', kept: '' }
-  t.same(
-    ratiosOf([line, { ...line, work: 'memory', limit: '', ratio: '' }, { ...line, work: 'time', ours: '3 ms' }]),
-    { get: 1.5 }
-  )
+  lines.length = 0
+  report({ work: 'get', unit: 'µs of CPU a request', ours: [3], limit: [2], most: 1.2 })
+  report({ work: 'memory', unit: 'MB', ours: [3] })
+  report({ work: 'time', unit: 'ms', ours: [3], limit: [2] })
+  report({ work: 'sizes', unit: 'ms of CPU', of: [['1', { ours: [3], limit: [2] }], ['2', { ours: [3] }]] })
+  t.same(ratiosOf(lines), { get: 1.5 })
 })
 
-t.test('README gets a table of pods, and one beside a bare server', async t => {
-  const measured = (work: string, ours: string, ratio = ''): Line => ({
-    work, ours, limit: '', ratio, goal: '', kept: ''
+t.test('a line says what is compared, and which goals are missed', async t => {
+  lines.length = 0
+  report({ work: 'get', unit: 'µs of CPU a request', ours: [3], limit: [2], most: 1.6, peer: 10, ofPeer: 0.2 })
+  report({
+    work: 'list', unit: 'ms', of: [['10', { ours: [1], bound: 2 }], ['20', { ours: [1, 3, 2], bound: 1.5, peer: 9 }]]
   })
-  const pods = [
-    'LIST 4,000 pods, protobuf, public names', 'LIST 4,000 pods, JSON, public names',
-    'LIST 1,500 pods, Table, public names', 'LIST 1,500 pods, metadata, public names'
-  ]
-  const printed = readmeTables([
-    ...pods.flatMap(work => [
-      measured(`first ${work}`, '1,234 ms of CPU'), measured(`${work}; kube-apiserver 251 ms`, '22.0 ms of CPU', '1.10')
-    ]),
-    ...[
-      'GET a pod among 4,000 pods, protobuf, public names', 'pods of one node among 4,000 pods, protobuf, public names'
-    ].map(work => measured(`${work}; kube-apiserver 5,195 µs`, '98.0 µs of CPU')),
-    ...[
-      'GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1',
-      'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1'
-    ].map(work => measured(work, '1 µs of CPU', '1.50')),
-    ...[
-      'create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server',
-      'update, warm, ClusterRoleBindings, etcd, beside a bare server'
-    ].map(work => measured(work, '1 µs at the server', '4.00')),
-    measured('start to /readyz, empty', '580 ms'), measured('memory, idle for half a minute', '84.0 MB resident')
-  ])
-  t.match(printed, '| LIST of 4,000 pods, protobuf | 22.0 ms; the first 1,234 ms | 251 ms |')
-  t.match(printed, '| the 80 pods of a node, protobuf | 0.0980 ms | 5.20 ms |')
-  t.match(printed, '| GET of an object over etcd | 1 µs | 436 µs |')
-  t.match(printed, '| memory, idle for half a minute | 84.0 MB | 277 MB |')
-  t.throws(() => readmeTables([]), /nothing measured/)
+  t.equal(keeperTable([['reads', lines]]).split('\n').slice(2).join('\n'), [
+    '| get | `reads` | 3.00 µs of CPU a request | 2.00: 1.50 ×; kube-apiserver 10.0 ' +
+    '| ≤ 1.6 ×, ≤ 0.2 of kube-apiserver | missed |',
+    '| list | `reads` | 10: 1.00; 20: 2.00 ms | kube-apiserver –; 9.00 | ≤ 2.00; ≤ 1.50 | missed: 20 |'
+  ].join('\n'))
+})
+
+t.test('README gets two tables, and the reader of docs/performance.md one with a column for each Node', async t => {
+  lines.length = 0
+  const unit = 'ms of CPU'
+  for (const form of ['protobuf', 'JSON', 'Table', 'metadata']) {
+    const sizes = (cost: number): Series['of'] => ['1,500', '4,000'].map(size =>
+      [size, { ours: [cost], limit: [1], most: 1.2, peer: 251, ofPeer: 0.35 }])
+    report({ work: `LIST pods, ${form}, public names`, unit, of: sizes(22) })
+    report({ work: `first LIST of pods, ${form}, public names`, unit, of: sizes(1234) })
+  }
+  for (const work of ['GET a pod', 'pods of one node']) {
+    report({ work: `${work}, protobuf, public names`, unit, of: [['4,000', { ours: [1] }]] })
+  }
+  for (const { work } of ROWS) report({ work: `${work}, etcd`, unit, of: [['first', { ours: [2] }], ['later', { ours: [1] }]] })
+  for (const work of [
+    'GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1',
+    'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1',
+    'create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server',
+    'update, warm, ClusterRoleBindings, etcd, beside a bare server', 'start to /readyz, empty'
+  ]) report({ work, unit, ours: [3], limit: [2], most: 1.5, peer: 436 })
+  report({ work: 'memory, idle for half a minute', unit: 'MB resident', ours: [84] })
+  const run = { node: 'v26.12.1', lines: [...lines] }
+  lines.length = 0
+  report({ work: 'LIST 5,000 objects, HTTP/1.1', unit, ours: [4], limit: [2], most: 1.5 })
+  const other = { node: 'v20.20.2', lines: [...lines, ...run.lines] }
+
+  const printed = readmeTables([run, other])
+  t.match(printed, '| LIST of 4,000 pods, protobuf | ms of CPU | 22.0 (first 1,234) | 251 |')
+  t.match(printed, '| GET of an object over etcd | ms of CPU | 3.00 | 436 (bare 58.0) |')
+  const shown = readerTable([run, other])
+  t.match(shown, '| Ours, Node 26 | Ours, Node 20 | Goal |')
+  t.match(shown, '| LIST of 5,000 objects | ms of CPU | 2.00 | 436 (bare 10.9) | 3.00 | 4.00 | ≤ 1.5 × | kept; missed on 20 |')
+  t.match(shown, '251 | 22.0 (first 1,234) | 22.0 (first 1,234) | ≤ 0.35 of kube-apiserver | kept |')
+  t.throws(() => readmeTables([{ node: 'v26.12.1', lines: [] }]), /nothing measured/)
+  t.match(about([run, other]), /^\d{4}-\d\d-\d\d, build [\da-f]{8}, Node v26\.12\.1 and v20\.20\.2$/)
 
   const names = (text: string): string[] => [...text.matchAll(/^\| ([^|]+) \|/gm)].map(([, name = '']) => name)
     .filter(name => !/^(?:---|Work)$/.test(name))
@@ -178,6 +199,6 @@ t.test('README gets a table of pods, and one beside a bare server', async t => {
   }
   t.strictSame(documented('README.md', '# orch-apiserver', '## Two commands'), names(printed), 'its rows are those')
   t.strictSame(
-    documented('docs/performance.md', '## In one table', '## Figures'), names(printed), 'and those of the reader'
+    documented('docs/performance.md', '## For a reader', '## For its keeper'), names(printed), 'and those of the reader'
   )
 })

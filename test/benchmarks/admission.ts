@@ -49,7 +49,7 @@ export async function admission (scale: Scale): Promise<void> {
     const [ours = [], limit = []] = await creates([admitting, bare], work, scale)
     report({
       work: `create of ${work[0]} with the default admission plugins, beside none`,
-      unit: 'µs at the server',
+      unit: 'µs of CPU a request',
       ours,
       limit,
       most
@@ -89,14 +89,14 @@ async function policies (scale: Scale): Promise<void> {
     const [limit = [], without = [], ours = []] = await creates([bare, none, ten], work, scale)
     report({
       work: `create of ${work[0]} without policies, beside no plugins for them`,
-      unit: 'µs at the server',
+      unit: 'µs of CPU a request',
       ours: without,
       limit,
       most: 1.05
     })
     report({
       work: `create of ${work[0]} that ten policies allow, beside none`,
-      unit: 'µs at the server',
+      unit: 'µs of CPU a request',
       ours,
       limit: without,
       most: 1.15

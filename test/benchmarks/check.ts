@@ -4,7 +4,7 @@
  * kept ones.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Line } from './report.js'
+import { ratioOf, type Line } from './report.js'
 
 /** What is measured: every kind of work on a hot path. */
 export const CHECKED = ['reads', 'h2', 'lists', 'watch', 'writes-embedded'] as const
@@ -17,8 +17,8 @@ export type Ratios = Readonly<Record<string, number>>
 
 /** Costs only: elapsed times vary too much. */
 export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(
-  lines.filter(({ ratio, ours }) =>
-    ratio !== '' && / of CPU| at the server/.test(ours)).map(({ work, ratio }) => [work, Number(ratio)])
+  lines.filter(({ unit }) => unit.includes(' of CPU')).flatMap(({ work, figures: [only, ...others] }) =>
+    only?.limit === undefined || others.length > 0 ? [] : [[work, Number(ratioOf(only).toFixed(2))]])
 )
 
 export const keptRatios = (): Ratios => JSON.parse(readFileSync(FILE, 'utf8')) as Ratios

@@ -40,7 +40,7 @@ export async function encryption (scale: Scale): Promise<void> {
     })
     report({
       work: `create of a Secret of 2 KiB with ${provider}, beside none`,
-      unit: 'µs at the server',
+      unit: 'µs of CPU a request',
       ours: costs.get(encrypting) ?? [],
       limit: costs.get(plain) ?? [],
       ...(most === undefined ? {} : { most })

@@ -46,7 +46,7 @@ export async function fairness (scale: Scale): Promise<void> {
   }
   report({
     work: 'create, 64 writers outside system:masters, priority and fairness beside no limits',
-    unit: 'µs at the server',
+    unit: 'µs of CPU a request',
     ours: creates[0],
     limit: creates[1]
   })

@@ -3,7 +3,6 @@
  * alternating within one run; clients run on the Node of the benchmark.
  */
 import { execFileSync } from 'node:child_process'
-import { dirname, join } from 'node:path'
 import { roleBinding, ROLE_BINDINGS } from './binding-objects.js'
 import { cpuInTurns, inTurns } from './compare.js'
 import { startEtcd } from '../etcd-process.js'
@@ -12,7 +11,7 @@ import { call, gets, hangUp } from './http1.js'
 import { getsHttp2 } from './http2.js'
 import { lists } from './lists.js'
 import { CONFIGS, fill } from './objects.js'
-import { cpu, launch, memory, nodeFlags, nodes, program, settle, type Child, type Launched } from './process.js'
+import { cpu, launch, makeCodeCache, memory, nodes, settle, type Child, type Launched } from './process.js'
 import { bareFor, PATH, UNBOUNDED } from './reads.js'
 import { median, figure, out, report, table } from './report.js'
 import type { Scale } from './scale.js'
@@ -78,12 +77,7 @@ class Versions {
 
 export async function versions (scale: Scale): Promise<void> {
   const all = new Versions(nodes.length === 0 ? [process.execPath] : nodes)
-  // Each starts with a code cache, as after a build with that Node; the build has written that of its own.
-  for (const node of all.nodes) {
-    if (node !== process.execPath) {
-      execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
-    }
-  }
+  all.nodes.forEach(makeCodeCache)
   rows.length = 0
   await starts(all, scale)
   await reading(all, scale)
@@ -181,7 +175,7 @@ async function watching (all: Versions, scale: Scale, ends: Ends, listed: readon
 async function writing (all: Versions, scale: Scale): Promise<void> {
   const count = scale.writes / 2
   await all.compareFresh(`create, the first ${count.toLocaleString('en')} of a process`, scale, node =>
-    coldCreates(count, [], node))
+    coldCreates(count, () => launch(UNBOUNDED, undefined, node)))
   await using ends = new Ends()
   const etcd = scale.stores.includes('etcd') ? await startEtcd(ends) : undefined
   for (const store of scale.stores) {

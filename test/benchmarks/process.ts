@@ -1,11 +1,11 @@
 /** A server in a process of its own, so that its CPU time is its own. */
-import { spawn, fork, type ChildProcess } from 'node:child_process'
+import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { launchHere } from '../launched-here.js'
 import { freePort } from '../ports.js'
@@ -79,6 +79,12 @@ export const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../..
  * benchmark.
  */
 export const nodes: readonly string[] = process.env.BENCH_NODE?.split(',') ?? []
+
+/** Servers then start with a code cache, as after a build with that Node; the build has written that of its own. */
+export function makeCodeCache (node: string): void {
+  if (node === process.execPath) return
+  execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
+}
 
 /**
  * Whether servers start in the process of the benchmark. That takes a tenth of the CPU, and the figures then are those

@@ -1,108 +1,147 @@
 /**
- * `npm run bench -- readme`: the tables of README and the first one of docs/performance.md, each cell measured in this
- * run but for those of kube-apiserver 1.36, which was measured on another machine. What the same bare servers took
- * there says how fast it was.
+ * `npm run bench -- readme`: the tables of README and the reader's table of docs/performance.md, each cell measured in
+ * this run but for those of kube-apiserver 1.36, which was measured on another machine. What the same bare servers took
+ * there says how fast it was. `BENCH_NODE=/one,/another` gives each Node a column.
  */
-import { execFileSync } from 'node:child_process'
-import { nodes } from './process.js'
-import { figure, table, type Line } from './report.js'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { program } from './process.js'
+import { figure, table, type Figure, type Line } from './report.js'
 
 /** The parts that measure them. */
-export const SOURCES = ['forms', 'start', 'idle', 'reads', 'lists', 'watch', 'structured'] as const
+export const SOURCES = ['forms', 'production', 'start', 'idle', 'reads', 'lists', 'watch', 'structured'] as const
 
-/** Of pods, as an ordinary user reads them, and how the lines of `forms` begin. */
-const PODS: ReadonlyArray<readonly [what: string, work: string]> = [
-  ['LIST of 4,000 pods, protobuf', 'LIST 4,000 pods, protobuf, public names'],
-  ['the same as JSON', 'LIST 4,000 pods, JSON, public names'],
-  ['1,500 pods as a Table, for `kubectl get`', 'LIST 1,500 pods, Table, public names'],
-  ['metadata of 1,500 pods', 'LIST 1,500 pods, metadata, public names'],
-  ['GET of a pod, protobuf', 'GET a pod among 4,000 pods, protobuf, public names'],
-  ['the 80 pods of a node, protobuf', 'pods of one node among 4,000 pods, protobuf, public names']
-]
-
-interface Compared {
+interface Shown {
   readonly what: string
-  /** How its line begins. */
+  /** How the line begins that measures it, and which figure of the line it is. */
   readonly work: string
-  /** What kube-apiserver 1.36 took, and the bare server beside it, in the unit of the line. */
-  readonly peer: number
-  readonly bare: number
+  readonly label?: string
+  /** The line of the same work when it is done for the first time. */
+  readonly first?: string
+  /** What is measured beside it is a bare server; beside kube-apiserver this one took so many of the unit. */
+  readonly bare?: number | 'not measured'
 }
 
-const COMPARED: readonly [Compared, ...Compared[]] = [
-  { what: 'GET of an object over etcd', work: 'GET, 64 connections, HTTP/1.1, etcd', peer: 436, bare: 58 },
-  { what: 'LIST of 5,000 objects', work: 'LIST 5,000 objects', peer: 106, bare: 10.9 },
+const pods = (what: string, form: string, label: string): Shown => ({
+  what, work: `LIST pods, ${form}, public names`, label, first: `first LIST of pods, ${form}, public names`
+})
+const user = (what: string, work: string): Shown => ({ what, work: `${work}, etcd`, label: 'later' })
+
+/** As an ordinary user of a server with all checks. */
+const USER: readonly Shown[] = [
+  pods('LIST of 4,000 pods, protobuf', 'protobuf', '4,000'),
+  pods('the same as JSON', 'JSON', '4,000'),
+  pods('1,500 pods as a Table, for `kubectl get`', 'Table', '1,500'),
+  pods('metadata of 1,500 pods', 'metadata', '1,500'),
+  { what: 'GET of a pod, protobuf', work: 'GET a pod, protobuf, public names', label: '4,000' },
+  { what: 'the 80 pods of a node, protobuf', work: 'pods of one node, protobuf, public names', label: '4,000' },
+  user('create a ConfigMap over etcd', 'create ConfigMap, 2 KB'),
+  user('create a pod', 'create Pod, 8 KB'),
+  user('status of a pod', 'status of a Pod, 8 KB'),
+  user('renew a Lease', 'renew Lease'),
+  user('create an Event', 'create Event'),
+  user('get a ConfigMap', 'get ConfigMap'),
+  user('get, answered 403', 'get, forbidden')
+]
+
+/** As a master without checks. */
+const MASTER: readonly [Shown, ...Shown[]] = [
+  { what: 'GET of an object over etcd', work: 'GET, 64 connections, HTTP/1.1, etcd', bare: 58 },
+  { what: 'LIST of 5,000 objects', work: 'LIST 5,000 objects', bare: 10.9 },
   {
-    what: 'an event to one of 1,000 watches', work: 'one event at a time to 1,000 watchers, HTTP/1.1', peer: 36,
-    bare: 31
+    what: 'an event to one of 1,000 watches', work: 'one event at a time to 1,000 watchers, HTTP/1.1', bare: 31
   },
-  { what: 'the same, of a burst of 200', work: 'burst of 200 events to 1,000 watchers, HTTP/1.1', peer: 17, bare: 10 },
+  { what: 'the same, of a burst of 200', work: 'burst of 200 events to 1,000 watchers, HTTP/1.1', bare: 10 },
   {
     what: 'create over etcd, the first 5,000 of a process',
-    work: 'create, the first 5,000 of a process, ClusterRoleBindings, etcd', peer: 946, bare: 170
+    work: 'create, the first 5,000 of a process, ClusterRoleBindings, etcd', bare: 170
   },
-  { what: 'update over etcd, warm', work: 'update, warm, ClusterRoleBindings, etcd', peer: 1670, bare: 120 }
+  { what: 'update over etcd, warm', work: 'update, warm, ClusterRoleBindings, etcd', bare: 120 },
+  { what: 'start to ready, empty', work: 'start to /readyz, empty', bare: 'not measured' },
+  { what: 'memory, idle for half a minute', work: 'memory, idle for half a minute', label: '' }
 ]
 
-/** Alone, in their own unit. */
-const SINGLE: ReadonlyArray<readonly [what: string, work: string, peer: string]> = [
-  ['start to ready, empty', 'start to /readyz, empty', '3.4–4.1 s (release 1.24)'],
-  ['memory, idle for half a minute', 'memory, idle for half a minute', '277 MB']
-]
-
-const lineOf = (lines: readonly Line[], start: string): Line => {
+function lineOf (lines: readonly Line[], start: string): Line {
   const found = lines.find(({ work }) => work.startsWith(start))
   if (found === undefined) throw new Error(`nothing measured ${start}`)
   return found
 }
 
-const numberOf = ({ ours }: Line): number => Number(ours.replaceAll(',', '').split(' ', 1)[0])
-const milliseconds = (line: Line): string => `${figure(numberOf(line) / (line.ours.includes('µs') ? 1000 : 1))} ms`
+function figureOf (lines: readonly Line[], { work, label = '' }: Shown, start = work): Figure {
+  const found = lineOf(lines, start).figures.find(one => one.label === label)
+  if (found === undefined) throw new Error(`nothing measured ${start} of ${label}`)
+  return found
+}
 
-/** A number and its unit. */
-const cost = ({ ours }: Line): string => ours.split(' ', 2).join(' ')
-const withUnit = (peer: number, { ours }: Line): string => `${figure(peer)} ${ours.split(' ', 2)[1] ?? ''}`
+/** The lines of a run with one Node. */
+export interface Run {
+  /** Such as v26.12.1. */
+  readonly node: string
+  readonly lines: readonly Line[]
+}
 
-/** What `forms` says of the peer behind its work. */
-function peerOf ({ work }: Line): string {
-  const [, value = '', unit = ''] = /kube-apiserver ([\d,.]+) (\S+)$/.exec(work) ?? []
-  return `${figure(Number(value.replaceAll(',', '')) / (unit === 'µs' ? 1000 : 1))} ms`
+type Runs = readonly [Run, ...Run[]]
+
+function cellsOf (runs: Runs, row: Shown): {
+  readonly unit: string
+  readonly bare: string
+  readonly peer: string
+  readonly ours: readonly string[]
+  readonly goal: string
+  readonly kept: string
+} {
+  const [{ lines }] = runs
+  const figures = runs.map(run => figureOf(run.lines, row))
+  const [{ limit, peer }] = figures as [Figure]
+  // What is beside other rows is not in this table.
+  const [goals, ...others] = figures.map(({ goals }) =>
+    goals.filter(({ about }) => about !== 'limit' || row.bare !== undefined))
+  const mayKeep = goals !== undefined && goals.length > 0
+  const missed = others.flatMap((of, at) =>
+    of.every(({ isKept }) => isKept) ? [] : [runs[at + 1]?.node.split('.')[0]?.slice(1) ?? ''])
+  const isKept = goals?.every(({ isKept }) => isKept) === true
+  return {
+    unit: lineOf(lines, row.work).unit,
+    bare: row.bare === undefined || limit === undefined ? '' : figure(limit),
+    peer: peer === undefined
+      ? ''
+      : `${figure(peer)}${typeof row.bare === 'number' ? ` (bare ${figure(row.bare)})` : ''}`,
+    ours: figures.map(({ ours }, at) => {
+      const first = row.first === undefined
+        ? ''
+        : ` (first ${figure(figureOf(runs[at]?.lines ?? [], row, row.first).ours)})`
+      return `${figure(ours)}${first}`
+    }),
+    goal: goals?.map(({ text }) => text).join(', ') ?? '',
+    kept: !mayKeep ? '' : `${isKept ? 'kept' : 'missed'}${isKept && missed.length > 0 ? `; missed on ${missed.join()}` : ''}`
+  }
 }
 
 /** The reader's table of docs/performance.md, in Markdown. */
-export function readerTable (lines: readonly Line[]): string {
-  const pods = PODS.map(([what, work]) => {
-    const line = lineOf(lines, work)
-    return [what, '', peerOf(line), milliseconds(line), '≤ 0.35 of kube-apiserver']
-  })
-  const compared = COMPARED.map(({ what, work, peer, bare }) => {
-    const line = lineOf(lines, work)
-    return [what, line.limit, `${withUnit(peer, line)}, bare ${bare}`, `${cost(line)}: ${line.ratio} ×`, line.goal]
-  })
-  const single = SINGLE.map(([what, work, peer]) => {
-    const { ours, goal } = lineOf(lines, work)
-    return [what, '', peer, ours, goal]
-  })
-  return table(['Work', 'Bare', 'kube-apiserver 1.36', 'Ours', 'Goal'], [...pods, ...compared, ...single])
+export function readerTable (runs: Runs): string {
+  const nodes = runs.map(({ node }) => `Ours, Node ${node.slice(1).split('.')[0]}`)
+  return table(
+    ['Work', 'Unit', 'Bare', 'kube-apiserver 1.36', ...nodes, 'Goal', 'Kept'],
+    [...USER, ...MASTER].map(row => {
+      const { unit, bare, peer, ours, goal, kept } = cellsOf(runs, row)
+      return [row.what, unit, bare, peer, ...ours, goal, kept]
+    })
+  )
 }
 
 /** Both tables of README, in Markdown. */
-export function readmeTables (lines: readonly Line[]): string {
-  const pods = PODS.map(([what, work]) => {
-    const line = lineOf(lines, work)
-    const first = work.startsWith('LIST') ? `; the first ${milliseconds(lineOf(lines, `first ${work}`))}` : ''
-    return [what, `${milliseconds(line)}${first}`, peerOf(line)]
-  })
-  const others = [
-    ...COMPARED.map(({ what, work, peer }) => {
-      const line = lineOf(lines, work)
-      return [what, cost(line), withUnit(peer, line)]
-    }),
-    ...SINGLE.map(([what, work, peer]) => [what, cost(lineOf(lines, work)), peer])
-  ]
-  const head = ['', 'orch-apiserver', 'kube-apiserver 1.36']
-  const ran = execFileSync(nodes[0] ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
-  const day = new Date().toISOString().slice(0, 10)
-  return `${table(head, pods)}\n\n${table(head, others)}\n\nMeasured on ${day} with Node ${ran}; a bare GET took ` +
-    `${lineOf(lines, COMPARED[0].work).limit} µs, and ${COMPARED[0].bare} µs beside kube-apiserver.`
+export function readmeTables (runs: Runs): string {
+  return [USER, MASTER].map(rows =>
+    table(['', 'Unit', 'orch-apiserver', 'kube-apiserver 1.36'], rows.map(row => {
+      const { unit, ours: [ours = ''], peer } = cellsOf(runs, row)
+      return [row.what, unit, ours, peer]
+    }))).join('\n\n')
+}
+
+/** What stands under them. */
+export function about (runs: Runs): string {
+  const build = readFileSync(join(dirname(program), 'build.json'), 'utf8')
+  const { commit } = JSON.parse(build) as { commit: string }
+  return `${new Date().toISOString().slice(0, 10)}, build ${commit.slice(0, 8)}, ` +
+    `Node ${runs.map(({ node }) => node).join(' and ')}`
 }

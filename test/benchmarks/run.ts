@@ -3,13 +3,13 @@
  * finds what has become slower (check.ts), and `npm run bench -- readme` prints the tables of README. Each part runs in
  * a process of its own. A missed goal is reported; an error such as a lost event fails the run.
  */
-import { fork } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus, loadavg, release, totalmem } from 'node:os'
-import { nodeFlags } from './process.js'
-import { table, lines, type Line } from './report.js'
+import { makeCodeCache, nodeFlags, nodes } from './process.js'
+import { keeperTable, lines, type Line } from './report.js'
 import { CHECKED, keepRatios, keptRatios, ratiosOf, smaller, worse } from './check.js'
-import { readerTable, readmeTables, SOURCES } from './readme.js'
+import { about, readerTable, readmeTables, SOURCES, type Run } from './readme.js'
 import { CHECK, FULL, README, type Scale } from './scale.js'
 
 const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> = {
@@ -59,9 +59,9 @@ async function runHere (name: string, scale: Scale): Promise<void> {
   process.send?.(lines)
 }
 
-/** @returns the lines of each part */
+/** @returns the lines of each part @param node runs the servers; by default those of BENCH_NODE do, or this one */
 async function runAll (
-  chosen: readonly string[], scale: keyof typeof SCALES
+  chosen: readonly string[], scale: keyof typeof SCALES, node?: string
 ): Promise<ReadonlyArray<readonly [string, Line[]]>> {
   const found: Array<readonly [string, Line[]]> = []
   const failed: string[] = []
@@ -72,16 +72,14 @@ async function runAll (
   )
   for (const name of chosen) {
     console.log(`\n${name}`)
-    const child = fork(import.meta.filename, [`--${scale}`, name], { execArgv: nodeFlags() })
+    const env = node === undefined ? process.env : { ...process.env, BENCH_NODE: node }
+    const child = fork(import.meta.filename, [`--${scale}`, name], { execArgv: nodeFlags(), env })
     child.on('message', message => { found.push([name, message as Line[]]) }) // its last message, see above
     const [code] = await once(child, 'exit') as [number | null]
     if (code !== 0) failed.push(name)
   }
-  for (const [name, shown] of found) {
-    const rows = shown.map(line => [line.work, line.ours, line.limit, line.ratio, line.goal, line.kept])
-    console.log(`\n### ${name}\n\n${table(['Work', 'Ours', 'Limit', 'Ratio', 'Goal', ''], rows)}`)
-  }
-  const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept === 'MISSED').length
+  console.log(`\n${keeperTable(found)}`)
+  const missed = found.flatMap(([, shown]) => shown).filter(({ kept }) => kept.startsWith('missed')).length
   console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s, ${missed} goals missed`)
   if (failed.length > 0) {
     console.error(`FAILED: ${failed.join(', ')}`)
@@ -121,9 +119,14 @@ if (here !== undefined) {
 } else if (first === 'check') {
   await check(rest.includes('keep'))
 } else if (first === 'readme') {
-  const found = await runAll(SOURCES, 'readme')
-  const measured = found.flatMap(([, shown]) => shown)
-  console.log(`\n${readmeTables(measured)}\n\n${readerTable(measured)}`)
+  const runs: Run[] = []
+  for (const node of nodes.length === 0 ? [process.execPath] : nodes) {
+    makeCodeCache(node)
+    const lines = (await runAll(SOURCES, 'readme', node)).flatMap(([, shown]) => shown)
+    runs.push({ node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(), lines })
+  }
+  const all = runs as [Run, ...Run[]]
+  console.log(`\n${readmeTables(all)}\n\n${readerTable(all)}\n\n${about(all)}`)
 } else {
   await runAll(first === '' ? Object.keys(parts).filter(name => !PARTIAL.has(name)) : [first, ...rest], 'full')
 }

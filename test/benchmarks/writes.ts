@@ -161,7 +161,7 @@ async function served (scale: Scale, store: string, flags: readonly string[]): P
     const work = `${kind}, ${WRITERS} writers, ${store}, over HTTPS`
     report({ work, unit: 'a second', ours: rates(found?.[kind]) })
     report({ work: `${work}, p99`, unit: 'ms', ours: slowest(found?.[kind]) })
-    report({ work: `${work}, CPU`, unit: 'µs at the server', ours: costs(found?.[kind]) })
+    report({ work: `${work}, CPU`, unit: 'µs of CPU a request', ours: costs(found?.[kind]) })
   }
 }
 
