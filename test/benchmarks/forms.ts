@@ -1,8 +1,8 @@
 /**
  * What an ordinary user of a production server (RBAC, audit, fair queues) reads of pods in each form: own and public
  * names × JSON, protobuf, Table and metadata, listed first after a start and later, one of them, those of one node, and
- * one event. The limit is JSON under own names, for as many bytes as are sent (for each row of tables and metadata),
- * and kube-apiserver's figures are beside it.
+ * one event, each among several numbers of pods. The limit is JSON under own names, for as many bytes as are sent (for
+ * each row of tables and metadata), and kube-apiserver's figures are beside it. At the end, memory.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -17,12 +17,16 @@ import { pod, PODS, podWithStatus } from './pod-objects.js'
 import { cpu, launch, memory, settle, TOKEN, type Launched } from './process.js'
 import { flagsOf, RBAC, send } from './production.js'
 import { UNBOUNDED } from './reads.js'
-import { median, report } from './report.js'
-import { FULL, type Scale } from './scale.js'
+import { report, type Rounds } from './report.js'
+import type { Scale } from './scale.js'
 
 const NODES = 50
 const WIDTH = 32
 const WARM_ROUNDS = 3
+/** Numbers of pods among which one, those of a node, an event and the memory are measured, too; and all small ones. */
+const ALIKE: readonly number[] = [300, 4_000, 20_000]
+/** What the memory of three forms is measured with. */
+const THREE = ['JSON, public names', 'protobuf, public names', 'Table, public names']
 
 /**
  * A form and what kube-apiserver 1.36 took: ms for a LIST of as many pods, µs for a GET and for the 80 pods of a node
@@ -142,49 +146,75 @@ async function measured (
 
 type Measure = Awaited<ReturnType<typeof measured>>
 
-/** Beside JSON under own names, for as many bytes; where each item is a row, for as many rows. */
-function compared (
-  work: string, { name: form, accept }: Form, of: Measure, json: Measure, unit: 'ms' | 'µs', peer: number | undefined
-): void {
-  const by = unit === 'ms' ? 1 : 1000
-  const scale = accept.includes(';as=') ? 1 : of.bytes / json.bytes
-  const isJson = form.startsWith('JSON')
-  const ofPeer = peer === undefined ? '' : `; kube-apiserver ${Math.round(peer).toLocaleString('en')} ${unit}`
-  report({
-    work: `${work}, ${form}${ofPeer}`,
-    unit: `${unit} of CPU`,
-    ours: of.later.map(cost => cost * by),
-    ...(of === json ? {} : { limit: json.later.map(cost => cost * by * scale), most: isJson ? 1.1 : 1.2 }),
-    ...(peer === undefined ? {} : { bound: peer * 0.35 })
-  })
+/** A line for each work, with a figure for each number of pods. */
+class Collected {
+  readonly #series = new Map<string, { readonly unit: string, readonly of: Array<readonly [string, Rounds]> }>()
+
+  add (work: string, unit: string, count: number, rounds: Rounds): void {
+    const series = this.#series.get(work) ?? { unit, of: [] }
+    this.#series.set(work, series)
+    series.of.push([count.toLocaleString('en'), rounds])
+  }
+
+  report (): void { for (const [work, series] of this.#series) report({ work, ...series }) }
 }
 
-async function each (
-  server: Launched, scale: Scale, what: string, times: number,
-  path: (form: Form) => readonly [path: string, peer: number | undefined, isList: boolean]
-): Promise<void> {
+/** A server with so many pods. */
+interface Filled {
+  readonly server: Launched
+  readonly count: number
+  readonly scale: Scale
+  readonly found: Collected
+}
+
+interface Asked {
+  readonly what: string
+  readonly unit: 'ms of CPU' | 'µs of CPU'
+  /** At a time. */
+  readonly times: number
+  readonly isList: boolean
+  readonly path: string
+  /** What kube-apiserver took, in the unit. */
+  readonly peer: (form: Form) => number | undefined
+}
+
+/** Beside JSON under own names, for as many bytes; where each item is a row, for as many rows. */
+function compared ({ name: form, accept }: Form, of: Measure, json: Measure, by: number): Rounds {
+  const scale = accept.includes(';as=') ? 1 : of.bytes / json.bytes
+  return {
+    ours: of.later.map(cost => cost * by),
+    ...(of === json
+      ? {}
+      : { limit: json.later.map(cost => cost * by * scale), most: form.startsWith('JSON') ? 1.1 : 1.2 })
+  }
+}
+
+async function each ({ server, count, scale, found }: Filled, asked: Asked): Promise<void> {
+  const { what, unit, times, isList, path } = asked
   let json: Measure | undefined
   for (const form of FORMS) {
-    const [at, peer, isList] = path(form)
     // Code that lists run is optimized by the dozen.
     const of = await measured(server, WARM_ROUNDS * scale.rounds, times, () =>
-      read(server, at, isList ? form.accept : form.accept.replace('List;', ';')))
+      read(server, path, isList ? form.accept : form.accept.replace('List;', ';')))
     json ??= of
-    compared(what, form, of, json, times === 1 ? 'ms' : 'µs', peer)
-    if (times === 1) {
-      report({ work: `first ${what}, ${form.name}`, unit: 'ms of CPU', ours: [of.first], limit: of.later, most: 3 })
+    const rounds = { ...compared(form, of, json, unit === 'ms of CPU' ? 1 : 1000), ofPeer: 0.35 }
+    found.add(`${what}, ${form.name}`, unit, count, { ...rounds, peer: asked.peer(form) })
+    if (unit === 'ms of CPU') {
+      found.add(`first ${what.replace('LIST', 'LIST of')}, ${form.name}, beside a later one`, unit, count, {
+        ours: [of.first], limit: of.later, most: 3
+      })
     }
   }
 }
 
-async function event (server: Launched, scale: Scale, count: number): Promise<void> {
+async function event ({ server, count, scale, found }: Filled, watchers: number): Promise<void> {
   let json: Measure | undefined
   let turn = 0
   for (const form of FORMS) {
     const from = await newestVersion(server.port, PODS)
     const accept = form.accept.replace('List;', ';')
     const watches = await Promise.all(Array.from(
-      { length: count }, () => opened(server, `${PODS}?watch=1&resourceVersion=${from}`, accept)
+      { length: watchers }, () => opened(server, `${PODS}?watch=1&resourceVersion=${from}`, accept)
     ))
     const of = await measured(server, WARM_ROUNDS * scale.rounds, 1, async () => {
       const arrived = Promise.all(watches.map(async watch => (await once(watch, 'data') as [Buffer])[0].length))
@@ -193,38 +223,64 @@ async function event (server: Launched, scale: Scale, count: number): Promise<vo
     })
     for (const watch of watches) watch.destroy()
     json ??= of
-    compared(`one event to ${count.toLocaleString('en')} watches, with its write`, form, of, json, 'µs', undefined)
+    found.add(
+      `one event to ${watchers.toLocaleString('en')} watches, with its write, ${form.name}`, 'µs of CPU', count,
+      compared(form, of, json, 1000)
+    )
   }
+}
+
+/** What a server holds that only had to send three forms of each pod. */
+async function memoryOfThree (start: () => Promise<Launched>, { count, scale, found }: Omit<Filled, 'server'>): Promise<void> {
+  const server = await start()
+  for (const { name, accept } of FORMS) {
+    if (!THREE.includes(name)) continue
+    for (let time = 0; time < 3; time++) await read(server, PODS, accept)
+  }
+  await settle(server, scale.pause)
+  found.add('memory with pods read as JSON, protobuf and Table, public names', 'MB resident', count, {
+    ours: [memory(server)]
+  })
+  hangUp(server.port)
+  await server.kill()
 }
 
 export async function forms (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const folder = mkdtempSync(join(tmpdir(), 'orch-forms-'))
-  let filled = 0
+  const found = new Collected()
+  let before = 0
   for (const count of scale.pods) {
     const filling = ends.add(await launch(['--compat-names', ...UNBOUNDED], folder))
-    if (filled === 0) await grant(filling)
-    await fill(filling, filled, filled = count)
+    if (before === 0) await grant(filling)
+    await fill(filling, before, before = count)
     hangUp(filling.port)
     await filling.kill()
-    const server = ends.add(await launch(['--compat-names', ...flagsOf(['RBAC', 'audit', 'queues'], folder)], folder))
-    const pods = `${count.toLocaleString('en')} pods`
-    await each(server, scale, `LIST ${pods}`, 1, ({ peer }) => [
-      PODS, peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500), true
-    ])
-    if (count === 4_000 || scale.objects < FULL.objects) {
-      await each(server, scale, `GET a pod among ${pods}`, Math.min(scale.gets, 2_000), ({ get }) => [
-        `${PODS}/${name(7)}`, get, false
-      ])
-      await each(
-        server, scale, `pods of one node among ${pods}`, Math.min(scale.gets, 100),
-        ({ node }) => [`${PODS}?fieldSelector=spec.nodeName%3Dnode-7`, node, true]
-      )
-      await event(server, scale, Math.min(scale.watchers, 100))
+    const start = async (): Promise<Launched> =>
+      ends.add(await launch(['--compat-names', ...flagsOf(['RBAC', 'audit', 'queues'], folder)], folder))
+    const isAlike = ALIKE.includes(count) || count < Math.min(...ALIKE)
+    if (isAlike) await memoryOfThree(start, { count, scale, found })
+    const server = await start()
+    const filled = { server, count, scale, found }
+    await each(filled, {
+      what: 'LIST pods', unit: 'ms of CPU', times: 1, isList: true, path: PODS,
+      peer: ({ peer }) => peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500)
+    })
+    if (isAlike) {
+      await each(filled, {
+        what: 'GET a pod', unit: 'µs of CPU', times: Math.min(scale.gets, 2_000), isList: false,
+        path: `${PODS}/${name(7)}`, peer: ({ get }) => count === 4_000 ? get : undefined
+      })
+      await each(filled, {
+        what: 'pods of one node', unit: 'µs of CPU', times: Math.min(scale.gets, 100), isList: true,
+        path: `${PODS}?fieldSelector=spec.nodeName%3Dnode-7`, peer: ({ node }) => count === 4_000 ? node : undefined
+      })
+      await event(filled, Math.min(scale.watchers, 100))
     }
     await settle(server, scale.pause)
-    report({ work: `memory with ${pods} read in every form`, unit: 'MB', ours: [median([memory(server)])] })
+    found.add('memory with pods read in every form', 'MB resident', count, { ours: [memory(server)] })
     hangUp(server.port)
     await server.kill()
   }
+  found.report()
 }

@@ -12,7 +12,7 @@ import { call, hangUp, pool } from './http1.js'
 import { pod, podStatus } from './pod-objects.js'
 import { cpu, launch, type Launched } from './process.js'
 import { UNBOUNDED } from './reads.js'
-import { report } from './report.js'
+import { report, type Series } from './report.js'
 import type { Scale } from './scale.js'
 
 const CALLERS = 64
@@ -20,7 +20,6 @@ export const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const LEASES = '/apis/coordination.k8s.io/v1'
 /** A namespace that the group is not bound in. */
 const ELSEWHERE = 'default'
-const UNIT = 'µs of CPU a request'
 
 type Kind = 'configmaps' | 'secrets' | 'leases'
 
@@ -300,52 +299,49 @@ export async function costsOf (
 }
 
 export async function production (scale: Scale): Promise<void> {
-  const rounds = Math.min(3, scale.rounds)
-  for (const store of scale.stores) {
-    const all = new Map(SETTINGS.map(setting => [setting, new Map(ROWS.map(row => [row, [] as Costs[]]))]))
-    for (let round = 0; round < rounds; round++) {
-      // Settings that do not differ at this scale are measured once.
-      const found = new Map<string, Awaited<ReturnType<typeof costsOf>>>()
-      for (const setting of round % 2 === 0 ? SETTINGS : SETTINGS.toReversed()) {
-        const key = `${teamsOf(setting, scale)} ${setting.checks.join()}`
-        const costsOfRows = found.get(key) ?? await costsOf(store, setting, scale)
-        found.set(key, costsOfRows)
-        for (const [row, costs] of costsOfRows) all.get(setting)?.get(row)?.push(costs)
-      }
-    }
-    const of = (name: string, row: Row): readonly Costs[] =>
-      [...all].find(([setting]) => setting.name === name)?.[1].get(row) ?? []
-    const later = (name: string, row: Row): number[] => of(name, row).map(({ later }) => later)
-    for (const row of ROWS) {
-      const { work, peer, goal } = row
-      const beside = (known: number | undefined) =>
-        known === undefined ? {} : { limit: [known], most: GOALS[store][goal] }
-      report({
-        work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`,
-        unit: UNIT,
-        ours: of(USUAL.name, row).map(({ first }) => first),
-        ...beside(peer?.[0])
-      })
-      report({
-        work: `${work}, later, ${store}, beside kube-apiserver 1.36`,
-        unit: UNIT,
-        ours: later(USUAL.name, row),
-        ...beside(peer?.[1])
-      })
-      report({
-        work: `${work}, ${store}, beside the same without RBAC, audit, queues and encryption`,
-        unit: UNIT,
-        ours: later(USUAL.name, row),
-        limit: later('unchecked', row),
-        most: CHECKS
-      })
-      report({
-        work: `${work}, ${store}, 5,000 namespaces beside 10`,
-        unit: UNIT,
-        ours: later('many', row),
-        limit: later('few', row),
-        most: 1.1
-      })
+  for (const store of scale.stores) await onStore(store, scale)
+}
+
+async function onStore (store: 'embedded' | 'etcd', scale: Scale): Promise<void> {
+  const settings = scale.alone ? [USUAL] : SETTINGS
+  const all = new Map(settings.map(({ name }) => [name, new Map(ROWS.map(row => [row, [] as Costs[]]))]))
+  for (let round = 0; round < Math.min(3, scale.rounds); round++) {
+    // Settings that do not differ at this scale are measured once.
+    const found = new Map<string, Awaited<ReturnType<typeof costsOf>>>()
+    for (const setting of round % 2 === 0 ? settings : settings.toReversed()) {
+      const key = `${teamsOf(setting, scale)} ${setting.checks.join()}`
+      const costsOfRows = found.get(key) ?? await costsOf(store, setting, scale)
+      found.set(key, costsOfRows)
+      for (const [row, costs] of costsOfRows) all.get(setting.name)?.get(row)?.push(costs)
     }
   }
+  const unit = `µs of CPU a request${store === 'etcd' ? ', etcd included' : ''}`
+  for (const [row, costs] of all.get(USUAL.name) ?? []) {
+    const goal = { ofPeer: GOALS[store][row.goal] }
+    report({
+      work: `${row.work}, ${store}`,
+      unit,
+      of: [
+        ['first', { ours: costs.map(({ first }) => first), ...goal, peer: row.peer?.[0] }],
+        ['later', { ours: costs.map(({ later }) => later), ...goal, peer: row.peer?.[1] }]
+      ]
+    })
+  }
+  if (scale.alone) return
+  /** Of each round, a mean over the rows. */
+  const meanOf = (name: string, kind: Row['goal']): number[] => {
+    const rows = [...all.get(name) ?? []].filter(([{ goal }]) => goal === kind).map(([, costs]) => costs)
+    return (rows[0] ?? []).map((_, round) =>
+      rows.reduce((sum, costs) => sum + (costs[round]?.later ?? NaN), 0) / rows.length)
+  }
+  const each = (one: string, other: string, most: number): Series['of'] => (['read', 'write', 'check'] as const).map(
+    kind => [`${kind}s`, { ours: meanOf(one, kind), limit: meanOf(other, kind), most }]
+  )
+  report({
+    work: `mean of these, ${store}, beside the same without RBAC, audit, queues and encryption`,
+    unit, of: each(USUAL.name, 'unchecked', CHECKS)
+  })
+  report({
+    work: `mean of these, ${store}, 5,000 namespaces beside 10`, unit, of: each('many', 'few', 1.1)
+  })
 }
