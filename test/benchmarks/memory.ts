@@ -2,10 +2,11 @@
 import { Ends } from './ends.js'
 import { gets, hangUp } from './http1.js'
 import { CONFIGS, fill, key, newestVersion } from './objects.js'
-import { memory, settle, launch, type Child } from './process.js'
+import { memory, settle, launch, type Child, type Launched } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
+import { RELEASES } from './start.js'
 import { filled } from './stored.js'
 import { Watchers, type Version } from './watchers.js'
 
@@ -18,20 +19,31 @@ export async function memoryUse (scale: Scale): Promise<void> {
   for (const version of [2, 1] as const) await crowded(scale, version)
 }
 
+/** Megabytes of kube-apiserver 1.36, idle. */
+const PEER = 277
 /** Pauses: after about 8 s without work V8 collects what the start left, in several steps, and returns the pages. */
 const V8_IDLE = 30
 /** The same after loading many objects, because for that long V8 includes the load in its rate of allocation. */
 const V8_IDLE_AFTER_LOAD = 240
 
+/** Under each release; servers that are idle do not disturb each other. */
 export async function idle (scale: Scale): Promise<void> {
   await using ends = new Ends()
-  const server = ends.add(await launch())
-  await settle(server, scale.pause)
-  report({ work: 'memory, idle', unit: 'MB resident', ours: [memory(server)], bound: 105 })
-  report({ work: 'memory, idle, its own', unit: 'MB', ours: [memory(server, 'RssAnon')] })
+  const servers: Array<readonly [release: string, server: Launched]> = []
+  for (const [release, flags] of RELEASES) servers.push([release, ends.add(await launch(flags))])
+  const show = (work: string, bound: number): void => {
+    report({
+      work, unit: 'MB resident', of: servers.map(([release, server]) => [release, { ours: [memory(server)], bound, peer: PEER }])
+    })
+    report({
+      work: `${work}, its own`, unit: 'MB',
+      of: servers.map(([release, server]) => [release, { ours: [memory(server, 'RssAnon')] }])
+    })
+  }
+  for (const [, server] of servers) await settle(server, scale.pause)
+  show('memory, idle', 105)
   await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE) })
-  report({ work: 'memory, idle for half a minute', unit: 'MB resident', ours: [memory(server)], bound: 95 })
-  report({ work: 'memory, idle for half a minute, its own', unit: 'MB', ours: [memory(server, 'RssAnon')] })
+  show('memory, idle for half a minute', 95)
 }
 
 async function large (scale: Scale): Promise<void> {

@@ -57,8 +57,10 @@ const MASTER: readonly [Shown, ...Shown[]] = [
     work: 'create, the first 5,000 of a process, ClusterRoleBindings, etcd', bare: 170
   },
   { what: 'update over etcd, warm', work: 'update, warm, ClusterRoleBindings, etcd', bare: 120 },
-  { what: 'start to ready, empty', work: 'start to /readyz, empty', bare: 'not measured' },
-  { what: 'memory, idle for half a minute', work: 'memory, idle for half a minute', label: '' }
+  { what: 'start to ready, empty', work: 'start to /readyz, empty', label: '1.24', bare: 'not measured' },
+  { what: 'the same under 1.36', work: 'start to /readyz, empty', label: '1.36', bare: 'not measured' },
+  { what: 'memory, idle for half a minute', work: 'memory, idle for half a minute', label: '1.24' },
+  { what: 'memory, idle under 1.36', work: 'memory, idle for half a minute', label: '1.36' }
 ]
 
 function lineOf (lines: readonly Line[], start: string): Line {

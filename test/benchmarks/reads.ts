@@ -24,14 +24,15 @@ export const bareFor = (ours: Child, version: 1 | 2, listBytes = 0): Promise<Chi
   bareServing(ours, version, PATH, listBytes)
 
 /** @param path of the object in our server */
-export async function bareServing (ours: Child, version: 1 | 2, path: string, listBytes = 0): Promise<Child> {
+export const bareServing = async (ours: Child, version: 1 | 2, path: string, listBytes = 0): Promise<Child> =>
+  await serve(ours.node, `./bare-http${version}.js`, ...await bareArguments(ours, path, listBytes))
+
+/** What a bare server sends, and its certificate. */
+export async function bareArguments (ours: Child, path: string, listBytes = 0): Promise<string[]> {
   const files = { one: join(ours.folder, 'one.json'), list: join(ours.folder, 'list.json') }
   writeFileSync(files.one, (await call(ours.port, 'GET', path)).body())
   writeFileSync(files.list, Buffer.alloc(listBytes, 'x'))
-  return await serve(
-    ours.node, `./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'),
-    join(ours.folder, 'apiserver.key')
-  )
+  return [files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key')]
 }
 
 /** Number of reads that etcd has served. */

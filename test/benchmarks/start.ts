@@ -1,9 +1,15 @@
-/** Time from the start to the first 200 of /readyz, with an empty store and with a full one. */
+/**
+ * Time from the start to the first 200 of /readyz, with an empty store, under both releases and beside a bare server,
+ * and with a full one.
+ */
 import { rmSync } from 'node:fs'
 import { testServer, type TestServer } from '../../testing/index.js'
-import { firstRound } from './compare.js'
+import { firstRound, inTurns } from './compare.js'
+import { Ends } from './ends.js'
+import { call, hangUp } from './http1.js'
 import { serving } from './in-process.js'
-import { cpu, launchApart } from './process.js'
+import { cpu, launchApart, serve } from './process.js'
+import { bareArguments } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { filled } from './stored.js'
@@ -15,16 +21,19 @@ export interface Started {
   readonly cpu: number[]
 }
 
+/** The releases that are served, with what emulates them. */
+export const RELEASES: ReadonlyArray<readonly [release: string, flags: readonly string[]]> = [
+  ['1.24', []], ['1.36', ['--emulated-version=1.36']]
+]
+
 export async function start (scale: Scale): Promise<void> {
+  await empty(scale)
   const most = scale.sizes.at(-1) ?? 0
   const folder = await filled(most)
-  for (const [work, bound, found] of [
-    ['start to /readyz, empty', 250, await starts(scale)],
-    [`start to /readyz, ${most.toLocaleString('en')} stored objects`, 4000, await starts(scale, folder)]
-  ] as const) {
-    report({ work, unit: 'ms', ours: found.wall, bound })
-    report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
-  }
+  const found = await starts(scale, folder)
+  const work = `start to /readyz, ${most.toLocaleString('en')} stored objects`
+  report({ work, unit: 'ms', ours: found.wall, bound: 4000 })
+  report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   rmSync(folder, { recursive: true, force: true })
   report({
     work: 'a further server in memory in a process',
@@ -52,6 +61,38 @@ export async function start (scale: Scale): Promise<void> {
     ours: await furtherServers(scale, async () => closable(await original.fork()))
   })
   await original.dispose()
+}
+
+/** Both releases and the bare server in turns, each from nothing until it has answered. */
+async function empty (scale: Scale): Promise<void> {
+  await using ends = new Ends()
+  const example = ends.add(await launchApart())
+  const args = await bareArguments(example, '/readyz')
+  const ours = RELEASES.map(([, flags]) => async (): Promise<{ wall: number, cpu: number }> => {
+    const server = await launchApart(flags)
+    const cost = { wall: server.startMs, cpu: cpu(server) }
+    await server.stop()
+    return cost
+  })
+  const bare = async (): Promise<{ wall: number, cpu: number }> => {
+    const since = performance.now()
+    const server = await serve(example.node, './bare-http1.js', ...args)
+    await call(server.port, 'GET', '/one')
+    const cost = { wall: performance.now() - since, cpu: cpu(server) }
+    hangUp(server.port)
+    await server.stop()
+    return cost
+  }
+  const found = await inTurns([...ours, bare], scale.starts, start => start())
+  for (const kind of ['wall', 'cpu'] as const) {
+    const of = (start: typeof bare): number[] => (found.get(start) ?? []).map(cost => cost[kind])
+    const goal = kind === 'wall' ? { most: 2 } : { bound: 350 }
+    report({
+      work: `start to /readyz, empty${kind === 'wall' ? '' : ', CPU'}, beside a bare server`,
+      unit: kind === 'wall' ? 'ms' : 'ms of CPU',
+      of: RELEASES.map(([release], at) => [release, { ours: of(ours[at] ?? bare), limit: of(bare), ...goal }])
+    })
+  }
 }
 
 const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })
