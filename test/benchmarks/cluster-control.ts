@@ -7,8 +7,11 @@ import { PODS, podSpec } from './pod-objects.js'
 import { Member, type Place } from './cluster-member.js'
 
 const SETS = '/apis/apps/v1/namespaces/default/replicasets'
-const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices'
-const EVENTS = '/api/v1/namespaces/default/events'
+const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices'
+const CORE_EVENTS = '/api/v1/namespaces/default/events'
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events'
+/** One in so many pods could not be bound at once, and its event has a series. */
+const UNBINDABLE = 5
 const NAME = 'load'
 const LABELS = { app: NAME }
 /** Endpoints of a slice, as real controllers have it. */
@@ -21,13 +24,15 @@ const PATIENCE = 120_000
 const isReady = ({ status }: Json): boolean =>
   (status.conditions as Json[] | undefined)?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 const account = (name: string): readonly [user: string, groups: readonly string[]] => [
-  `system:serviceaccount:orch-system:${name}`,
-  ['system:serviceaccounts', 'system:serviceaccounts:orch-system', 'system:authenticated']
+  `system:serviceaccount:kube-system:${name}`,
+  ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated']
 ]
+
+const nowInMicroseconds = (): string => new Date().toISOString().replace('Z', '000Z')
 
 /** The pods of one replica set. */
 export class Control {
-  readonly #admin: Member
+  readonly admin: Member
   readonly #sets: Member
   readonly #slices: Member
   readonly #scheduler: Member
@@ -43,25 +48,26 @@ export class Control {
 
   constructor (place: Place, nodes: readonly string[]) {
     this.#nodes = nodes
-    this.#admin = new Member(place, 'admin', ['system:masters'])
+    this.admin = new Member(place, 'admin', ['system:masters'])
     this.#sets = new Member(place, ...account('replicaset-controller'))
     this.#slices = new Member(place, ...account('endpointslice-controller'))
-    this.#scheduler = new Member(place, 'system:orch-scheduler', [])
+    this.#scheduler = new Member(place, 'system:kube-scheduler', [])
   }
 
   get pods (): number { return this.#pods.size }
   get ready (): number { return this.#ready.size }
 
-  close (): void { for (const member of [this.#admin, this.#sets, this.#slices, this.#scheduler]) member.close() }
+  close (): void { for (const member of [this.admin, this.#sets, this.#slices, this.#scheduler]) member.close() }
 
   async start (): Promise<void> {
     const pod = { containers: [{ name: 'c', image: 'i' }] }
-    await this.#admin.ask('others', 'POST', SETS, {
+    await this.admin.ask('others', 'POST', SETS, {
+      apiVersion: 'apps/v1', kind: 'ReplicaSet',
       metadata: { name: NAME },
       spec: { replicas: 0, selector: { matchLabels: LABELS }, template: { metadata: { labels: LABELS }, spec: pod } }
     })
-    await this.#admin.ask('others', 'POST', '/api/v1/namespaces/default/services', {
-      metadata: { name: NAME }, spec: { selector: LABELS, ports: [{ port: 80 }] }
+    await this.admin.ask('others', 'POST', '/api/v1/namespaces/default/services', {
+      apiVersion: 'v1', kind: 'Service', metadata: { name: NAME }, spec: { selector: LABELS, ports: [{ port: 80 }] }
     })
     await this.#sets.inform('/api/v1/pods', (type, object) => { this.#count(type, object) })
     await this.#scheduler.inform(
@@ -88,14 +94,40 @@ export class Control {
     const { tally } = this.#scheduler
     tally.bound.set(name, performance.now())
     await this.#scheduler.ask('binding', 'POST', `${PODS}/${name}/binding`, {
-      metadata: { name, uid }, target: { kind: 'Node', name: node }
+      apiVersion: 'v1', kind: 'Binding', metadata: { name, uid }, target: { apiVersion: 'v1', kind: 'Node', name: node }
     })
+    await this.#tell({ name, uid, reason: 'Scheduled', note: `assigned to ${node}` })
+    if (this.#turn % UNBINDABLE === 0) await this.#tellAgain(name, uid)
+  }
+
+  /** @returns the event's name */
+  async #tell (
+    { name, uid, reason, note }: Record<'name' | 'uid' | 'reason' | 'note', string>
+  ): Promise<string> {
+    const event = `${name}.${reason.toLowerCase()}.${uid.slice(0, 8)}`
     await this.#scheduler.ask('event', 'POST', EVENTS, {
-      metadata: { name: `${name}.scheduled.${uid.slice(0, 8)}` },
-      involvedObject: { kind: 'Pod', namespace: 'default', name, uid, apiVersion: 'v1' },
-      reason: 'Scheduled', message: `assigned to ${node}`, type: 'Normal', source: { component: 'scheduler' }, count: 1
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: event, namespace: 'default' },
+      eventTime: nowInMicroseconds(),
+      reportingController: 'default-scheduler',
+      reportingInstance: 'default-scheduler-1',
+      action: 'Binding',
+      regarding: { kind: 'Pod', namespace: 'default', name, uid, apiVersion: 'v1' },
+      reason, note, type: 'Normal'
     })
-    tally.events++
+    this.#scheduler.tally.events++
+    return event
+  }
+
+  /** An event that goes on happening: its series is patched. */
+  async #tellAgain (name: string, uid: string): Promise<void> {
+    const event = await this.#tell({ name, uid, reason: 'FailedScheduling', note: 'no node had enough memory' })
+    for (let count = 2; count < 4; count++) {
+      await this.#scheduler.ask('event series', 'PATCH', `${EVENTS}/${event}`, {
+        series: { count, lastObservedTime: nowInMicroseconds() }
+      })
+    }
   }
 
   /** Status of the set and endpoint slices, where something has changed. */
@@ -125,7 +157,11 @@ export class Control {
     if (before !== undefined && namesOf(before['endpoints'] as Json[] | null ?? []) === namesOf(endpoints)) return
     const slice = {
       ...before ??
-        { metadata: { name, labels: { 'orch.io/service-name': NAME } }, addressType: 'IPv4', ports: [{ port: 8080 }] },
+        {
+          apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice',
+          metadata: { name, labels: { 'kubernetes.io/service-name': NAME } }, addressType: 'IPv4',
+          ports: [{ port: 8080 }]
+        },
       endpoints
     }
     this.#kept.set(
@@ -147,7 +183,7 @@ export class Control {
     await paced(count, rate, () => {
       const name = `${NAME}-${this.#made++}`
       this.#sets.try(this.#sets.ask('create', 'POST', PODS, {
-        metadata: { name, labels: LABELS, ownerReferences }, spec: podSpec(NAME)
+        apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: LABELS, ownerReferences }, spec: podSpec(NAME)
       }))
     })
     await this.#until(() => this.#ready.size >= target)
@@ -165,14 +201,14 @@ export class Control {
 
   /** Number of events in the store. */
   async events (): Promise<number> {
-    const { items, metadata } = await this.#admin.ask('others', 'GET', `${EVENTS}?limit=1`)
-    return (items as Json[]).length + Number(metadata.remainingItemCount ?? 0)
+    const { items, rest } = await this.admin.list(`${CORE_EVENTS}?limit=1`, false)
+    return items.length + rest
   }
 
   /** Deletes all events; the server would keep them for three hours. */
   async forgetEvents (): Promise<void> {
-    await this.#admin.ask('others', 'DELETE', EVENTS)
-    this.#admin.tally.events = 0
+    await this.admin.empty(CORE_EVENTS)
+    this.admin.tally.events = 0
   }
 
   async #until (holds: () => boolean): Promise<void> {

@@ -6,6 +6,8 @@ import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { certify } from '../../serving/certify.js'
 import type { Json } from '../build.js'
+import { ACCEPTED, ACCEPTED_EVENTS, decoded, encoded, Frames, listOf, PROTOBUF, type List } from './cluster-wire.js'
+import { Latencies } from './cluster-latencies.js'
 
 /** What all members of a cluster have done and seen. */
 export class Tally {
@@ -13,6 +15,9 @@ export class Tally {
   /** Milliseconds. */
   readonly patches: number[] = []
   readonly seen: number[] = []
+  /** Of lease renewals, and of status patches: until they are answered, and until a controller sees them. */
+  readonly leases = new Latencies()
+  readonly statuses = new Latencies()
   /** When a pod's binding was sent. */
   readonly bound = new Map<string, number>()
   /** Pods that a node agent has seen. */
@@ -89,23 +94,38 @@ export class Member {
   close (): void { this.#session.destroy() }
 
   /**
+   * Sends an object in protobuf, and a patch as JSON, as clients written in Go do.
    * @param kind for the tally @returns the answer @throws Error if it is a failure other than 429, which is tried again
    */
-  async ask (kind: string, method: string, path: string, body?: object): Promise<Json> {
+  async ask (kind: string, method: string, path: string, body?: Json): Promise<Json> {
+    return decoded(await this.#asked(kind, { method, path, body }))
+  }
+
+  /** @param isWhole items have not only their metadata */
+  async list (path: string, isWhole: boolean): Promise<List> {
+    return listOf(await this.#asked('list', { method: 'GET', path }), isWhole)
+  }
+
+  async empty (path: string): Promise<void> { await this.#asked('others', { method: 'DELETE', path }) }
+
+  async #asked (
+    kind: string, { method, path, body }: { method: string, path: string, body?: Json | undefined }
+  ): Promise<Buffer> {
+    const isObject = body?.['kind'] !== undefined
+    const sent = body === undefined ? undefined : isObject ? encoded(body) : Buffer.from(JSON.stringify(body))
+    // A body of unknown length would count as a large one.
+    const about = sent === undefined
+      ? {}
+      : {
+          'content-type': isObject ? PROTOBUF : method === 'PATCH' ? STRATEGIC : 'application/json',
+          'content-length': String(sent.length)
+        }
     for (;;) {
       this.tally.count(kind)
-      const sent = body === undefined ? '' : JSON.stringify(body)
-      // As clients written in Go send them: a body of unknown length would count as a large one.
-      const about = sent === ''
-        ? {}
-        : {
-            'content-type': method === 'PATCH' ? STRATEGIC : 'application/json',
-            'content-length': String(Buffer.byteLength(sent))
-          }
-      const { headers, text } = await this.#send({ ':method': method, ':path': path, ...about }, sent)
+      const { headers, bytes } = await this.#send({ ':method': method, ':path': path, ...about }, sent)
       const code = headers[':status'] ?? 0
-      if (code < 400) return JSON.parse(text) as Json
-      if (code !== 429) throw new Error(`${method} ${path} was answered ${code}: ${text.slice(0, 300)}`)
+      if (code < 400) return bytes
+      if (code !== 429) throw new Error(`${method} ${path} was answered ${code}: ${bytes.toString().slice(0, 300)}`)
       this.tally.refusals++
       await sleep(Number(headers['retry-after'] ?? 1) * 1000)
     }
@@ -116,50 +136,50 @@ export class Member {
     work.catch((error: unknown) => { if (!this.over.aborted) this.tally.faults.push(String(error)) })
   }
 
-  #send (headers: Record<string, string>, body: string, data?: (text: string) => void): Promise<{
+  #send (headers: Record<string, string>, body?: Buffer, data?: (piece: Buffer) => void): Promise<{
     readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }
-    readonly text: string
+    readonly bytes: Buffer
   }> {
     if (this.#session.closed || this.#session.destroyed) this.#session = this.#open()
     return new Promise((resolve, reject) => {
-      let text = ''
+      const pieces: Buffer[] = []
       let answer: IncomingHttpHeaders = {}
-      const stream = this.#session.request({ accept: 'application/json', ...headers }, { endStream: body === '' })
-      if (body !== '') stream.end(body)
-      stream.setEncoding('utf8')
+      const stream = this.#session.request({ accept: ACCEPTED, ...headers }, { endStream: body === undefined })
+      if (body !== undefined) stream.end(body)
       stream.on('response', got => { answer = got })
-      stream.on('data', (piece: string) => {
-        if (data !== undefined && answer[':status'] as unknown === 200) data(piece); else text += piece
+      stream.on('data', (piece: Buffer) => {
+        if (data !== undefined && answer[':status'] as unknown === 200) data(piece); else pieces.push(piece)
       })
       stream.on('error', reject)
-      stream.on('close', () => { resolve({ headers: answer, text }) })
+      stream.on('close', () => { resolve({ headers: answer, bytes: Buffer.concat(pieces) }) })
     })
   }
 
-  /** Lists, then watches from there; a watch that ends is resumed where it was. Resolves with the first list. */
-  async inform (path: string, heard: Heard): Promise<void> {
+  /**
+   * Lists, then watches from there; a watch that ends is resumed where it was. Resolves with the first list.
+   * @param isWhole otherwise objects have only their metadata, which takes the client less time
+   */
+  async inform (path: string, heard: Heard, isWhole = true): Promise<void> {
     const list = async (): Promise<string> => {
-      const { items, metadata } = await this.ask('list', 'GET', path)
-      for (const item of items as Json[]) heard('ADDED', item)
-      return metadata.resourceVersion as string
+      const { items, version } = await this.list(path, isWhole)
+      for (const item of items) heard('ADDED', item)
+      return version
     }
     const version = await list()
-    this.try(this.#follow(path, version, heard, list))
+    this.try(this.#follow({ path, version, heard, isWhole, list }))
   }
 
-  async #follow (path: string, from: string, heard: Heard, list: () => Promise<string>): Promise<void> {
+  async #follow ({ path, version: from, heard, isWhole, list }: Following): Promise<void> {
     let version = from
     while (!this.over.aborted) {
-      let rest = ''
+      const frames = new Frames()
       let isLost = false
       this.tally.count('watch')
       const { headers } = await this.#send({
+        accept: ACCEPTED_EVENTS,
         ':path': `${path}${path.includes('?') ? '&' : '?'}watch=1&allowWatchBookmarks=true&resourceVersion=${version}`
-      }, '', piece => {
-        const lines = (rest + piece).split('\n')
-        rest = lines.pop() ?? ''
-        for (const line of lines) {
-          const { type, object } = JSON.parse(line) as { type: string, object: Json }
+      }, undefined, piece => {
+        for (const [type, object] of frames.read(piece, isWhole)) {
           if (type === 'ERROR') isLost = true
           else version = object['metadata'].resourceVersion as string
           if (type !== 'ERROR' && type !== 'BOOKMARK') heard(type, object)
@@ -174,4 +194,13 @@ export class Member {
       await sleep(AGAIN)
     }
   }
+}
+
+/** An informer after its first list. */
+interface Following {
+  readonly path: string
+  readonly version: string
+  readonly heard: Heard
+  readonly isWhole: boolean
+  readonly list: () => Promise<string>
 }

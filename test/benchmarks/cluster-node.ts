@@ -11,7 +11,7 @@ import { Member, type Place } from './cluster-member.js'
 const LEASE_EVERY = 10_000
 const STATUS_EVERY = 300_000
 
-const LEASES = '/apis/coordination.orch.io/v1/namespaces/orch-node-lease/leases'
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
 const EVENTS = '/api/v1/namespaces/default/events'
 const now = (): string => new Date().toISOString().replace(/\.\d+/, '')
 
@@ -68,14 +68,17 @@ export class NodeAgent {
   async start (): Promise<void> {
     const member = this.#member
     const { name } = this
-    await member.ask('register', 'POST', '/api/v1/nodes', { metadata: { name, labels: { 'orch.io/hostname': name } } })
+    await member.ask('register', 'POST', '/api/v1/nodes', {
+      apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } }
+    })
     await member.ask('node status', 'PATCH', `/api/v1/nodes/${name}/status`, this.#status())
     const lease = await member.ask('lease', 'POST', LEASES, {
-      metadata: { name }, spec: { holderIdentity: name, leaseDurationSeconds: 40 }
+      apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40 }
     })
     await Promise.all([
-      member.inform(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`, () => {}),
-      member.inform('/api/v1/services', () => {}),
+      member.inform(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`, () => {}, false),
+      member.inform('/api/v1/services', () => {}, false),
       member.inform(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`, (type, pod) => { this.#heard(type, pod) })
     ])
     member.try(this.#renew(lease))
@@ -86,9 +89,11 @@ export class NodeAgent {
     let held = lease
     for (let wait = LEASE_EVERY * Math.random(); ; wait = LEASE_EVERY) {
       await sleep(wait, undefined, { signal: this.#member.over })
+      const sent = performance.now()
       held = await this.#member.ask('lease', 'PUT', `${LEASES}/${this.name}`, {
         ...held, spec: { ...held['spec'] as Json, renewTime: new Date().toISOString().replace('Z', '000Z') }
       })
+      this.#member.tally.leases.answered(held['metadata'].resourceVersion as string, sent)
     }
   }
 
@@ -134,10 +139,12 @@ export class NodeAgent {
     if (!this.#readsBundle) {
       this.#readsBundle = true
       await member.inform(
-        '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dorch-root-ca.crt', () => {}
+        '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt', () => {}, false
       )
     }
     await member.ask('token', 'POST', '/api/v1/namespaces/default/serviceaccounts/default/token', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
       spec: { expirationSeconds: 3607, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid } }
     })
     for (const [at, status] of states(nextAddress()).entries()) {
@@ -150,13 +157,17 @@ export class NodeAgent {
 
   async #patch (name: string, patch: Json): Promise<void> {
     const sent = performance.now()
-    await this.#member.ask('pod status', 'PATCH', `${PODS}/${name}/status`, patch)
-    this.#member.tally.patches.push(performance.now() - sent)
+    const { tally } = this.#member
+    const { metadata } = await this.#member.ask('pod status', 'PATCH', `${PODS}/${name}/status`, patch)
+    tally.patches.push(performance.now() - sent)
+    tally.statuses.answered(metadata.resourceVersion as string, sent)
   }
 
   async #event (pod: Json, reason: string): Promise<void> {
     const { name, namespace, uid } = pod['metadata'] as { name: string, namespace: string, uid: string }
     await this.#member.ask('event', 'POST', EVENTS, {
+      apiVersion: 'v1',
+      kind: 'Event',
       metadata: { name: `${name}.${reason.toLowerCase()}.${uid.slice(0, 8)}` },
       involvedObject: { kind: 'Pod', namespace, name, uid, apiVersion: 'v1' },
       reason, message: `${reason} container app`, type: 'Normal', source: { component: 'node-agent', host: this.name },

@@ -17,7 +17,7 @@ import { pod, PODS, podWithStatus } from './pod-objects.js'
 import { cpu, launch, memory, settle, TOKEN, type Launched } from './process.js'
 import { flagsOf, RBAC, send } from './production.js'
 import { UNBOUNDED } from './reads.js'
-import { report, type Rounds } from './report.js'
+import { Collected, type Rounds } from './report.js'
 import type { Scale } from './scale.js'
 
 const NODES = 50
@@ -146,23 +146,11 @@ async function measured (
 
 type Measure = Awaited<ReturnType<typeof measured>>
 
-/** A line for each work, with a figure for each number of pods. */
-class Collected {
-  readonly #series = new Map<string, { readonly unit: string, readonly of: Array<readonly [string, Rounds]> }>()
-
-  add (work: string, unit: string, count: number, rounds: Rounds): void {
-    const series = this.#series.get(work) ?? { unit, of: [] }
-    this.#series.set(work, series)
-    series.of.push([count.toLocaleString('en'), rounds])
-  }
-
-  report (): void { for (const [work, series] of this.#series) report({ work, ...series }) }
-}
-
 /** A server with so many pods. */
 interface Filled {
   readonly server: Launched
-  readonly count: number
+  /** How many. */
+  readonly label: string
   readonly scale: Scale
   readonly found: Collected
 }
@@ -189,7 +177,7 @@ function compared ({ name: form, accept }: Form, of: Measure, json: Measure, by:
   }
 }
 
-async function each ({ server, count, scale, found }: Filled, asked: Asked): Promise<void> {
+async function each ({ server, label, scale, found }: Filled, asked: Asked): Promise<void> {
   const { what, unit, times, isList, path } = asked
   let json: Measure | undefined
   for (const form of FORMS) {
@@ -198,16 +186,16 @@ async function each ({ server, count, scale, found }: Filled, asked: Asked): Pro
       read(server, path, isList ? form.accept : form.accept.replace('List;', ';')))
     json ??= of
     const rounds = { ...compared(form, of, json, unit === 'ms of CPU' ? 1 : 1000), ofPeer: 0.35 }
-    found.add(`${what}, ${form.name}`, unit, count, { ...rounds, peer: asked.peer(form) })
+    found.add(`${what}, ${form.name}`, unit, label, { ...rounds, peer: asked.peer(form) })
     if (unit === 'ms of CPU') {
-      found.add(`first ${what.replace('LIST', 'LIST of')}, ${form.name}, beside a later one`, unit, count, {
+      found.add(`first ${what.replace('LIST', 'LIST of')}, ${form.name}, beside a later one`, unit, label, {
         ours: [of.first], limit: of.later, most: 3
       })
     }
   }
 }
 
-async function event ({ server, count, scale, found }: Filled, watchers: number): Promise<void> {
+async function event ({ server, label, scale, found }: Filled, watchers: number): Promise<void> {
   let json: Measure | undefined
   let turn = 0
   for (const form of FORMS) {
@@ -224,21 +212,23 @@ async function event ({ server, count, scale, found }: Filled, watchers: number)
     for (const watch of watches) watch.destroy()
     json ??= of
     found.add(
-      `one event to ${watchers.toLocaleString('en')} watches, with its write, ${form.name}`, 'µs of CPU', count,
+      `one event to ${watchers.toLocaleString('en')} watches, with its write, ${form.name}`, 'µs of CPU', label,
       compared(form, of, json, 1000)
     )
   }
 }
 
 /** What a server holds that only had to send three forms of each pod. */
-async function memoryOfThree (start: () => Promise<Launched>, { count, scale, found }: Omit<Filled, 'server'>): Promise<void> {
+async function memoryOfThree (
+  start: () => Promise<Launched>, { label, scale, found }: Omit<Filled, 'server'>
+): Promise<void> {
   const server = await start()
   for (const { name, accept } of FORMS) {
     if (!THREE.includes(name)) continue
     for (let time = 0; time < 3; time++) await read(server, PODS, accept)
   }
   await settle(server, scale.pause)
-  found.add('memory with pods read as JSON, protobuf and Table, public names', 'MB resident', count, {
+  found.add('memory with pods read as JSON, protobuf and Table, public names', 'MB resident', label, {
     ours: [memory(server)]
   })
   hangUp(server.port)
@@ -258,10 +248,11 @@ export async function forms (scale: Scale): Promise<void> {
     await filling.kill()
     const start = async (): Promise<Launched> =>
       ends.add(await launch(['--compat-names', ...flagsOf(['RBAC', 'audit', 'queues'], folder)], folder))
+    const label = count.toLocaleString('en')
     const isAlike = ALIKE.includes(count) || count < Math.min(...ALIKE)
-    if (isAlike) await memoryOfThree(start, { count, scale, found })
+    if (isAlike) await memoryOfThree(start, { label, scale, found })
     const server = await start()
-    const filled = { server, count, scale, found }
+    const filled = { server, label, scale, found }
     await each(filled, {
       what: 'LIST pods', unit: 'ms of CPU', times: 1, isList: true, path: PODS,
       peer: ({ peer }) => peer[count] ?? (peer[1500] === undefined ? undefined : peer[1500] * count / 1500)
@@ -278,7 +269,7 @@ export async function forms (scale: Scale): Promise<void> {
       await event(filled, Math.min(scale.watchers, 100))
     }
     await settle(server, scale.pause)
-    found.add('memory with pods read in every form', 'MB resident', count, { ours: [memory(server)] })
+    found.add('memory with pods read in every form', 'MB resident', label, { ours: [memory(server)] })
     hangUp(server.port)
     await server.kill()
   }

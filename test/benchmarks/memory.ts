@@ -33,7 +33,8 @@ export async function idle (scale: Scale): Promise<void> {
   for (const [release, flags] of RELEASES) servers.push([release, ends.add(await launch(flags))])
   const show = (work: string, bound: number): void => {
     report({
-      work, unit: 'MB resident', of: servers.map(([release, server]) => [release, { ours: [memory(server)], bound, peer: PEER }])
+      work, unit: 'MB resident',
+      of: servers.map(([release, server]) => [release, { ours: [memory(server)], bound, peer: PEER }])
     })
     report({
       work: `${work}, its own`, unit: 'MB',

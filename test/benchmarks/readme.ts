@@ -98,10 +98,11 @@ function cellsOf (runs: Runs, row: Shown): {
   // What is beside other rows is not in this table.
   const [goals, ...others] = figures.map(({ goals }) =>
     goals.filter(({ about }) => about !== 'limit' || row.bare !== undefined))
-  const mayKeep = goals !== undefined && goals.length > 0
   const missed = others.flatMap((of, at) =>
     of.every(({ isKept }) => isKept) ? [] : [runs[at + 1]?.node.split('.')[0]?.slice(1) ?? ''])
-  const isKept = goals?.every(({ isKept }) => isKept) === true
+  const kept = !goals?.every(({ isKept }) => isKept)
+    ? 'missed'
+    : `kept${missed.length > 0 ? `; missed on ${missed.join()}` : ''}`
   return {
     unit: lineOf(lines, row.work).unit,
     bare: row.bare === undefined || limit === undefined ? '' : figure(limit),
@@ -115,7 +116,7 @@ function cellsOf (runs: Runs, row: Shown): {
       return `${figure(ours)}${first}`
     }),
     goal: goals?.map(({ text }) => text).join(', ') ?? '',
-    kept: !mayKeep ? '' : `${isKept ? 'kept' : 'missed'}${isKept && missed.length > 0 ? `; missed on ${missed.join()}` : ''}`
+    kept: goals?.length === 0 ? '' : kept
   }
 }
 

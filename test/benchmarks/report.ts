@@ -127,6 +127,20 @@ export function report (row: Row | Series): void {
   ].join('  '))
 }
 
+/** Lines of works that are measured at one size after the other. */
+export class Collected {
+  readonly #series = new Map<string, { readonly unit: string, readonly of: Array<readonly [string, Rounds]> }>()
+
+  /** @param label of the size */
+  add (work: string, unit: string, label: string, rounds: Rounds): void {
+    const series = this.#series.get(work) ?? { unit, of: [] }
+    this.#series.set(work, series)
+    series.of.push([label, rounds])
+  }
+
+  report (): void { for (const [work, series] of this.#series) report({ work, ...series }) }
+}
+
 /** Markdown, as `docs/performance.md` has it. */
 export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
