@@ -1,7 +1,7 @@
 /**
  * One request and its whole response over a pool, limited in bytes and cancellable. Uses undici's dispatch API instead
- * of its streams and abort signals. Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time,
- * added to a create'.
+ * of its streams and abort signals. Benchmark: `npm run bench -- hooks`, 'one webhook over TLS, added to a create,
+ * beside a bare call'.
  */
 import type * as Undici from 'undici'
 

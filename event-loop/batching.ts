@@ -1,7 +1,6 @@
 /**
- * Runs the same step of several requests in a row, which keeps its code in the processor's cache.
- * Benchmark: `npm run bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded, all defaults': the build before
- * 2.3–3.2 ×.
+ * Runs the same step of several requests in a row, which keeps its code in the processor's cache. Benchmark: `npm run
+ * bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded': the build before 2.3–3.2 ×.
  */
 import { afterMicrotasks, TURN_MS, turnIsOver } from './turns.js'
 
@@ -98,8 +97,8 @@ function runSteps (): void {
 
 /**
  * Milliseconds. A request that starts slower than this ends the batch of the turn; others start together while the turn
- * has time, so that they share commits, frames and system calls.
- * Benchmark: `npm run bench -- fairness`, 'a GET beside 500 lists of another user, p99'.
+ * has time, so that they share commits, frames and system calls. Benchmark: `npm run bench -- fairness`, 'one GET at a
+ * time beside 500 eager lists of another, priority and fairness, p99'.
  */
 const LONG_START_MS = 1
 const queue: Array<() => void> = []

@@ -2,7 +2,7 @@
  * The time budget of an event loop turn, shared by all long work: lists, large responses, patches, deletions of
  * collections, upkeep of the store. Each would yield in time by itself, but many in one turn would delay other
  * requests. One budget for all servers of a process, as they share its event loop. Benchmark: `npm run bench --
- * fairness`, 'a GET beside 500 lists of another user, p99'.
+ * fairness`, 'one GET at a time beside 500 eager lists of another, priority and fairness, p99'.
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'

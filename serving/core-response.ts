@@ -1,9 +1,9 @@
 /**
  * HTTP/2 responses on Node's core streams. With core-request.ts, this implements the parts of `ServerResponse` and
  * `IncomingMessage` that Fastify and handlers use, with HTTP/1 semantics, and only two stream listeners: error and
- * close. Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults': 1.15 to 1.24 times as much
- * with Node's compatibility classes. Not implemented, because unused: trailers, pushes, informational responses, status
- * messages.
+ * close. Benchmark: `npm run bench -- h2`, 'GET, 16 connections × 16 streams, HTTP/2, embedded': 1.15 to 1.24 times as
+ * much with Node's compatibility classes. Not implemented, because unused: trailers, pushes, informational responses,
+ * status messages.
  */
 import { EventEmitter } from 'node:events'
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'

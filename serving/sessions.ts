@@ -108,7 +108,8 @@ function lookAt (session: Http2Session, connection: SessionState): void {
 /**
  * Destroys a stream that its client cancelled without an error code: before 26, Node waits forever for it to flush. Not
  * at once, as the last write of a response returns after its stream has closed, and Node makes an error with its stack
- * for each write of a destroyed stream. Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults'.
+ * for each write of a destroyed stream. Benchmark: `npm run bench -- h2`, 'GET, 16 connections × 16 streams, HTTP/2,
+ * embedded'.
  */
 function ended (this: ServerHttp2Stream): void {
   if (this.closed && !this.writableFinished) setImmediate(destroyUnfinished, this)

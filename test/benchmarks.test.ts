@@ -5,92 +5,55 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from './build.js'
 import { selfSigned } from '../serving/certify.js'
-import { admission } from './benchmarks/admission.js'
-import { authentication } from './benchmarks/authentication.js'
-import { auditing } from './benchmarks/audit.js'
-import { authorization } from './benchmarks/authorization.js'
-import { backup } from './benchmarks/backup.js'
-import { cluster } from './benchmarks/cluster.js'
-import { compatNames } from './benchmarks/compat.js'
-import { forms } from './benchmarks/forms.js'
-import { securityHeaders } from './benchmarks/headers.js'
-import { fairness } from './benchmarks/fairness.js'
-import { cores } from './benchmarks/cores.js'
-import { crowd } from './benchmarks/crowd.js'
-import { documents } from './benchmarks/documents.js'
-import { encryption } from './benchmarks/encryption.js'
-import { growth } from './benchmarks/growth.js'
 import { launching } from './benchmarks/process.js'
-import { ratiosOf, smaller, worse } from './benchmarks/check.js'
-import { custom } from './benchmarks/custom.js'
-import { hooks } from './benchmarks/hooks.js'
-import { listing } from './benchmarks/lists.js'
-import { informers } from './benchmarks/informers.js'
-import { memoryUse } from './benchmarks/memory.js'
-import { versions } from './benchmarks/nodes.js'
-import { owners } from './benchmarks/owners.js'
-import { pods } from './benchmarks/pods.js'
-import { production, ROWS } from './benchmarks/production.js'
-import { reads, readsHttp2 } from './benchmarks/reads.js'
+import { keptRatios, ratiosOf, smaller, worse } from './benchmarks/check.js'
+import { PARTIAL, parts } from './benchmarks/parts.js'
+import { ROWS } from './benchmarks/production.js'
 import { about, readerTable, readmeTables } from './benchmarks/readme.js'
 import { keeperTable, lines, out, report, type Series } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
-import { start } from './benchmarks/start.js'
-import { tenants } from './benchmarks/tenants.js'
-import { structured } from './benchmarks/structured.js'
-import { watching } from './benchmarks/watch.js'
 import { Watchers } from './benchmarks/watchers.js'
-import { writes } from './benchmarks/writes.js'
 
 const shown: string[] = []
 launching.here = true
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({
-  start,
-  reads,
-  readsHttp2,
-  listing,
-  pods,
-  authentication,
-  authorization,
-  auditing,
-  fairness,
-  production,
-  forms,
-  compatNames,
-  securityHeaders,
-  tenants,
-  admission,
-  encryption,
-  hooks,
-  custom,
-  watching,
-  writes,
-  structured,
-  owners,
-  documents,
-  backup,
-  informers,
-  memoryUse,
-  growth,
-  crowd,
-  cluster,
-  cores,
-  versions
-})) {
-  t.test(`the figures of ${name} are measured`, async t => {
+/** Rows of the keeper's table of docs/performance.md. */
+const documented = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8')
+  .split('## For its keeper')[1]?.split('\n## ')[0]?.split('\n')
+  .filter(line => line.startsWith('| '))
+  .map(line => line.split('|').slice(1, -1).map(cell => cell.trim())) ?? []
+/** Without what depends on the scale: a small run has fewer objects, and not all stores. */
+const shape = (work: string): string => work.replaceAll(/\d[\d,.]*/g, '#').replace('etcd', 'embedded')
+const shapes = (works: readonly string[]): string[] => [...new Set(works.map(shape))].toSorted()
+
+/** Of what `npm run bench -- check` may compare. */
+const ratios = new Set<string>()
+
+for (const [name, load] of Object.entries(parts)) {
+  if (name === 'writes-embedded' || name === 'idle') continue // what others measure, too
+  t.test(`the figures of ${name} are measured, and their rows documented`, async t => {
     lines.length = 0
     shown.length = 0
-    await part(TINY)
+    await (await load())(TINY)
     t.not(shown.length, 0)
     t.notMatch(shown.join('\n'), /NaN|undefined/)
     for (const { work, unit, figures } of lines) {
       t.ok(figures.length > 0 && figures.every(({ ours }) => Number.isFinite(ours)), work)
       t.match(unit, /\S/, work)
     }
+    for (const work of Object.keys(ratiosOf(lines))) ratios.add(shape(work))
+    if (PARTIAL.has(name)) return
+    t.strictSame(
+      shapes(documented.filter(([, part]) => part === `\`${name}\``).map(([work = '']) => work)),
+      shapes(lines.map(({ work }) => work))
+    )
   })
 }
+
+t.test('check compares what is measured', async t => {
+  t.strictSame(Object.keys(keptRatios()).filter(work => !ratios.has(shape(work))), [])
+})
 
 /** Two watches of a server; `write` sends one text to each. */
 async function twoWatches (t: Test): Promise<{
@@ -172,7 +135,7 @@ t.test('README gets two tables, and the reader of docs/performance.md one with a
     report({ work: `${work}, etcd`, unit, of: [['first', { ours: [2] }], ['later', { ours: [1] }]] })
   }
   for (const work of [
-    'GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, 11.5 MB, HTTP/1.1',
+    'GET, 64 connections, HTTP/1.1, etcd', 'LIST 5,000 objects, HTTP/1.1',
     'one event at a time to 1,000 watchers, HTTP/1.1', 'burst of 200 events to 1,000 watchers, HTTP/1.1',
     'create, the first 5,000 of a process, ClusterRoleBindings, etcd, beside a bare server',
     'update, warm, ClusterRoleBindings, etcd, beside a bare server'
@@ -199,12 +162,12 @@ t.test('README gets two tables, and the reader of docs/performance.md one with a
 
   const names = (text: string): string[] => [...text.matchAll(/^\| ([^|]+) \|/gm)].map(([, name = '']) => name)
     .filter(name => !/^(?:---|Work)$/.test(name))
-  const documented = (file: string, from: string, to: string): string[] => {
+  const namesIn = (file: string, from: string, to: string): string[] => {
     const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
     return names(text.slice(text.indexOf(from), text.indexOf(to)))
   }
-  t.strictSame(documented('README.md', '# orch-apiserver', '## Two commands'), names(printed), 'its rows are those')
+  t.strictSame(namesIn('README.md', '# orch-apiserver', '## Two commands'), names(printed), 'its rows are those')
   t.strictSame(
-    documented('docs/performance.md', '## For a reader', '## For its keeper'), names(printed), 'and those of the reader'
+    namesIn('docs/performance.md', '## For a reader', '## For its keeper'), names(printed), 'and those of the reader'
   )
 })

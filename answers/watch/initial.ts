@@ -1,8 +1,7 @@
 /**
  * The state that a watch begins with, and how far it is sent. Whole leaves of it are sent as the bytes that all watches
- * share; the rest as entries, of which each watch makes its own.
- * Benchmark: `npm run bench -- informers`, '10,000 objects as a streamed list, HTTP/1.1, JSON, each of 100 informers':
- * 1.7 times as much without leaves.
+ * share; the rest as entries, of which each watch makes its own. Benchmark: `npm run bench -- informers`, '100
+ * informers of 10,000 objects, JSON, beside lists': 1.7 times as much without leaves.
  */
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ObjectWatch } from '../../registry/verbs/watch.js'

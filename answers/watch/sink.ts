@@ -1,8 +1,8 @@
 /**
  * Sends the bytes of a watch with as little overhead as possible: over HTTP/2 to the core stream, over HTTP/1.1 to the
  * socket with chunk framing shared by all watchers. If neither is available (a response behind another one on its
- * connection, an injected request), it writes to the response. Benchmark: `npm run bench -- watch`, 'one event to 1,000
- * watches, HTTP/1.1, per delivery': 1.1 to 1.2 times as much without it.
+ * connection, an injected request), it writes to the response. Benchmark: `npm run bench -- watch`, 'one event at a
+ * time to 1,000 watchers, HTTP/1.1': 1.1 to 1.2 times as much without it.
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'

@@ -1,7 +1,7 @@
 /**
  * What was decided of users since a role or binding changed last. Users are distinguished by their object, which
- * authenticators keep for as long as they remember a credential.
- * Benchmark: `npm run bench -- production`, 'get ConfigMap'.
+ * authenticators keep for as long as they remember a credential. Benchmark: `npm run bench -- production`, 'get
+ * ConfigMap, embedded'.
  */
 import type { Ruling } from '../authorizer.js'
 import type { RequestInfo } from '../request-info.js'

@@ -1,6 +1,6 @@
 /**
  * Writes texts to a file in order; those of one turn, and those that arrive during a write, are written together.
- * Benchmark: `npm run bench -- production`, 'get ConfigMap'.
+ * Benchmark: `npm run bench -- production`, 'get ConfigMap, embedded'.
  */
 import { afterWork } from '../../event-loop/batching.js'
 import type { LogFile } from './log-file.js'

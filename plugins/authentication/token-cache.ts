@@ -1,8 +1,8 @@
 /**
  * Caches the results of slow token lookups and measures them. Keys are keyed hashes of token and audiences, so that
  * memory holds no tokens and collisions cannot be constructed. A hit spares a call to another server, a hundred
- * microseconds or more. Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time, added to a
- * create', is such a call.
+ * microseconds or more. Benchmark: `npm run bench -- hooks`, 'one webhook over TLS, added to a create, beside a bare
+ * call', is such a call.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'

@@ -1,7 +1,7 @@
 /**
  * An unordered list with O(1) removal. Slots are reused: a Set that churns replaces its tables, and old ones keep
  * requests alive until the next full collection. An entry and its end take 0.17 µs, in a Set of 64 1.8 µs. Benchmark:
- * `npm run bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded, all defaults'.
+ * `npm run bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded'.
  */
 export class IndexedList<T extends { at: number }> {
   readonly #all: T[] = []

@@ -2,8 +2,8 @@
  * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out.
  * Parsing YAML takes 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on
  * time, memory and the number of threads. Tenants take turns, and none has all threads. Idle threads are kept for a
- * while, because starting one costs more than most bodies. Benchmark: `npm run bench -- tenants`, 'longest turn: create
- * of 15,900 keys; labels; as YAML'.
+ * while, because starting one costs more than most bodies. Benchmark: `npm run bench -- tenants`, 'longest turn of
+ * requests that a user of one namespace may send'.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'

@@ -1,7 +1,7 @@
 /**
  * Which entries of a type have a value in one of the fields that are often selected by, such as the node of a pod: a
- * list by it costs what it returns. Of the present state alone. Benchmark: `npm run bench -- forms`, 'pods of one node
- * among 4,000 pods, protobuf, public names': 44 ms before.
+ * list by it costs what it returns. Of the present state alone. Benchmark: `npm run bench -- forms`, 'pods of one node,
+ * protobuf, public names': 44 ms before.
  */
 import type { FieldValues } from '../../schemas/selectors/fields.js'
 import type { Entry } from './entry.js'

@@ -2,7 +2,7 @@
  * What is made of the entries of one type for those who read them: protobuf, metadata, rows, another version, other
  * names. Each is a form. It is made once of an entry, and kept beside it for as long as anybody asks for the form;
  * forms that nobody has asked for in some minutes go, and the entries that a newer state has replaced keep nothing.
- * Benchmark: `npm run bench -- forms`, 'LIST 4,000 pods, protobuf, public names': some ten times as much without.
+ * Benchmark: `npm run bench -- forms`, 'LIST pods, protobuf, public names': some ten times as much without.
  */
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { forget, giveBack, Keeper, makeRoom } from './forms-budget.js'

@@ -1,7 +1,7 @@
 /**
  * Joins the bytes of neighbouring entries for lists and for the states that watches begin with, in any form. Leaves of
  * the ordered map that have not changed are the same arrays, so all clients share their bytes without copying.
- * Benchmark: `npm run bench -- lists`, 'LIST 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more without it.
+ * Benchmark: `npm run bench -- lists`, 'LIST 5,000 objects, HTTP/1.1': 20 % more without it.
  */
 import type { Entry } from './entry.js'
 import { giveBack, Keeper, makeRoom } from './forms-budget.js'

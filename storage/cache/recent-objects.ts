@@ -1,7 +1,7 @@
 /**
  * Keeps recently updated objects in decoded form for their next update: objects that change once usually change again,
  * and parsing is a tenth of an update. Limited for the whole process. Benchmark: `npm run bench -- owners`, 'update of
- * an object with field owners': the operation alone takes 32 % more without it.
+ * a Deployment with owners, beside one without': the operation alone takes 32 % more without it.
  */
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Entry } from './entry.js'

@@ -1,7 +1,7 @@
 /**
  * A back end whose values are encrypted in the store behind it. Values that can't be decrypted have `damage`. The
- * events of its own writes are not decrypted. Benchmark: `npm run bench -- encryption`, 'create of a Secret of 2 KiB,
- * encrypted with aesgcm; with secretbox': aesgcm 1.12 × without it.
+ * events of its own writes are not decrypted. Benchmark: `npm run bench -- encryption`, 'create of a Secret of 2 KiB
+ * with aesgcm, beside none': aesgcm 1.12 × without it.
  */
 import type { Backend, KeyValue } from '../backend.js'
 import { PendingWrites } from '../cache/pending-writes.js'

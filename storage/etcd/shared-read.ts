@@ -1,6 +1,6 @@
 /**
  * Shares one read among concurrent callers. A caller never joins a read that has already started, because its result
- * may predate the call. Benchmark: `npm run bench -- reads`, 'etcd reads per GET, 64 connections': 1 without it.
+ * may predate the call. Benchmark: `npm run bench -- reads`, 'reads asked of etcd, of 64 connections': 1 without it.
  */
 export class SharedRead<T> {
   readonly #read: () => Promise<T>

@@ -1,8 +1,7 @@
 /**
  * The newest revision of the store, in a file. The store writes it before it acknowledges a write; a process whose
  * cache has that revision is current. The number is stored twice to detect torn reads. A read of the file takes 1 µs, a
- * call over the socket 21. Benchmark: `npm run bench -- cores`, 'GET, 64 connections, embedded, 2 and 4 processes, all
- * of them'.
+ * call over the socket 21. Benchmark: `npm run bench -- cores`, 'GET, 64 connections, embedded, processes beside one'.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

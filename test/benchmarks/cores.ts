@@ -11,7 +11,7 @@ import { call, gets, hangUp, Http1Connection, pool } from './http1.js'
 import { CONFIGS, fill, key, object } from './objects.js'
 import { cpu, launchApart, memory, type Launched } from './process.js'
 import { UNBOUNDED } from './reads.js'
-import { figure, median, out, report, table } from './report.js'
+import { Collected, figure, median, out, report, table } from './report.js'
 import type { Scale } from './scale.js'
 import { watchOurs, type Watching } from './watch.js'
 
@@ -124,15 +124,13 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<Rea
       return (cpuOf(server.all) - before) * 1000 / units
     })
     costs.set(work, found)
-    for (const server of several) {
-      report({
-        work: `${work}, ${store}, ${server.count} processes beside one`,
-        unit: 'µs of CPU',
-        ours: found.get(server) ?? [],
-        limit: found.get(one) ?? [],
-        most
-      })
-    }
+    report({
+      work: `${work}, ${store}, processes beside one`,
+      unit: 'µs of CPU',
+      of: several.map(server => [
+        String(server.count), { ours: found.get(server) ?? [], limit: found.get(one) ?? [], most }
+      ])
+    })
   }
   await compare('GET, 64 connections', scale.gets, 1.1, server =>
     gets(server.port, `${CONFIGS}/${key(7)}`, scale.gets, CONNECTIONS))
@@ -162,21 +160,20 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<Rea
   for (const { watchers } of watched.values()) watchers.close()
   for (const server of servers) hangUp(server.port)
 
+  const shares = new Collected()
   for (const server of several) {
-    report({
-      work: `share of ${CONNECTIONS} connections, ${server.count} processes, ${store}, beside the mean`,
-      unit: '% at most',
-      ours: [await spread(server) * 100],
-      bound: 20
-    })
+    shares.add(`share of ${CONNECTIONS} connections, ${store}, processes, beside the mean`, '% at most',
+      String(server.count), { ours: [await spread(server) * 100], bound: 20 })
   }
+  shares.report()
   const [two, four] = several
   if (two !== undefined && four !== undefined) {
     report({
       work: `a further process, ${store}, with ${scale.objects.toLocaleString('en')} objects and more`,
       unit: 'MB',
       ours: [(memoryOf(four.serving) - memoryOf(two.serving)) / (four.count - two.count)],
-      limit: [memoryOf(one.all)]
+      limit: [memoryOf(one.all)],
+      bound: 60
     })
   }
   capacity(store, costs, storeShare)

@@ -109,13 +109,13 @@ export async function hooks (scale: Scale): Promise<void> {
   }
   const unit = 'µs of CPU a call'
   report({
-    work: 'one webhook over TLS, more than the same create without, beside a bare call',
+    work: 'one webhook over TLS, added to a create, beside a bare call',
     unit,
     ours,
     limit: bare,
     bound: 150
   })
-  report({ work: 'the create without', unit: 'µs of CPU a request', ours: nothing })
+  report({ work: 'create without a webhook', unit: 'µs of CPU a request', ours: nothing })
   agent.destroy()
   hook.kill()
   await Promise.all([plain.close(), asking.close()])

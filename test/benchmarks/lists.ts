@@ -30,7 +30,7 @@ export async function listing (scale: Scale): Promise<void> {
   const ours = ends.add(await launch(UNBOUNDED))
   await fill(ours, scale.objects)
   const { bytes } = await call(ours.port, 'GET', CONFIGS)
-  const size = `${scale.objects.toLocaleString('en')} objects, ${(bytes / 1e6).toFixed(1)} MB`
+  const size = `${scale.objects.toLocaleString('en')} objects`
   const unit = 'ms of CPU'
   const milliseconds = (costs: number[] = []): number[] => costs.map(cost => cost / 1000)
 

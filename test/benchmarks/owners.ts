@@ -86,12 +86,12 @@ export async function owners (scale: Scale): Promise<void> {
     limit: costs.free,
     most: 1.15
   })
-  report({ work: 'apply of it, beside the update', unit, ours: costs.applied, limit: costs.owned, most: 1.3 })
+  report({ work: 'apply of a Deployment, beside its update', unit, ours: costs.applied, limit: costs.owned, most: 1.3 })
   const [owned, free] = [
     await send('PUT', '/owned-0', deployment('owned-0', 0), 200),
     await send('PUT', '/free-0', deployment('free-0', 0), 200)
   ]
   report({
-    work: 'bytes of it with one owner, beside none', unit: 'bytes', ours: [owned.length], limit: [free.length], most: 2
+    work: 'bytes of a Deployment with one owner, beside none', unit: 'bytes', ours: [owned.length], limit: [free.length], most: 2
   })
 }

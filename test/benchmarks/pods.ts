@@ -45,12 +45,11 @@ async function reading (scale: Scale, ours: Child, ends: Ends): Promise<void> {
   const path = `${PODS}/${name(7)}`
   const bytes = await listed(ours, PODS)
   const bare = ends.add(await bareServing(ours, 1, path, bytes))
-  const size = `${(Buffer.byteLength((await call(ours.port, 'GET', path)).body()) / 1000).toFixed(1)} KB`
   const one = await cpuInTurns(
     [ours, bare], scale.rounds, scale.gets, server => gets(server.port, server === bare ? '/one' : path, scale.gets, 64)
   )
   report({
-    work: `GET a pod of ${size}, HTTP/1.1`,
+    work: 'GET a pod of 9 KB, HTTP/1.1',
     unit: 'µs of CPU a request',
     ours: one.get(ours) ?? [],
     limit: one.get(bare) ?? [],
@@ -60,7 +59,7 @@ async function reading (scale: Scale, ours: Child, ends: Ends): Promise<void> {
     for (let at = 0; at < scale.lists; at++) await listed(server, server === bare ? '/list' : PODS)
   })
   report({
-    work: `LIST ${scale.objects.toLocaleString('en')} pods, ${(bytes / 1e6).toFixed(1)} MB, HTTP/1.1`,
+    work: `LIST ${scale.objects.toLocaleString('en')} pods, HTTP/1.1`,
     unit: 'ms of CPU',
     ours: all.get(ours) ?? [],
     limit: all.get(bare) ?? [],

@@ -68,6 +68,6 @@ export const README: Scale = {
 /** Shows only that the benchmarks work; the figures mean nothing. */
 export const TINY: Scale = {
   rounds: 1, gets: 3, objects: 10, lists: 1, writes: 20, watchers: 2, crowd: 10, sizes: [20], pods: [20], starts: 1,
-  processes: [1, 2], stores: ['embedded'], pause: 10, events: 1, burst: 4, deliveries: 2,
+  processes: [1, 2, 3], stores: ['embedded'], pause: 10, events: 1, burst: 4, deliveries: 2,
   cluster: { nodes: [2], pods: 1_000, rate: 50, idle: 100, scaled: false }
 }

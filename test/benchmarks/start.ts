@@ -10,7 +10,7 @@ import { call, hangUp } from './http1.js'
 import { serving } from './in-process.js'
 import { cpu, launchApart, serve } from './process.js'
 import { bareArguments } from './reads.js'
-import { report } from './report.js'
+import { report, type Series } from './report.js'
 import type { Scale } from './scale.js'
 import { filled } from './stored.js'
 
@@ -36,14 +36,12 @@ export async function start (scale: Scale): Promise<void> {
   report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   rmSync(folder, { recursive: true, force: true })
   report({
-    work: 'a further server in memory in a process',
-    unit: 'ms of CPU',
-    ours: await furtherServers(scale, () => serving({ kind: 'memory' }))
+    work: 'a further server in memory in a process', unit: 'ms',
+    of: await furtherServers(scale, () => serving({ kind: 'memory' }))
   })
   report({
-    work: 'a further test server in a process',
-    unit: 'ms of CPU',
-    ours: await furtherServers(scale, async () => closable(await testServer()))
+    work: 'a further test server in a process', unit: 'ms',
+    of: await furtherServers(scale, async () => closable(await testServer()), 25)
   })
   const [size = 0] = scale.sizes
   const original = await testServer({
@@ -57,8 +55,8 @@ export async function start (scale: Scale): Promise<void> {
   })
   report({
     work: `a fork of a test server with ${size.toLocaleString('en')} objects`,
-    unit: 'ms of CPU',
-    ours: await furtherServers(scale, async () => closable(await original.fork()))
+    unit: 'ms',
+    of: await furtherServers(scale, async () => closable(await original.fork()), 5)
   })
   await original.dispose()
 }
@@ -97,19 +95,26 @@ async function empty (scale: Scale): Promise<void> {
 
 const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })
 
-/** Times of further servers in this process, after the first has loaded and compiled what they share. */
+/**
+ * Times of further servers in this process, after the first has loaded and compiled what they share.
+ * @param bound on the clock
+ */
 async function furtherServers (
-  scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>
-): Promise<number[]> {
-  const found: number[] = []
+  scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>, bound?: number
+): Promise<Series['of']> {
+  const spent: number[] = []
+  const took: number[] = []
   for (let at = 0; at <= scale.starts; at++) {
-    const before = process.cpuUsage()
+    const [before, since] = [process.cpuUsage(), performance.now()]
     const server = await start()
     const { user, system } = process.cpuUsage(before)
-    if (at > 0) found.push((user + system) / 1000)
+    if (at > 0) {
+      spent.push((user + system) / 1000)
+      took.push(performance.now() - since)
+    }
     await server.close()
   }
-  return found
+  return [['CPU', { ours: spent }], ['on the clock', { ours: took, bound }]]
 }
 
 /**

@@ -127,21 +127,19 @@ async function delivery (scale: Scale, version: Version, ours: Watching, bare: W
   const mine = await arrivals(scale, ours)
   const its = await arrivals(scale, bare)
   const name = `${scale.watchers.toLocaleString('en')} watchers, HTTP/${version === 1 ? '1.1' : '2'}`
-  for (const [part, bound] of [[0.5, 10], [0.99, 50]] as const) {
-    const percent = `p${part * 100}`
-    report({
-      work: `from the writer's answer to ${name}, ${percent}`,
-      unit: 'ms',
-      ours: [quantile(mine.sinceAnswer, part)],
-      bound
-    })
-    report({
-      work: `from the writer's request to ${name}, ${percent}`,
-      unit: 'ms',
-      ours: [quantile(mine.sinceRequest, part)],
-      limit: [quantile(its.sinceRequest, part)]
-    })
-  }
+  const parts = [['p50', 0.5, 10], ['p99', 0.99, 50]] as const
+  report({
+    work: `from the writer's answer to ${name}`,
+    unit: 'ms',
+    of: parts.map(([label, part, bound]) => [label, { ours: [quantile(mine.sinceAnswer, part)], bound }])
+  })
+  report({
+    work: `from the writer's request to ${name}`,
+    unit: 'ms',
+    of: parts.map(([label, part]) => [
+      label, { ours: [quantile(mine.sinceRequest, part)], limit: [quantile(its.sinceRequest, part)] }
+    ])
+  })
 }
 
 /** Milliseconds from each event to each watch. */

@@ -84,9 +84,8 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
 }
 
 /**
- * Spares `findDuplicates`.
- * Benchmark: `npm run bench -- structured`, 'create / update of structured objects, 2.2 KB, embedded, warm': 1.17 to
- * 1.28 times as much without it.
+ * Spares `findDuplicates`. Benchmark: `npm run bench -- structured`, 'create, warm, ClusterRoleBindings, embedded,
+ * beside a bare server that reads the body': 1.17 to 1.28 times as much without it.
  */
 function countKeys (value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0

@@ -1,7 +1,7 @@
 /**
  * Protobuf of the JSON of an object, without making the object: the bytes that `encodeMessage` makes of it, at less
- * than half the cost. Benchmark: `npm run bench -- forms`, 'LIST 4,000 pods, protobuf, own names': the first
- * of them takes twice as much for each pod without. Works on a tape of the text, from last to first as the writer does.
+ * than half the cost. Benchmark: `npm run bench -- forms`, 'LIST pods, protobuf, own names': the first of them takes
+ * twice as much for each pod without. Works on a tape of the text, from last to first as the writer does.
  */
 import { hashOf, Tape } from '../json/tape.js'
 import { namedMembers } from '../json/renamed-keys.js'
