@@ -6,6 +6,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startEtcd, type EtcdProcess } from '../etcd-process.js'
 import { Ends } from './ends.js'
 import { call, hangUp, pool } from './http1.js'
@@ -221,6 +222,12 @@ async function fill ({ port }: Launched, namespaces: number): Promise<void> {
     )
     await send(port, { method: 'POST', path: `${RBAC}/namespaces/team-${at}/rolebindings`, body: binding }, 201)
   })
+  // Pods need the account of their namespace, and after a restart over etcd the controller that makes it waits its turn.
+  const count = async (plural: string): Promise<number> => {
+    const { body } = await call(port, 'GET', `/api/v1/${plural}?limit=1`)
+    return 1 + Number(/"remainingItemCount":(\d+)/.exec(body())?.[1] ?? 0)
+  }
+  while (await count('serviceaccounts') < await count('namespaces')) await sleep(100)
 }
 
 /** A file in the folder. */
