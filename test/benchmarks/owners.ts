@@ -92,6 +92,7 @@ export async function owners (scale: Scale): Promise<void> {
     await send('PUT', '/free-0', deployment('free-0', 0), 200)
   ]
   report({
-    work: 'bytes of a Deployment with one owner, beside none', unit: 'bytes', ours: [owned.length], limit: [free.length], most: 2
+    work: 'bytes of a Deployment with one owner, beside none', unit: 'bytes', ours: [owned.length],
+    limit: [free.length], most: 2
   })
 }

@@ -222,7 +222,7 @@ async function fill ({ port }: Launched, namespaces: number): Promise<void> {
     )
     await send(port, { method: 'POST', path: `${RBAC}/namespaces/team-${at}/rolebindings`, body: binding }, 201)
   })
-  // Pods need the account of their namespace, and after a restart over etcd the controller that makes it waits its turn.
+  // Pods need the account of their namespace; after a restart over etcd the controller that makes it waits its turn.
   const count = async (plural: string): Promise<number> => {
     const { body } = await call(port, 'GET', `/api/v1/${plural}?limit=1`)
     return 1 + Number(/"remainingItemCount":(\d+)/.exec(body())?.[1] ?? 0)
@@ -312,7 +312,7 @@ export async function production (scale: Scale): Promise<void> {
 async function onStore (store: 'embedded' | 'etcd', scale: Scale): Promise<void> {
   const settings = scale.alone ? [USUAL] : SETTINGS
   const all = new Map(settings.map(({ name }) => [name, new Map(ROWS.map(row => [row, [] as Costs[]]))]))
-  for (let round = 0; round < Math.min(3, scale.rounds); round++) {
+  for (let round = 0; round < Math.ceil(scale.rounds / 3); round++) {
     // Settings that do not differ at this scale are measured once.
     const found = new Map<string, Awaited<ReturnType<typeof costsOf>>>()
     for (const setting of round % 2 === 0 ? settings : settings.toReversed()) {

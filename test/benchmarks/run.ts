@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check`
- * finds what has become slower (check.ts), and `npm run bench -- readme` prints the tables of README. Each part runs in
- * a process of its own. A missed goal is reported; an error such as a lost event fails the run.
+ * finds what has become slower (check.ts), and `npm run bench -- readme` prints the tables of README; `quick [PART …]`
+ * does less work for each. Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,9 @@ import { makeCodeCache, nodeFlags, nodes } from './process.js'
 import { keeperTable, lines, type Line } from './report.js'
 import { CHECKED, keepRatios, keptRatios, ratiosOf, smaller, worse } from './check.js'
 import { about, readerTable, readmeTables, SOURCES, type Run } from './readme.js'
-import { CHECK, FULL, README, type Scale } from './scale.js'
+import { CHECK, FULL, QUICK, README, type Scale } from './scale.js'
 
-const SCALES = { full: FULL, check: CHECK, readme: README } as const
+const SCALES = { full: FULL, quick: QUICK, check: CHECK, readme: README } as const
 async function runHere (name: string, scale: Scale): Promise<void> {
   const part = parts[name]
   if (part === undefined) throw new Error(`no such part: ${name}; there are ${Object.keys(parts).join(', ')}`)
@@ -90,5 +90,7 @@ if (here !== undefined) {
   const all = runs as [Run, ...Run[]]
   console.log(`\n${readmeTables(all)}\n\n${readerTable(all)}\n\n${about(all)}`)
 } else {
-  await runAll(first === '' ? Object.keys(parts).filter(name => !PARTIAL.has(name)) : [first, ...rest], 'full')
+  const [scale, chosen] = first === 'quick' ? ['quick' as const, rest] : ['full' as const, [first, ...rest]]
+  for (const node of nodes) makeCodeCache(node)
+  await runAll((chosen[0] ?? '') === '' ? Object.keys(parts).filter(name => !PARTIAL.has(name)) : chosen, scale)
 }
