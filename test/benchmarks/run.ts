@@ -1,7 +1,8 @@
 /**
  * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check`
  * finds what has become slower (check.ts), and `npm run bench -- readme` prints the tables of README; `quick [PART …]`
- * does less work for each. Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
+ * does less work for each. Each part runs in a process of its own. A missed goal is reported; an error such as a lost
+ * event fails the run.
  */
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
