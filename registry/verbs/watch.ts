@@ -162,7 +162,7 @@ type WatchedObjects = Omit<ObjectWatch, 'initial' | 'feed'>
 
 /**
  * No object spread: it would create a hidden class of a kilobyte for each watch.
- * Benchmark: `npm run bench -- memory`, 'memory of an idle watch, of 10,000, HTTP/2'.
+ * Benchmark: `npm run bench -- memory`, 'memory of an idle watch of many, HTTP/2'.
  */
 const makeWatch = (
   { range, matches, everything, toVersion }: WatchedObjects, initial: Snapshot | undefined, feed: Feed

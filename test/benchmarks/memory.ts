@@ -52,12 +52,17 @@ async function large (scale: Scale): Promise<void> {
   const most = scale.sizes.at(-1) ?? 0
   const server = ends.add(await launch(UNBOUNDED, await filled(most)))
   await settle(server, scale.pause)
-  const work = `memory, ${most.toLocaleString('en')} objects of 2 KiB cached`
-  report({ work, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 450 })
-  report({ work: `${work}, with the pages of the mapped store`, unit: 'MB resident', ours: [memory(server)] })
+  const work = 'memory, objects of 2 KiB cached'
+  const count = most.toLocaleString('en')
+  report({ work, unit: 'MB of its own', of: [[count, { ours: [memory(server, 'RssAnon')], bound: 450 }]] })
+  report({
+    work: `${work}, with the pages of the mapped store`, unit: 'MB resident', of: [[count, { ours: [memory(server)] }]]
+  })
   await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE_AFTER_LOAD) })
   report({
-    work: `${work}, idle for four minutes`, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 400
+    work: `${work}, idle for four minutes`,
+    unit: 'MB of its own',
+    of: [[count, { ours: [memory(server, 'RssAnon')], bound: 400 }]]
   })
   const before = memory(server, 'RssAnon')
   const watchers = new Watchers()
@@ -83,8 +88,11 @@ async function crowded (scale: Scale, version: Version): Promise<void> {
   await settle(server, scale.pause)
   report({
     work:
-      `memory of an idle watch, of ${scale.crowd.toLocaleString('en')}, HTTP/${version === 1 ? '1.1 with TLS' : '2'}`,
-    unit: 'KB', ours: [(memory(server, 'RssAnon') - before) * 1024 / scale.crowd], bound: version === 1 ? 50 : 20
+      `memory of an idle watch of many, HTTP/${version === 1 ? '1.1 with TLS' : '2'}`,
+    unit: 'KB',
+    of: [[scale.crowd.toLocaleString('en'), {
+      ours: [(memory(server, 'RssAnon') - before) * 1024 / scale.crowd], bound: version === 1 ? 50 : 20
+    }]]
   })
   watchers.close()
 }
