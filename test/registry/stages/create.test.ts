@@ -1,12 +1,13 @@
 /** The stages of a creation, each alone. */
 import t from 'tap'
 import { DECODING } from '../../../registry/stages/convert.js'
-import { ADMIT_AGAIN } from '../../../registry/stages/admit.js'
+import { ADMIT_AGAIN, REFUSE_WHILE_CLOSING } from '../../../registry/stages/admit.js'
+import { ALLOCATE_NEW, COMMIT } from '../../../registry/stages/allocate.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
 import { identify, identifyAgain, NAME } from '../../../registry/stages/identity.js'
 import { measure } from '../../../registry/stages/object-limits.js'
 import { keepOwners, ownNew } from '../../../registry/stages/own.js'
-import { complete, prepareNew } from '../../../registry/stages/prepare.js'
+import { complete, dropUnknown, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import { concludeNew, STORE_NEW } from '../../../registry/stages/store.js'
 import { validateNew } from '../../../registry/stages/validate.js'
@@ -15,7 +16,7 @@ import { finish, type Steps } from '../../../schemas/steps.js'
 import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
 import { config, target } from '../../storage/store.js'
 import { configMaps } from '../../stored.js'
-import { creation, failureOf } from './write.js'
+import { creation, failureOf, noted } from './write.js'
 
 t.test('decode: only what a client sent is decoded, and its defaults are set', async t => {
   const [decode, converted] = DECODING
@@ -50,6 +51,41 @@ t.test('measure: only bodies that may have grown are measured', async t => {
     measure(write)
     t.equal(write.size > size, grows, `${size}`)
   }
+})
+
+t.test('drop what is unknown: what the release does not have is told, if anything was dropped', async t => {
+  const told: Array<readonly string[]> = []
+  const write = creation(t, config('a'), { unknown: paths => { told.push(paths) } })
+  dropUnknown(write)
+  t.strictSame(told, [])
+  Object.assign(write.store, { strategy: { ...write.store.strategy, dropUnknown: () => ['data.later'] } })
+  dropUnknown(write)
+  t.strictSame(told, [['data.later']])
+})
+
+t.test('refuse while closing: nothing is created of a type whose definition is going', async t => {
+  const write = creation(t)
+  t.equal(REFUSE_WHILE_CLOSING.when?.(write), false)
+  Object.assign(write.store, { representation: { ...write.store.representation, closing: true } })
+  t.equal(REFUSE_WHILE_CLOSING.when?.(write), true)
+  const failure = await failureOf(() => REFUSE_WHILE_CLOSING.run(write))
+  t.match(failure, { status: { reason: 'Forbidden', details: { name: 'a' } } })
+})
+
+t.test('allocate: what is allocated is taken back by the stage that did it, or committed', async t => {
+  const write = creation(t)
+  t.equal(ALLOCATE_NEW.when?.(write), false)
+  const { allocation, notes } = noted()
+  Object.assign(write.store, { allocation })
+  t.equal(ALLOCATE_NEW.when?.(write), true)
+  await ALLOCATE_NEW.run(write)
+  t.equal(COMMIT.when?.(write), true)
+  await COMMIT.run(write)
+  const [{ of, revert } = {}] = write.undo
+  t.equal(of, ALLOCATE_NEW)
+  await revert?.()
+  t.strictSame(notes, ['allocate', 'commit', 'revert'])
+  t.equal(COMMIT.when?.(write), false)
 })
 
 t.test('own: the creator owns what it sent, an apply has its own managers', async t => {
