@@ -14,7 +14,7 @@ import type { ChangeWrite, CreateWrite } from './writes.js'
 
 type Members = Record<string, unknown>
 // An object has its fields as members.
-export const members = (object: ApiObject): Members => object as unknown as Members
+export const membersOf = (object: ApiObject): Members => object as unknown as Members
 
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
@@ -32,7 +32,7 @@ export function prepareNew (write: CreateWrite): void {
   write.findings = validate?.(object, undefined) ?? [] // before what has no effect is dropped
   for (const { name, changes = [] } of store.representation.subresources) {
     if (name !== 'status' || store.strategy.statusOfNew === true) continue
-    for (const field of changes) putAt(members(object), field, emptyField(store.stored.message, field))
+    for (const field of changes) putAt(membersOf(object), field, emptyField(store.stored.message, field))
   }
   store.representation.rules?.prepare?.(object, undefined)
   dropGated(write, undefined)
@@ -106,7 +106,7 @@ function updateGeneration (store: ResourceStore, object: ApiObject, old: ApiObje
  * because later stages write into the object.
  */
 function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
-  const [next, before] = [members(object), members(old)]
+  const [next, before] = [membersOf(object), membersOf(old)]
   if (named === undefined) {
     const { subresources, kind } = store.representation
     const paths = subresources.flatMap(({ changes = [], kind: own = kind }) => own === kind ? changes : [])

@@ -15,7 +15,7 @@ import { DECODE, Given, type Sent } from '../stages/given.js'
 import type { Stage } from '../stages/run.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { matchTarget } from '../stages/identity.js'
-import { members as membersOf } from '../stages/prepare.js'
+import { membersOf } from '../stages/prepare.js'
 import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
 import { changeOf, runChange, type Written } from './change.js'
 
