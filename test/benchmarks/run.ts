@@ -91,7 +91,8 @@ if (here !== undefined) {
   const all = runs as [Run, ...Run[]]
   console.log(`\n${readmeTables(all)}\n\n${readerTable(all)}\n\n${about(all)}`)
 } else {
-  const [scale, chosen] = first === 'quick' ? ['quick' as const, rest] : ['full' as const, [first, ...rest]]
+  const scale = first === 'quick' ? 'quick' : 'full'
+  const chosen = [first, ...rest].filter(name => name !== '' && name !== 'quick')
   for (const node of nodes) makeCodeCache(node)
-  await runAll((chosen[0] ?? '') === '' ? Object.keys(parts).filter(name => !PARTIAL.has(name)) : chosen, scale)
+  await runAll(chosen.length > 0 ? chosen : Object.keys(parts).filter(name => !PARTIAL.has(name)), scale)
 }
