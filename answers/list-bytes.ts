@@ -12,8 +12,7 @@ const VISIT_BYTES = 64
 const STEP_BYTES = 64 * 1024
 /** The bytes of smaller leaves are copied: pieces cost a TLS record and a system call each. */
 const SHARED_BYTES = 32 * 1024
-
-/** What was made to know how long it is, and is not kept beside its entry, is not made again up to so many bytes. */
+/** Bodies held from measuring a list until it is written, so that those which no entry keeps are made once. */
 const HELD_BYTES = 8 * 1024 * 1024
 
 /** The items of entries that form a whole leaf of the cache. */

@@ -51,9 +51,9 @@ export class Entry {
   }
 
   /**
-   * An entry of a change that this process may never need: others make most of the changes, and of many types it has
-   * no readers. Benchmark: `npm run bench -- cores`, 'create, 64 writers, embedded, processes beside one': four take a
-   * sixth more without it.
+   * An entry whose value is decoded when something first reads it: other processes make most of the changes, and
+   * many types have no reader in this one. Benchmark: `npm run bench -- cores`, 'create, 64 writers, embedded,
+   * processes beside one': four take a sixth more without it.
    */
   static unread (key: string, revision: Revision, unread: Unread): Entry {
     const entry = new Entry(key, revision, undefined, undefined, NOT_READ)
