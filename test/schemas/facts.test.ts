@@ -217,26 +217,38 @@ const packageOf = (name: string): string => name.slice(0, name.lastIndexOf('.'))
 
 const FACT_RESOURCES = read<{ resources: FactResource[] }>('resources.json').resources
 const LATER_RESOURCES = read<{ resources: FactResource[] }>(`${LATER}/resources.json`).resources
-/** Resources of a group that the facts do not have are somebody's own, and compared with nothing. */
-const groups = new Set([...FACT_RESOURCES, ...LATER_RESOURCES].map(({ group }) => group))
-const resources = representations.filter(({ group }) => groups.has(group))
+type Named = Pick<FactResource, 'group' | 'version' | 'resource'>
+const nameOf = ({ group, version, resource }: Named): string => `${group}/${version} ${resource}`
+const factNames = new Set([...FACT_RESOURCES, ...LATER_RESOURCES].map(nameOf))
+/** Those that the facts do not have are somebody's own, and compared with nothing. */
+const resources = representations.filter(({ group, version, plural: resource }) =>
+  factNames.has(nameOf({ group, version, resource })))
 
 t.test('declarations agree with the facts', async t => {
   for (const [name, message] of declared) {
     if (name === 'meta.v1.Anything') continue // any JSON, which the facts have no message for
     const facts = files.get(packageOf(name)) ?? later.get(packageOf(name))
-    if (facts === undefined && !resources.some(one => packageOf(one.message[Facts].name) === packageOf(name))) continue
     const own = name.slice(name.lastIndexOf('.') + 1)
     const fact = facts?.messages[own] ?? laterFact(packageOf(name), own)
-    if (!t.ok(fact, `${name} is a type of the facts`) || facts === undefined || fact === undefined) continue
+    if (facts === undefined || fact === undefined) continue // somebody's own
     compare(t, name, fact)
     t.equal(message.openapiName, `${facts.openapiPrefix}.${own}`)
   }
 })
 
+/** Messages of 1.36 that no field has here. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  // Of gates that cannot be enabled.
+  'meta.v1.ShardInfo', 'resource.v1alpha3.PoolStatus', 'resource.v1alpha3.ResourcePoolStatusRequest',
+  'resource.v1alpha3.ResourcePoolStatusRequestSpec', 'resource.v1alpha3.ResourcePoolStatusRequestStatus',
+  // The fields of those of core, which 1.24 has.
+  'networking.v1.IngressLoadBalancerIngress', 'networking.v1.IngressLoadBalancerStatus',
+  'networking.v1.IngressPortStatus'
+])
+
 t.test('nothing of the facts is left out', async t => {
   const missing: string[] = []
-  for (const [name, facts] of files) {
+  for (const [name, facts] of [...files, ...later]) {
     for (const [message, fact] of Object.entries(facts.messages)) {
       // Lists of resources are derived from them.
       if (!declared.has(`${name}.${message}`) && (fact.list !== true || name === 'meta.v1')) {
@@ -244,12 +256,9 @@ t.test('nothing of the facts is left out', async t => {
       }
     }
   }
-  t.strictSame(missing, [])
-  const kinds = FACT_RESOURCES.map(({ group, version, resource }) => `${group}/${version} ${resource}`)
-  t.strictSame(
-    kinds.filter(kind => !resources.some(({ group, version, plural }) => `${group}/${version} ${plural}` === kind)), [],
-    'every resource is served'
-  )
+  t.strictSame(missing.filter(message => !LEFT_OUT.has(message)), [])
+  const served = new Set(resources.map(({ group, version, plural: resource }) => nameOf({ group, version, resource })))
+  t.strictSame([...factNames].filter(name => !served.has(name)), [], 'every resource is served')
 })
 
 t.test('lists are derived as the facts have them', async t => {

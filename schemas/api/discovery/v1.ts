@@ -7,7 +7,7 @@ import { ObjectReference } from '../core/references.js'
 export const API_VERSION = 'discovery.orch.io/v1'
 
 const { kind, message, ...shared } = parts('v1')
-export const { EndpointConditions, ForZone, EndpointHints, EndpointPort } = shared
+export const { EndpointConditions, ForZone, ForNode, EndpointHints, EndpointPort } = shared
 
 export type Endpoint = Static<typeof Endpoint>
 export const Endpoint = message('Endpoint', 'One thing behind a service, usually a pod.', {
