@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net'
 import { HeldSource, StreamRate } from '../../serving/wire/held-source.js'
 import { WebSocketEnd } from '../../serving/wire/web-socket.js'
-import type { Join } from '../shared/forwarding/upgrade.js'
+import type { Join } from '../shared/forwarding/tunnel.js'
 
-export const joinMessages: Join = (client, { socket: agent, head }, ending, perSecond) => {
+export const joinMessages: Join = (client, { socket: agent, head }, { ending, perSecond, failed }) => {
   const stop = (): void => { client.destroy() }
   ending.addEventListener('abort', stop, { once: true })
   client.once('close', () => {
@@ -21,6 +21,7 @@ export const joinMessages: Join = (client, { socket: agent, head }, ending, perS
   })
   const up = new StreamRate(webSocket.source, perSecond)
   const down = new StreamRate(answers, perSecond)
+  agent.once('error', failed)
   passOn(agent, client, webSocket, { answers, down })
   if (head.length > 0) agent.unshift(head)
   if (ending.aborted) stop()

@@ -8,19 +8,29 @@ interface Upgraded {
   readonly head: Buffer
 }
 
+/** How long connections stay joined, and how fast. */
+export interface Joining {
+  /** Aborted to end both. */
+  readonly ending: AbortSignal
+  /** Bytes in each direction; 0 means unlimited. */
+  readonly perSecond: number
+  /** Reports a failure of the back end's connection. */
+  readonly failed: (error: Error) => void
+}
+
+/** Joins the client's connection with the back end's until both end, or `ending`. */
+export type Join = (client: Socket, backend: Upgraded, joining: Joining) => void
+
 /** Idle milliseconds allowed in one direction after the other has ended. */
 const LINGER = 30_000
 
 /**
- * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `signal`.
+ * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `ending`.
  * Buffers no more than the two sockets do.
- * @param perSecond bytes in each direction; 0 means unlimited
  */
-export function joinConnections (
-  client: Socket, { socket: backend, head }: Upgraded, signal: AbortSignal, perSecond: number
-): void {
+export const joinConnections: Join = (client, { socket: backend, head }, { ending, perSecond, failed }) => {
   const end = (): void => {
-    signal.removeEventListener('abort', end)
+    ending.removeEventListener('abort', end)
     client.destroy()
     backend.destroy()
   }
@@ -36,17 +46,18 @@ export function joinConnections (
       else end()
     })
   }
-  if (signal.aborted) {
+  if (ending.aborted) {
     end()
     return
   }
-  signal.addEventListener('abort', end, { once: true })
+  ending.addEventListener('abort', end, { once: true })
   client.setTimeout(0)
   backend.setTimeout(0)
+  backend.once('error', failed)
   half(client, backend)
   half(backend, client)
   if (head.length > 0) backend.unshift(head)
   pipePaced(client, backend, perSecond)
   pipePaced(backend, client, perSecond)
-  client.once('close', () => { signal.removeEventListener('abort', end) })
+  client.once('close', () => { ending.removeEventListener('abort', end) })
 }

@@ -12,7 +12,7 @@ import { send, type Incoming, type OutgoingRequest } from '../../../clients/outg
 import { badRequest, unexplained } from '../../../schemas/status.js'
 import { connectionOf } from '../../../serving/wire/upgrades.js'
 import { answerHeaders, requestsUpgrade, requestHeaders } from './headers.js'
-import { joinConnections } from './tunnel.js'
+import { joinConnections, type Join } from './tunnel.js'
 
 /** Milliseconds to forward a refusal to the client. */
 const REFUSAL_TIMEOUT = 10_000
@@ -54,10 +54,6 @@ export interface UpgradeDestination extends Omit<OutgoingRequest, 'method' | 'he
   readonly switching?: { readonly headers: readonly string[], readonly join: Join }
 }
 
-/** Joins the client's connection with the back end's until both end, or `signal`. */
-export type Join =
-  (client: Socket, backend: NonNullable<Incoming['upgraded']>, signal: AbortSignal, perSecond: number) => void
-
 const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error =>
   unexplained(`invalid upgrade response: status code ${statusCode}`)
 
@@ -94,8 +90,17 @@ export async function upgrade (
   return {
     kind: 'upgrade',
     begin: reply => {
-      if (!switchProtocols(request, reply, connection, { headers, message })) upgraded.socket.destroy()
-      else join(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
+      if (!switchProtocols(request, reply, connection, { headers, message })) {
+        upgraded.socket.destroy()
+        return
+      }
+      join(connection, upgraded, {
+        ending,
+        perSecond: server.orchSettings.connectionBytesPerSecond,
+        failed: ({ message: reason }) => {
+          request.log.info({ reason, auditId: orch.auditId }, 'a forwarded connection ended, as its back end broke off')
+        }
+      })
     }
   }
 }

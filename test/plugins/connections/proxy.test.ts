@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import { locateService } from '../../../plugins/connections/destinations.js'
 import { NodeAgents } from '../../../plugins/connections/node-agents.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
-import { build, listen, type Client, type Json, type Test } from '../../build.js'
+import Fastify from '../../fastify.js'
+import orch from '../../../app.js'
+import { build, client, listen, type Client, type Json, type Test } from '../../build.js'
 import { flagged, SERVER_FILES } from '../../flagged-server.js'
 import { callingAgent, echo, nodeAgent, PODS, withPod } from '../../node-agent.js'
 
@@ -399,4 +401,33 @@ t.test('an upgrade is forwarded to the pod', async t => {
     url: '/socket?a=b',
     headers: { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' }
   })
+})
+
+t.test('an upgraded connection that the pod breaks off is logged with its audit ID', async t => {
+  const sockets: Socket[] = []
+  const pod = createServer().on('upgrade', (request, socket: Socket, head: Buffer) => {
+    sockets.push(socket)
+    echo(request, socket, head)
+  }).listen(0, '127.0.0.1')
+  await once(pod, 'listening')
+  t.teardown(() => pod.close())
+  const lines: string[] = []
+  const app = Fastify({ logger: { stream: { write: (line: string) => { lines.push(line) } } } })
+  t.teardown(() => app.close())
+  await app.register(orch, nearby)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  await podAt(client(app), (pod.address() as AddressInfo).port)
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => { socket.destroy() })
+  socket.write(
+    `GET ${PODS}/web/proxy/ HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\nAudit-ID: the-id\r\n\r\nhello`
+  )
+  let text = ''
+  socket.setEncoding('utf8')
+  while (!text.endsWith('hello')) text += String((await once(socket, 'data'))[0])
+  sockets[0]?.resetAndDestroy()
+  await once(socket, 'close')
+  const logged = lines.filter(line => line.includes('broke off'))
+  t.equal(logged.length, 1)
+  t.match(JSON.parse(logged[0] ?? '{}'), { auditId: 'the-id', reason: /ECONNRESET/ })
 })
