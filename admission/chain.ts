@@ -73,8 +73,8 @@ export class AdmissionChain implements Admission {
     await this.#observed({ plugin: '', phase: 'admit', request }, () => this.#mutate(request))
   }
 
-  /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
-  async validate (request: AdmissionRequest): Promise<Precondition | undefined> {
+  /** @returns the preconditions of all plugins that have one @throws StatusError of the plugin that refuses */
+  async validate (request: AdmissionRequest): Promise<readonly Precondition[]> {
     return await this.#observed({ plugin: '', phase: 'validate', request }, () => this.#validate(request))
   }
 
@@ -140,16 +140,17 @@ export class AdmissionChain implements Admission {
     return pending === undefined ? done() : pending.then(done)
   }
 
-  async #validate (request: AdmissionRequest): Promise<Precondition | undefined> {
-    let precondition: Precondition | undefined
+  async #validate (request: AdmissionRequest): Promise<readonly Precondition[]> {
+    const preconditions: Precondition[] = []
     for (const plugin of this.#pluginsFor(request)) {
       if (plugin.validate !== undefined && matchesPredicate(plugin, request)) {
         const call = { plugin: plugin.name, phase: 'validate', request } as const
         const returned = this.#observed(call, () => plugin.validate?.(request))
-        precondition = (returned instanceof Promise ? await returned : returned) ?? precondition
+        const precondition = returned instanceof Promise ? await returned : returned
+        if (precondition !== undefined) preconditions.push(precondition)
       }
     }
-    return precondition
+    return preconditions
   }
 
   /** Returns a promise only if the plugin does: most are synchronous. */

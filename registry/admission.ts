@@ -111,8 +111,8 @@ export interface Admission {
   mutate: (request: AdmissionRequest) => Promise<void>
   /** @returns what plugins add to the findings of validation */
   findings?: (request: AdmissionRequest) => readonly FieldError[] | Promise<readonly FieldError[]>
-  /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
-  validate: (request: AdmissionRequest) => Promise<Precondition | undefined>
+  /** @returns the preconditions of all plugins that have one @throws StatusError of the plugin that refuses */
+  validate: (request: AdmissionRequest) => Promise<readonly Precondition[]>
 }
 
 export interface AdmissionPlugin {

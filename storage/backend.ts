@@ -81,10 +81,10 @@ export interface Guard {
 
 export interface CreateOptions extends WriteOptions {
   /**
-   * Compared in the same transaction as the key: the create fails if the guard's key has been written or deleted.
-   * `current` is set if the key itself exists; undefined means that the guard failed.
+   * Compared in the same transaction as the key: the create fails if the key of any guard has been written or deleted.
+   * `current` is set if the key itself exists; undefined means that a guard failed.
    */
-  readonly guard?: Guard
+  readonly guards?: readonly Guard[]
 }
 
 export type LeaseId = string

@@ -1,4 +1,5 @@
 import { quote } from '../schemas/quote.js'
+import type { Guard } from './backend.js'
 
 /** Near the limit of embedded stores; the same on every back end, so that data can be moved between them. */
 const MAX_KEY_LENGTH = 1900
@@ -14,10 +15,12 @@ export function checkKey (key: string): void {
 }
 
 /** @throws TypeError for a guard that no key can match, which stores would treat differently */
-export function checkGuard (key: string, revision: number): void {
-  checkKey(key)
-  if (!Number.isSafeInteger(revision) || revision <= 0) {
-    throw new TypeError(`a guard needs a revision that a key can have, not ${revision}`)
+export function checkGuards (guards: readonly Guard[]): void {
+  for (const { key, revision } of guards) {
+    checkKey(key)
+    if (!Number.isSafeInteger(revision) || revision <= 0) {
+      throw new TypeError(`a guard needs a revision that a key can have, not ${revision}`)
+    }
   }
 }
 

@@ -33,7 +33,7 @@ export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
 export const ADMIT_AGAIN: Stage = {
   name: 'admit again',
   span: 'Validating admission',
-  run: async write => { write.precondition = await write.store.admission.validate(write.admitted) }
+  run: async write => { write.preconditions = await write.store.admission.validate(write.admitted) }
 }
 
 /**

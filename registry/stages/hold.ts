@@ -1,27 +1,29 @@
 /**
- * A create stands only if the precondition of its admission does.
+ * A create stands only if all preconditions of its admission do.
  *
- * Within one store, both are compared in a single transaction. Across stores, the precondition is looked at again after
- * the create, which is taken back if it no longer holds, so an acknowledged create still precedes any change of the
+ * Those in the same store are compared in the transaction of the create. Those in another one are looked at again after
+ * the create, which is taken back if one no longer holds, so an acknowledged create still precedes any change of a
  * precondition. The key is visible for a moment, though, and stays if the process ends or the stores are unreachable;
  * the outcome is then unknown.
  */
+import type { Precondition } from '../admission.js'
 import { StorageError } from '../../storage/errors.js'
 import { unwrap } from '../../storage/wrapped.js'
 import { ADMIT_AGAIN } from './admit.js'
 import { Repeat, type Stage } from './run.js'
 import type { CreateWrite } from './writes.js'
 
-/** Whether another store has what the create depends on. */
-export const isApart = ({ precondition, store }: CreateWrite): boolean =>
-  precondition !== undefined && unwrap(precondition.backend) !== unwrap(store.backend)
+/** The preconditions that another store has. */
+export const apart = ({ preconditions, store }: CreateWrite): readonly Precondition[] =>
+  preconditions.filter(({ backend }) => unwrap(backend) !== unwrap(store.backend))
 
 export const HOLD: Stage<CreateWrite> = {
   name: 'hold',
-  when: write => write.outcome?.succeeded === true && isApart(write),
+  when: write => write.outcome?.succeeded === true && apart(write).length > 0,
   run: async write => {
-    const holds = await write.precondition?.holds().catch((cause: unknown) => { throw unknown(write, cause) })
-    if (holds === false) throw new Repeat(ADMIT_AGAIN) // which takes the create back
+    const hold = await Promise.all(apart(write).map(({ holds }) => holds()))
+      .catch((cause: unknown) => { throw unknown(write, cause) })
+    if (hold.includes(false)) throw new Repeat(ADMIT_AGAIN) // which takes the create back
   }
 }
 

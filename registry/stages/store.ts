@@ -3,7 +3,7 @@ import { alreadyExists, noUniqueName } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT_AGAIN } from './admit.js'
-import { isApart, takeBack } from './hold.js'
+import { apart, takeBack } from './hold.js'
 import { NAME } from './identity.js'
 import { Repeat, type Stage } from './run.js'
 import type { Write } from './write.js'
@@ -28,10 +28,11 @@ export const STORE_NEW: Stage<CreateWrite> = {
   fields: () => ({ operation: 'create' }),
   when: ({ dryRun }) => !dryRun,
   run: async write => {
-    const { store: { backend }, key, precondition: guard, lease } = write
-    const options = guard === undefined || isApart(write) ? lease : { ...lease, guard }
-    await transact(write, () => backend.create(key, expect(write), options))
-    if (isApart(write)) write.undo.push({ of: STORE_NEW, revert: () => takeBack(write) })
+    const { store: { backend }, key, preconditions, lease } = write
+    const others = apart(write)
+    const guards = preconditions.filter(precondition => !others.includes(precondition))
+    await transact(write, () => backend.create(key, expect(write), { ...lease, guards }))
+    if (others.length > 0) write.undo.push({ of: STORE_NEW, revert: () => takeBack(write) })
   }
 }
 
@@ -68,7 +69,7 @@ const MAX_NAME_ATTEMPTS = 8
 
 /** Answers with the new object, or begins again. @throws StatusError 409 */
 export async function concludeNew (write: CreateWrite): Promise<void> {
-  const { store, key, kept, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
+  const { store, key, kept, object: { metadata: { name = '' } }, outcome, preconditions, isGenerated } = write
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) {
@@ -78,8 +79,8 @@ export async function concludeNew (write: CreateWrite): Promise<void> {
   } else if (outcome.succeeded) {
     write.result = write.encoded?.entry(outcome.revision)
     return
-  } else if (precondition !== undefined && outcome.current === undefined) {
-    throw new Repeat(ADMIT_AGAIN) // with the current state of what it depends on
+  } else if (preconditions.length > 0 && outcome.current === undefined) {
+    throw new Repeat(ADMIT_AGAIN) // with the current state of all that it depends on
   }
   if (!isGenerated) throw alreadyExists(store.resource, name, await isTerminating(store, key))
   if (write.attempt++ === MAX_NAME_ATTEMPTS) throw noUniqueName(store.resource, name)

@@ -15,6 +15,7 @@ import type { ResourceStore } from '../resource-store.js'
 import type { Span } from '../trace.js'
 
 const NO_OPTIONS = Object.freeze({})
+const NO_PRECONDITIONS: readonly Precondition[] = []
 
 /** What a stage has done that must not outlast the attempt. */
 export interface Undo { readonly of: { readonly name: string }, readonly revert: () => Promise<void> }
@@ -34,7 +35,7 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   /** No further stage is to run. */
   isDone = false
   /** What the write depends on, as the last run of validating admission found it. */
-  precondition: Precondition | undefined = undefined
+  preconditions: readonly Precondition[] = NO_PRECONDITIONS
   allocated: Allocated | undefined = undefined
   /** Taken back, the last first, if the write fails or is repeated from the stage that did it, or from before. */
   readonly undo: Undo[] = []

@@ -18,13 +18,14 @@ export interface Preconditions { readonly uid?: string | undefined, readonly res
 export class DamagedWrite extends Write {
   readonly key: string
   readonly damage: StorageError
-  readonly preconditions: Preconditions | undefined
+  /** Of the deleted object, as the client asked. */
+  readonly expected: Preconditions | undefined
   revision = 0
 
-  constructor (write: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError) {
+  constructor (write: ObjectWrite, expected: Preconditions | undefined, damage: StorageError) {
     super(write, 'DELETE')
     this.key = write.store.keys.of(write.target.namespace, write.target.name)
-    this.preconditions = preconditions
+    this.expected = expected
     this.damage = damage
   }
 }
@@ -47,16 +48,16 @@ const DELETE_DAMAGED: ReadonlyArray<Stage<DamagedWrite>> = [
  * @throws it if the object is not damaged; StatusError 404, 409, any admission refusal
  */
 export async function removeDamaged (
-  object: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError
+  object: ObjectWrite, expected: Preconditions | undefined, damage: StorageError
 ): Promise<Entry> {
-  const write = new DamagedWrite(object, preconditions, damage)
+  const write = new DamagedWrite(object, expected, damage)
   await runStages(DELETE_DAMAGED, write)
   return write.answer
 }
 
 /** @throws StatusError 404, 409; the damage of another object */
 export async function find (write: DamagedWrite): Promise<void> {
-  const { store, key, target: { name }, preconditions: { uid, resourceVersion } = {} } = write
+  const { store, key, target: { name }, expected: { uid, resourceVersion } = {} } = write
   const { kv } = await store.backend.get(key)
   if (kv === undefined) throw notFound(store.resource, name)
   if (!isDamaged(store, kv)) throw write.damage

@@ -8,7 +8,7 @@ import type {
   WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
-import { checkGuard, checkKey, wholeSeconds } from '../key.js'
+import { checkGuards, checkKey, wholeSeconds } from '../key.js'
 import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { Committer, type Operation } from './committer.js'
 import { Compactor } from './compaction.js'
@@ -207,14 +207,12 @@ export class Engine implements Backend {
       }
       const base = this.#versions.index.get(key)?.newest
       const current = base === undefined || base.created === 0 ? undefined : base
-      const guard = options?.guard
-      const guardVersion = guard === undefined ? undefined : this.#guardVersion(guard)
-      if (current?.revision !== expected ||
-        (guard !== undefined && !(guardVersion?.revision === guard.revision && guardVersion.created !== 0))) {
+      const guarded = this.#guarded(options?.guards ?? [])
+      if (current?.revision !== expected || !guarded.hold) {
         const respond = () => resolve({
           succeeded: false, revision: this.#versions.durable, current: current && keyValue(current, this.#value)
         })
-        if (Math.max(base?.revision ?? 0, guardVersion?.revision ?? 0) <= this.#versions.durable) respond()
+        if (Math.max(base?.revision ?? 0, guarded.newest) <= this.#versions.durable) respond()
         else {
           this.#committer.push({
             changes: [], version: undefined, done: () => { Promise.resolve().then(respond).catch(reject) },
@@ -234,12 +232,19 @@ export class Engine implements Backend {
   }
 
   /**
-   * The newest version of a guard's key, deletions included. A failed comparison is reported only once that version is
-   * visible.
+   * Whether all guards hold, and the newest revision of their keys, deletions included. A failed comparison is reported
+   * only once that is visible.
    */
-  #guardVersion ({ key, revision }: Guard): Version | undefined {
-    checkGuard(key, revision)
-    return this.#versions.index.get(key)?.newest
+  #guarded (guards: readonly Guard[]): { readonly hold: boolean, readonly newest: Revision } {
+    checkGuards(guards)
+    let hold = true
+    let newest = 0
+    for (const { key, revision } of guards) {
+      const version = this.#versions.index.get(key)?.newest
+      if (version?.revision !== revision || version.created === 0) hold = false
+      newest = Math.max(newest, version?.revision ?? 0)
+    }
+    return { hold, newest }
   }
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {

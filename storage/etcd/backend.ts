@@ -7,7 +7,7 @@ import type {
   Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
-import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
+import { checkGuards, checkKey, rangeOf, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CheckedConnection, type FormatOptions } from './format.js'
 import { CallError, closedError, isDenied } from './failures.js'
@@ -238,11 +238,10 @@ class EtcdBackend implements Backend {
 
   async #write (attempt: Attempt, options?: CreateOptions): Promise<WriteResult> {
     const { kind, key, value, expected } = attempt
-    const lease = options?.lease
-    const guard = options?.guard
+    const { lease, guards = [] } = options ?? {}
     checkKey(key)
     if (!key.startsWith(this.#scope.start)) throw new TypeError(`a key is below ${this.#scope.start}: ${key}`)
-    if (guard !== undefined) checkGuard(guard.key, guard.revision)
+    checkGuards(guards)
     if (lease !== undefined && !/^\d{1,19}$/.test(lease)) {
       throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
     }
@@ -255,7 +254,8 @@ class EtcdBackend implements Backend {
     let response: TxnAnswer
     try {
       response = await this.#connection.txn({
-        key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision }
+        key: bytesOf(key), expected, value, lease,
+        guards: guards.map(guard => ({ key: bytesOf(guard.key), expected: guard.revision }))
       })
     } catch (error) {
       if (!(error instanceof CallError)) throw error

@@ -35,9 +35,9 @@ export interface Comparison {
   readonly expected: Revision
 }
 
-/** Compares the key's revision, and the guard's if set; changes the key if all match, reads it otherwise. */
+/** Compares the revisions of the key and of the guards; changes the key if all match, reads it otherwise. */
 export interface TxnMessage extends Comparison {
-  readonly guard?: Comparison | undefined
+  readonly guards?: readonly Comparison[]
   /** Undefined deletes. */
   readonly value: Uint8Array | undefined
   readonly lease: string | undefined
@@ -112,10 +112,9 @@ export const encodeRange = (
     minModRevision: minModRevision === undefined ? undefined : outgoing(minModRevision, offset)
   })
 
-export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage, offset: Revision = 0): Buffer {
-  const own = comparison({ key, expected }, offset)
+export function encodeTxn ({ key, expected, guards = [], value, lease }: TxnMessage, offset: Revision = 0): Buffer {
   return encodeFramed(TxnRequest, {
-    compare: guard === undefined ? [own] : [own, comparison(guard, offset)],
+    compare: [{ key, expected }, ...guards].map(compared => comparison(compared, offset)),
     success: [value === undefined
       ? { requestDeleteRange: { key } }
       : { requestPut: { key, value, lease: lease === undefined ? undefined : bitsOf(lease) } }],

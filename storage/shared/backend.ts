@@ -10,7 +10,7 @@ import type {
   WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
-import { checkGuard, checkKey, wholeSeconds } from '../key.js'
+import { checkGuards, checkKey, wholeSeconds } from '../key.js'
 import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
 import { FrameConnection } from './frame-connection.js'
@@ -132,12 +132,12 @@ class SharedBackend implements Backend {
     return await this.#read(Kind.count, frame => frame.ascii(start).ascii(end), frame => frame.revision())
   }
 
-  async create (key: string, value: Uint8Array, { guard, ...options }: CreateOptions = {}): Promise<WriteResult> {
+  async create (key: string, value: Uint8Array, { guards = [], ...options }: CreateOptions = {}): Promise<WriteResult> {
     checkKey(key)
-    if (guard !== undefined) checkGuard(guard.key, guard.revision)
+    checkGuards(guards)
     return await this.#write(Kind.create, { kind: 'create', key, value, expected: 0 }, frame => {
-      optionsOf(frame.ascii(key).value(value), options).ascii(guard?.key ?? '')
-      if (guard !== undefined) frame.number(guard.revision)
+      optionsOf(frame.ascii(key).value(value), options).number(guards.length)
+      for (const guard of guards) frame.ascii(guard.key).number(guard.revision)
     })
   }
 

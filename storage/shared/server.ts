@@ -5,7 +5,9 @@
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { Backend, BackendEvent, BackendWatch, Revision, WriteOptions, WriteResult } from '../backend.js'
+import type {
+  Backend, BackendEvent, BackendWatch, Guard, Revision, WriteOptions, WriteResult
+} from '../backend.js'
 import { StorageError } from '../errors.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
 import { FrameConnection } from './frame-connection.js'
@@ -242,9 +244,10 @@ class ProcessConnection {
         return answer => answer.number(count)
       }
       case Kind.create: {
-        const [key, value, options, guarded] = [frame.ascii(), frame.value(), writeOptions(frame), frame.ascii()]
-        const guard = guarded === '' ? {} : { guard: { key: guarded, revision: frame.revision() } }
-        return outcome(await backend.create(key, value, { ...options, ...guard }))
+        const [key, value, options] = [frame.ascii(), frame.value(), writeOptions(frame)]
+        const guard = (): Guard => ({ key: frame.ascii(), revision: frame.revision() })
+        const guards = Array.from({ length: frame.revision() }, guard)
+        return outcome(await backend.create(key, value, { ...options, guards }))
       }
       case Kind.update:
         return outcome(await backend.update(frame.ascii(), frame.value(), frame.revision(), writeOptions(frame)))

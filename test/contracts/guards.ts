@@ -1,6 +1,6 @@
-/** A create that is guarded by another key, on any back end. Part of the contract in `backend.ts`. */
+/** A create that is guarded by other keys, on any back end. Part of the contract in `backend.ts`. */
 import type { Test } from 'tap'
-import type { Backend, Revision, WriteResult } from '../../storage/backend.js'
+import type { Backend, Guard, Revision, WriteResult } from '../../storage/backend.js'
 import { Observed } from './observed.js'
 
 interface Space { readonly at: (name: string) => string, readonly start: string, readonly end: string }
@@ -13,13 +13,13 @@ export async function guardContract (
   await t.test('a guarded create succeeds only while the guard is at its revision', async t => {
     const { at } = space()
     const first = done(await backend.create(at('guard'), bytes('1')))
-    const created = done(await backend.create(at('a'), bytes('x'), { guard: { key: at('guard'), revision: first } }))
+    const created = done(await backend.create(at('a'), bytes('x'), { guards: [{ key: at('guard'), revision: first }] }))
     t.match((await backend.get(at('a'))).kv, { createRevision: created, modRevision: created })
     t.equal((await backend.get(at('guard'))).kv?.modRevision, first, 'the guard is only compared')
 
     const refused = async (name: string, guard: string, revision: Revision) => {
       t.match(
-        await backend.create(at(name), bytes('x'), { guard: { key: at(guard), revision } }),
+        await backend.create(at(name), bytes('x'), { guards: [{ key: at(guard), revision }] }),
         { succeeded: false, current: undefined }, `${name} behind ${guard} at ${revision}`
       )
       t.equal((await backend.get(at(name))).kv, undefined)
@@ -28,17 +28,17 @@ export async function guardContract (
     await refused('b', 'guard', first)
     await refused('b', 'guard', second + 1)
     await refused('b', 'none', second)
-    done(await backend.create(at('b'), bytes('x'), { guard: { key: at('guard'), revision: second } }))
+    done(await backend.create(at('b'), bytes('x'), { guards: [{ key: at('guard'), revision: second }] }))
     const gone = done(await backend.delete(at('guard'), second))
     await refused('c', 'guard', second)
     await refused('c', 'guard', gone)
     const again = done(await backend.create(at('guard'), bytes('1')))
     await refused('c', 'guard', second)
-    done(await backend.create(at('c'), bytes('x'), { guard: { key: at('guard'), revision: again } }))
+    done(await backend.create(at('c'), bytes('x'), { guards: [{ key: at('guard'), revision: again }] }))
     for (const revision of [0, -1, NaN, 1.5]) {
-      await t.rejects(backend.create(at('d'), bytes('x'), { guard: { key: at('guard'), revision } }), TypeError)
+      await t.rejects(backend.create(at('d'), bytes('x'), { guards: [{ key: at('guard'), revision }] }), TypeError)
     }
-    await t.rejects(backend.create(at('d'), bytes('x'), { guard: { key: '', revision: again } }), TypeError)
+    await t.rejects(backend.create(at('d'), bytes('x'), { guards: [{ key: '', revision: again }] }), TypeError)
   })
 
   await t.test(
@@ -47,12 +47,33 @@ export async function guardContract (
       const guard = done(await backend.create(at('guard'), bytes('1')))
       const there = done(await backend.create(at('a'), bytes('x')))
       for (const revision of [guard, guard + 1]) {
-        t.match(await backend.create(at('a'), bytes('y'), { guard: { key: at('guard'), revision } }), {
+        t.match(await backend.create(at('a'), bytes('y'), { guards: [{ key: at('guard'), revision }] }), {
           succeeded: false, current: { modRevision: there }
         })
       }
     }
   )
+
+  await t.test('a create with several guards succeeds only while each of them is at its revision', async t => {
+    const { at } = space()
+    const guards: Guard[] = []
+    for (const name of ['g1', 'g2', 'g3']) {
+      guards.push({ key: at(name), revision: done(await backend.create(at(name), bytes('1'))) })
+    }
+    done(await backend.create(at('all'), bytes('x'), { guards }))
+    done(await backend.create(at('none'), bytes('x'), { guards: [] }))
+    done(await backend.create(at('twice'), bytes('x'), { guards: [...guards, ...guards] }))
+    for (const [index, { key, revision }] of guards.entries()) {
+      const changed = done(await backend.update(key, bytes('2'), revision))
+      const refused = await backend.create(at(`b${index}`), bytes('x'), { guards })
+      t.match(refused, { succeeded: false, current: undefined }, `${index} has changed`)
+      t.equal((await backend.get(at(`b${index}`))).kv, undefined)
+      guards[index] = { key, revision: changed }
+      done(await backend.create(at(`b${index}`), bytes('x'), { guards }))
+      const wrong = guards.with(index, { key, revision: 0 })
+      await t.rejects(backend.create(at('c'), bytes('x'), { guards: wrong }), TypeError)
+    }
+  })
 
   await t.test(
     'nothing that is guarded lands behind a change of its guard, and what is refused can see that change', async t => {
@@ -62,7 +83,7 @@ export async function guardContract (
         const revision = done(await backend.create(guard, bytes('1')))
         const creates = (from: number) => Array.from({ length: 6 }, async (_, i) => {
           const result = await backend.create(at(`k${round}-${from + i}`), bytes('x'), {
-            guard: { key: guard, revision }
+            guards: [{ key: guard, revision }]
           })
           return { result, seen: (await backend.get(guard)).kv?.modRevision }
         })

@@ -189,6 +189,6 @@ t.test('conclude: a taken name is refused, or generated again; a changed precond
   write.attempt = 8
   t.match(await failureOf(() => concludeNew(write)), { status: { code: 409 } })
   write.outcome = { succeeded: false, revision: 2, current: undefined } as never
-  write.precondition = {} as never
+  write.preconditions = [{}] as never
   t.match(await failureOf(() => concludeNew(write)), new Repeat(ADMIT_AGAIN))
 })

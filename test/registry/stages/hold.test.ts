@@ -109,6 +109,37 @@ t.test('if the precondition cannot be read, or the object not be taken back, the
   t.ok(await kept.stored())
 })
 
+for (const changed of ['first', 'second', undefined]) {
+  for (const isApart of [false, true]) {
+    const where = isApart ? 'two stores' : 'one store'
+    t.test(`of two preconditions in ${where} ${changed ?? 'none'} changes`, async t => {
+      const backend = openMemory()
+      const bases = ['first', 'second'].map(async (name, index) => {
+        const of = isApart && index === 0 ? openMemory() : backend
+        const key = `/bases/${name}`
+        const revision = done(await of.create(key, bytes('1')))
+        if (name === changed) done(await of.update(key, bytes('2'), revision))
+        return { backend: of, key, revision, holds: async () => (await of.get(key)).kv?.modRevision === revision }
+      })
+      let judged = 0
+      const store = configMapStore(t, backend, {
+        admission: (await Promise.all(bases)).map((basis, index) => ({
+          name: `Rests${index}`,
+          handles: () => true,
+          validate: async () => {
+            if (judged++ > 1) throw new StatusError('Forbidden', 'what it rests on has changed')
+            return basis
+          }
+        }))
+      })
+      const answer = await reasonOf(create(store, config('a'), target(''), context))
+      t.equal(answer, changed === undefined ? undefined : 'Forbidden')
+      const { kv } = await backend.get(store.keys.of('default', 'a'))
+      t.equal(kv === undefined, changed !== undefined)
+    })
+  }
+}
+
 t.test(
   'a create whose precondition changes is validated again until it holds, without mutating admission again',
   async t => {

@@ -100,12 +100,13 @@ t.test('requests to etcd encode their arguments', async t => {
       ],
       failure
     })
-    const guard = { key: key(), expected: number() }
+    const guards = [{ key: key(), expected: number() }, { key: key(), expected: number() }]
     const guarded = read(
-      'TxnRequest', encodeTxn({ ...message, value, guard })
+      'TxnRequest', encodeTxn({ ...message, value, guards })
     ) as { compare: unknown, success: unknown, failure: unknown }
     t.same(guarded.compare, [
-      ...compare, { key: guard.key.toString('base64'), target: 2, mod_revision: String(guard.expected) }
+      ...compare, ...guards.map(({ key, expected }) =>
+        ({ key: key.toString('base64'), target: 2, mod_revision: String(expected) }))
     ])
     t.same([guarded.success, guarded.failure], [put.success, failure])
     const removal = read('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
