@@ -1,7 +1,9 @@
-// Our own lint rules: which folder may import which, no import cycles, and no getters in object literals.
+// Our own lint rules: which folder may import which, no import cycles, who knows of names, and no getters in object
+// literals.
 import { relative, resolve } from 'node:path'
 import { cycles } from './cycles.js'
 import { layers } from './layers.js'
+import { names } from './names.js'
 
 const root = resolve(import.meta.dirname, '..')
 /** Folders whose objects are created for each request. */
@@ -22,5 +24,5 @@ const noGettersInLiterals = {
 
 export default {
   meta: { name: 'orch' },
-  rules: { layers, cycles, 'no-getters-in-literals': noGettersInLiterals }
+  rules: { layers, cycles, names, 'no-getters-in-literals': noGettersInLiterals }
 }

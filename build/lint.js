@@ -11,7 +11,8 @@ import { testFolder } from './test-packages.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const PASSED = join(root, '.cache/lint.json')
 const OF_STYLE = [
-  'build/style.json', 'build/lint-rules.js', 'build/layers.js', 'build/cycles.js', 'test/package-lock.json'
+  'build/style.json', 'build/lint-rules.js', 'build/layers.js', 'build/cycles.js', 'build/names.js',
+  'test/package-lock.json'
 ]
 
 const args = process.argv.slice(2)

@@ -6,6 +6,7 @@ import { GivenBody } from '../answers/answer.js'
 import { MAX_DEPTH, OF_BODIES, tooManyValues } from '../schemas/codec/json/parse.js'
 import { setMember } from '../schemas/language/values.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
+import { mayHavePublicNames } from '../schemas/public-names.js'
 import { badRequest, tooLarge } from '../schemas/status.js'
 
 /** @throws StatusError 400, 413; DecodeError for too many values */
@@ -60,7 +61,7 @@ class Reader {
   /** As its bytes would be read: each half of a character is replaced. */
   #text (text: string): string {
     this.#count(text.length)
-    this.mayBeMisnamed ||= text.includes('k8s.io') || text.includes('kube')
+    this.mayBeMisnamed ||= mayHavePublicNames(text)
     return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
   }
 

@@ -9,12 +9,11 @@ import { served, type ServedRequest } from '../answers/request-context.js'
 import { toYaml } from '../schemas/codec/yaml/yaml-write.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { COMPILER, RELEASE_NAME } from '../schemas/meta/release.js'
+import { STATE_GROUPS } from '../schemas/public-names.js'
 import { notAcceptable } from '../schemas/status.js'
 import { parseAccept } from './shared/accept.js'
 import type { Settings } from './shared/server.js'
 
-/** This server's own group and upstream's, which stock clients use. */
-const GROUPS: ReadonlySet<string> = new Set(['config.orch.io', 'config.k8s.io'])
 const VERSIONS: ReadonlySet<string> = new Set(['v1beta1', 'v1alpha1'])
 const DEPRECATED = 'v1alpha1'
 const TEXT: ReadonlySet<string> = new Set(['text/plain', 'text/*', '*/*'])
@@ -36,7 +35,7 @@ function formOf (header: string | undefined, kind: Kind): { readonly type: strin
     if (quality === 0) continue
     const { as, g = '', v = '' } = parameters
     if (TEXT.has(type)) return { type: 'text/plain', apiVersion: '' }
-    if ((type === JSON_TYPE || type === YAML_TYPE) && as === kind && GROUPS.has(g) && VERSIONS.has(v)) {
+    if ((type === JSON_TYPE || type === YAML_TYPE) && as === kind && STATE_GROUPS.has(g) && VERSIONS.has(v)) {
       return { type, apiVersion: `${g}/${v}` }
     }
   }

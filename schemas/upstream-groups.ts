@@ -1,11 +1,10 @@
 /** Advice for clients that ask for a group of this server by the name that Kubernetes has for it. */
+import { ownGroupFor } from './public-names.js'
 import { API_VERSIONS } from './resources.js'
-
-const UPSTREAM = /^(.+)\.k8s\.io$/
 
 /** The name here of a group that Kubernetes names otherwise. */
 export function ownGroupOf (group: string): string | undefined {
-  const own = `${UPSTREAM.exec(group)?.[1] ?? ''}.orch.io`
+  const own = ownGroupFor(group)
   return API_VERSIONS.some(apiVersion => apiVersion.startsWith(`${own}/`)) ? own : undefined
 }
 

@@ -1,12 +1,15 @@
 import t, { type Test } from 'tap'
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { violation } = await import(`${root}build/layers.js`) as {
   violation: (from: string, specifier: string) => string | undefined
+}
+const { KNOW_NAMES } = await import(`${root}build/names.js`) as {
+  KNOW_NAMES: readonly string[]
 }
 type Graph = ReadonlyMap<string, readonly string[]>
 const { cycle, imports } = await import(`${root}build/cycles.js`) as {
@@ -235,4 +238,34 @@ t.test('there are no import cycles', async t => {
     cycle(new Map([['a', ['b', 'c']], ['b', []], ['c', ['d']], ['d', ['a']]])), ['a', 'c', 'd', 'a'],
     'a cycle would be found'
   )
+})
+
+t.test('few files know of names, and the lint finds every other', async t => {
+  t.ok(KNOW_NAMES.length <= 73, 'no more than before')
+  const known = KNOW_NAMES.map(file => [`${file}.ts`, readFileSync(`${root}${file}.ts`, 'utf8')] as const)
+  for (const [file, text] of known) t.match(text, /^\/\*\*/, `${file} begins by saying what it is for`)
+  // beside themselves, under a name that is not listed
+  const unlisted = Object.fromEntries(known.map(([file, text]) => [file.replace(/\.ts$/, '-copy.ts'), text]))
+  for (const [file, rules] of Object.entries(await lint(t, unlisted))) {
+    t.ok(rules.includes('orch(names)'), `${file} would be found; else it need not be listed`)
+  }
+})
+
+t.test('to import names, to ask a Naming and to contain a public name is to know of names', async t => {
+  const forms = [
+    "import type { Naming } from '../schemas/naming.js'\n\nexport type It = Naming",
+    "export * from '../schemas/naming.js'",
+    "await import('../schemas/naming.js')",
+    "export const it = (naming: { user: (name: string) => string }) => naming.user('x')",
+    "export const it = (of: { naming: { user: (name: string) => string } }) => of.naming.user('x')",
+    "const naming = { user: 'x' }\nconst { user } = naming\nexport const it = user",
+    "export const it = 'authentication.k8s.io'",
+    'export const it = /\\.kubernetes\\.io$/',
+    'export const it = `\\n.k8s.io`'
+  ]
+  const broken = await lint(
+    t, Object.fromEntries(forms.map((text, index) => [`registry/form-${index}.ts`, `${text}\n`]))
+  )
+  t.ok(Object.values(broken).every(rules => rules.includes('orch(names)')), JSON.stringify(broken))
+  t.strictSame(await lint(t, { 'test/it.ts': "export const it = 'authentication.k8s.io'\n" }), { 'test/it.ts': [] })
 })

@@ -9,6 +9,7 @@ import type { RequestContext } from '../request-context.js'
 import type { ObjectList } from '../answer.js'
 import type { View } from '../view.js'
 import type { Naming } from '../../schemas/naming.js'
+import { PUBLIC_END_OF_INITIAL_EVENTS } from '../../schemas/public-names.js'
 
 /** Writes objects and lists; events are functions of their own. */
 export interface Format {
@@ -85,9 +86,8 @@ export interface Events {
   readonly failure: (status: Status) => Buffer
 }
 
-/** Client libraries wait for the public name, whatever the names of the server. */
 const endOf = ({ key }: Naming): Record<string, string> =>
-  ({ [key('orch.io/initial-events-end')]: 'true', 'k8s.io/initial-events-end': 'true' })
+  ({ [key('orch.io/initial-events-end')]: 'true', [PUBLIC_END_OF_INITIAL_EVENTS]: 'true' })
 
 /** The object of a bookmark: kind, resourceVersion and the mark after the initial state. */
 export const bookmarkObject = (

@@ -1,8 +1,8 @@
 /** Audit flags. */
+import { AUDIT_VERSIONS } from '../../schemas/public-names.js'
 import { bool, choice, duration, float, int, path, withLater } from '../flag.js'
 
 const MODES = ['batch', 'blocking', 'blocking-strict'] as const
-const VERSIONS = ['audit.orch.io/v1', 'audit.k8s.io/v1'] as const
 const VERSION_HELP = 'API group and version of audit events, which have the names that it says; the second with ' +
   '--compat-names'
 
@@ -13,7 +13,7 @@ export const audit = {
     ['json', 'legacy'], 'json', 'format of audit events: JSON objects or legacy lines of text'
   ),
   'audit-log-mode': choice(MODES, 'blocking', 'whether requests wait until their audit events are written'),
-  'audit-log-version': choice(VERSIONS, 'audit.orch.io/v1', VERSION_HELP),
+  'audit-log-version': choice(AUDIT_VERSIONS, 'audit.orch.io/v1', VERSION_HELP),
   'audit-log-maxage': withLater('1.36', 366, int(
     0, 'maximum days to keep rotated audit logs; 0 keeps them regardless of age', { min: 0 }
   )),
@@ -43,7 +43,7 @@ export const audit = {
 export const auditWebhook = {
   'audit-webhook-config-file': path('kubeconfig of the audit webhook'),
   'audit-webhook-mode': choice(MODES, 'batch', 'whether requests wait until their audit events are sent'),
-  'audit-webhook-version': choice(VERSIONS, 'audit.orch.io/v1', VERSION_HELP),
+  'audit-webhook-version': choice(AUDIT_VERSIONS, 'audit.orch.io/v1', VERSION_HELP),
   'audit-webhook-initial-backoff': duration(10_000, 'time to wait before the first retry', { min: 1 }),
   'audit-webhook-batch-buffer-size': int(10_000, 'number of audit events buffered in batch mode', { min: 1 }),
   'audit-webhook-batch-max-size': int(400, 'maximum number of audit events in a batch', { min: 1 }),

@@ -1,4 +1,5 @@
 /** Flags for admission, feature gates and API versions. */
+import { PUBLIC_EXAMPLES } from '../../schemas/public-names.js'
 import { admissionProblem, NAMES_ON, NAMES_OFF } from '../admission-plugins.js'
 import { emulatedRelease, readingRelease } from '../emulated-release.js'
 import { flagProblem, GATE_LINES } from '../feature-gates.js'
@@ -38,7 +39,7 @@ export const features = {
   'compat-names': bool(
     false,
     'serve clients that use the public project\'s names of groups, labels, namespaces, media types and so on, such ' +
-      'as rbac.authorization.k8s.io and kube-system; unless --emulated-version says otherwise, release 1.36 is emulated'
+      `as ${PUBLIC_EXAMPLES}; unless --emulated-version says otherwise, release 1.36 is emulated`
   ),
   'enable-aggregator-routing': bool(
     false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'

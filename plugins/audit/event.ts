@@ -6,6 +6,7 @@
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import type { AUDIT_VERSIONS } from '../../schemas/public-names.js'
 import type { Status } from '../../schemas/status.js'
 import {
   truncate, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson,
@@ -89,7 +90,7 @@ export interface EventForm {
 /** Characters of an event whose objects get other names; they are parsed in one turn. Others are left out. */
 const MAX_RENAMED = 512 * 1024
 
-export type EventVersion = 'audit.orch.io/v1' | 'audit.k8s.io/v1'
+export type EventVersion = typeof AUDIT_VERSIONS[number]
 
 /** The event as a list item. @param whole false omits the objects and adds the annotation */
 export function eventJson (event: AuditEvent, whole = true, { names = OWN_NAMES }: EventForm = {}): string {

@@ -1,5 +1,6 @@
 /** Finds credentials in raw headers and removes them from requests. */
 import type { IncomingMessage } from 'node:http'
+import { TOKEN_PROTOCOL } from '../../schemas/public-names.js'
 import { unauthorized } from '../../schemas/status.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { bearerToken } from './token-file.js'
@@ -29,9 +30,6 @@ export function hasToken ({ rawHeaders }: IncomingMessage): boolean {
   }
   return rawHeaders.length >= MAX_HEADER_ENTRIES
 }
-
-/** This server's own domain and upstream's, which stock clients use. */
-const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.(?:orch|k8s)\.io\.(.*)$/
 
 /** Undefined without a token in the subprotocols. */
 function protocolsOf ({ headers }: IncomingMessage): string[] | undefined {

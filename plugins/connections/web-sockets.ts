@@ -4,12 +4,11 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { ServedRequest } from '../../answers/request-context.js'
+import { CHANNELS_PROTOCOL } from '../../schemas/public-names.js'
 import { badRequest } from '../../schemas/status.js'
 import { INVALID_HANDSHAKE, offeredProtocols, openingHeaders } from '../../serving/wire/web-socket.js'
 import { requestHeaders } from '../shared/forwarding/headers.js'
 
-/** Under our own and the public name, which the agent is then asked with. */
-const CHANNELS = /^v5\.channel\.((?:orch|k8s)\.io)$/
 const TUNNEL = /^SPDY\/3\.1\+(.+)$/
 const OLDER = ['v4.', 'v3.', 'v2.', '']
 
@@ -32,7 +31,7 @@ function handshake (raw: IncomingMessage, protocol: string): readonly string[] {
 /** A WebSocket whose channels are translated to streams; undefined for others. @throws StatusError 400 */
 export function translated ({ raw }: ServedRequest): WebSocketRequest | undefined {
   for (const protocol of offered(raw)) {
-    const domain = CHANNELS.exec(protocol)?.[1]
+    const domain = CHANNELS_PROTOCOL.exec(protocol)?.[1]
     if (domain === undefined) continue
     return { headers: handshake(raw, protocol), protocols: OLDER.map(version => `${version}channel.${domain}`) }
   }

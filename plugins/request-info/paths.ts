@@ -9,6 +9,7 @@ import { isBuiltInGroup } from '../../schemas/resources.js'
 import { pathSegment } from '../../schemas/names.js'
 import type { Naming } from '../../schemas/naming.js'
 import { ofNamespace, placesIn, type Places } from '../../schemas/path-places.js'
+import { PUBLIC_DEFINITIONS } from '../../schemas/public-names.js'
 import { isTrue } from '../../schemas/query-boolean.js'
 import { nameSelected } from '../../schemas/selectors/fields.js'
 import { badRequest, type StatusError } from '../../schemas/status.js'
@@ -26,12 +27,6 @@ export interface Sent {
 const VERBS: Readonly<Record<string, string>> =
   { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
-/**
- * kubectl from 1.27 lists this path before it creates an object of a type without PATCH, and fails on an error.
- * Served and authorized as the list of this server's group.
- */
-const UPSTREAM_DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-const UPSTREAM_DEFINITIONS_GROUP = 'apiextensions.k8s.io'
 const DEFINITIONS_GROUP = 'apiextensions.orch.io'
 
 /** True if a segment cannot be a name: such a path is a non-resource path, not a collection. */
@@ -79,7 +74,7 @@ function infoOf (parts: readonly string[], rest: string | undefined, sent: Sent,
   if (deeper && isBuiltInGroup(group)) return pathRequest(path, method.toLowerCase())
   const name = at(places.name)
   const verb = places.watched ? 'watch' : verbOf(method, name, query)
-  const isUpstreamList = group === UPSTREAM_DEFINITIONS_GROUP && verb === 'list' && path === UPSTREAM_DEFINITIONS
+  const isUpstreamList = group === PUBLIC_DEFINITIONS.group && verb === 'list' && path === PUBLIC_DEFINITIONS.path
   const info: RequestInfo = {
     path,
     isResourceRequest: true,

@@ -3,6 +3,7 @@
  * error handler. (Interface: Generic request shapes 3 and 4.)
  */
 import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
+import { DISCOVERY_GROUPS, META_GROUPS } from '../../schemas/public-names.js'
 import type { Negotiated } from '../../answers/request-context.js'
 
 const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
@@ -10,13 +11,11 @@ const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
 }
 export const MEDIA_TYPES = Object.keys(FORMATS)
 const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
-/** This server's own group and upstream's, which stock clients use. */
-const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.io'])
 
 /** Of all groups in one document; v2beta1 is no longer offered. */
 const DISCOVERY = {
   as: 'APIGroupDiscoveryList',
-  groups: new Set<string | undefined>(['apidiscovery.orch.io', 'apidiscovery.k8s.io']),
+  groups: DISCOVERY_GROUPS,
   version: 'v2'
 } as const
 
@@ -107,7 +106,7 @@ function offered ({ type, parameters }: Clause, available: Available): Negotiate
     return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
   }
   if (!available.transforms || !TRANSFORMS.has(as) || as === available.unfit) return undefined
-  if (!TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
+  if (!META_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
   // Table has no protobuf form
   if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined
   return {

@@ -16,10 +16,9 @@ import { difference, EMPTY, type FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
 import { membersOf, shapesOf } from './shape.js'
 import { isObject } from '../../schemas/language/values.js'
+import { LAST_APPLIED } from '../../schemas/public-names.js'
 import type { Steps } from '../../schemas/steps.js'
 
-/** The annotation in this project's form and as upstream clients write it. */
-const LAST_APPLIED = ['kubectl.orch.io/last-applied-configuration', 'kubectl.kubernetes.io/last-applied-configuration']
 /** Only applies of this manager take over; any other name opts out. */
 export const KUBECTL = 'kubectl'
 const MAX_ANNOTATION_BYTES = 256 * 1024

@@ -1,5 +1,6 @@
 /** What this server would take for something else than its writer means, in objects under our names. */
 import type { ApiObject } from '../meta/api-object.js'
+import { mayHavePublicNames } from '../public-names.js'
 import type { FieldError } from '../status.js'
 import { misnamed } from './acted.js'
 import { ambiguousNames } from './text.js'
@@ -26,7 +27,7 @@ export const misnamedWarnings = (object: ApiObject, old: ApiObject | undefined):
 /** Whether a body may have names of the public project. */
 export function mayBeMisnamed (body: Uint8Array): boolean {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return bytes.includes('k8s.io') || bytes.includes('kube') || bytes.includes('\\') // letters may be escaped
+  return mayHavePublicNames(bytes) || bytes.includes('\\') // letters may be escaped
 }
 
 type Rule = Readonly<Partial<Record<'apiGroups' | 'resources' | 'resourceNames', readonly string[]>>>

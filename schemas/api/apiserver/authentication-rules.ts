@@ -5,11 +5,10 @@ import { domainOfPath } from '../../names.js'
 import { duplicate, forbidden, invalid, notSupported, required } from '../../rules/findings.js'
 import type { AuthenticationConfiguration, ClaimMappings, JwtAuthenticator } from './authentication.js'
 import { CLAIMS, USER } from './claim-expressions.js'
+import { SYSTEM_DOMAINS } from '../../public-names.js'
 import { certificatesProblem } from '../../rules/pem-certificates.js'
 
 const MOST_ISSUERS = 64
-/** Under either name: with public names, keys of users become ours. */
-const OWN_DOMAINS = /(?:^|\.)(?:orch|kubernetes|k8s)\.io$/
 const EGRESS = ['controlplane', 'cluster']
 
 export function validateAuthentication (
@@ -155,7 +154,7 @@ function checkMappings (authenticator: JwtAuthenticator, at: string, report: Rep
     if (key === '') required(report, `${path}.key`)
     else if (domain === undefined) invalid(report, `${path}.key`, key, 'must be a domain, a slash and a path')
     else if (key !== key.toLowerCase()) invalid(report, `${path}.key`, key, 'must be in lower case')
-    else if (OWN_DOMAINS.test(domain)) invalid(report, `${path}.key`, key, 'must not be of a domain of the system')
+    else if (SYSTEM_DOMAINS.test(domain)) invalid(report, `${path}.key`, key, 'must not be of a domain of the system')
     if (keys.has(key)) duplicate(report, `${path}.key`, key)
     keys.add(key)
     if (valueExpression === '') required(report, `${path}.valueExpression`)

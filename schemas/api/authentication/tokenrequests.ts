@@ -2,10 +2,10 @@
 import { int64, one, string, list, apiPackage, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
+import { PUBLIC_TOKEN_VERSION } from '../../public-names.js'
 
-/** kubectl sends the upstream group name: its URL is in the core group, so kubectl never looks this group up. */
 const { kind, message } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1', {
-  alsoAs: 'authentication.k8s.io/v1'
+  alsoAs: PUBLIC_TOKEN_VERSION
 })
 
 export type BoundObjectReference = Static<typeof BoundObjectReference>

@@ -1,6 +1,7 @@
 /** Validation of the annotation that types in protected groups need: the URL of an approval, or why there is none. */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
+import { PUBLIC_DOMAINS } from '../../../public-names.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { CustomResourceDefinition } from '../customresourcedefinitions.js'
 
@@ -9,7 +10,6 @@ const AT = `metadata.annotations[${APPROVED}]`
 const WANTED = `protected groups must have approval annotation "${APPROVED}"`
 const SEE = 'see https://github.com/orch/enhancements/pull/1111'
 const OWN_DOMAINS = ['orch.io']
-const PUBLIC_DOMAINS = ['k8s.io', 'kubernetes.io']
 
 /** Where clients may use public names, public domains are protected, and ours only where it stands for one. */
 function isProtected ({ spec: { group } }: CustomResourceDefinition, { publicGroup }: Gates): boolean {

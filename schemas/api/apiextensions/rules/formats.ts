@@ -3,6 +3,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseWordedDuration } from '../../../meta/duration.js'
 import { parseTime } from '../../../meta/time.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
+import { FORMAT_PREFIXES } from '../../../public-names.js'
 
 const HEX = '[0-9a-f]'
 const uuid = (version: string, variant: string): RegExp =>
@@ -88,7 +89,7 @@ const UNBOUNDED: ReadonlySet<string> = new Set(['byte', 'uri'])
 const MAX_LENGTH = 1024
 
 /** Of 1.34, by their names without dashes, the public ones too. */
-const LATER: ReadonlyMap<string, (text: string) => boolean> = new Map(['orch', 'k8s'].flatMap(own => [
+const LATER: ReadonlyMap<string, (text: string) => boolean> = new Map(FORMAT_PREFIXES.flatMap(own => [
   [`${own}shortname`, (text: string) => dnsLabel(text).length === 0],
   [`${own}longname`, (text: string) => dnsSubdomain(text).length === 0]
 ]))

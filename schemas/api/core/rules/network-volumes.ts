@@ -3,6 +3,7 @@ import { isOn } from '../../../gates.js'
 import { checkRange, invalid, checkName, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
+import { PUBLIC_DOMAINS } from '../../../public-names.js'
 import type {
   CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource
 } from '../network-volumes.js'
@@ -45,7 +46,7 @@ export function validateISCSI (
 }
 
 /** Domains of options that the system sets, under either name: their keys are not translated. */
-const RESERVED = ['orch.io', 'kubernetes.io', 'k8s.io']
+const RESERVED = ['orch.io', ...PUBLIC_DOMAINS]
 
 /** Options of reserved domains are set by the system. */
 export function validateFlexVolume ({ options = {} }: FlexVolumeSource, at: string, report: Report): void {

@@ -1,0 +1,124 @@
+// Who knows that anything has another name: imports a Naming or the public names, asks a Naming, or contains a public
+// name. All others get what they need ready, or a function of their own.
+import { dirname, relative, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** What names are: the interface, the public ones, and its own tests. */
+const EXEMPT = ['schemas/naming', 'schemas/compat', 'build', 'test', 'examples']
+
+/** The first line of each says why. A new entry needs a better reason than those. */
+export const KNOW_NAMES = [
+  'admission/options',
+  'admission/plugins/image-policy',
+  'admission/plugins/node-restriction',
+  'admission/plugins/node-restriction-nodes',
+  'admission/policies/mutations',
+  'admission/policies/parameters',
+  'admission/policies/type-checking',
+  'admission/policies/variables',
+  'admission/webhooks/requested-version',
+  'answers/failure',
+  'answers/formats/format',
+  'answers/formats/json',
+  'answers/formats/protobuf',
+  'answers/formats/table',
+  'answers/formats/text',
+  'answers/heads',
+  'answers/list',
+  'answers/record',
+  'answers/request-context',
+  'answers/send',
+  'answers/send-bytes',
+  'answers/view',
+  'answers/watch/encoder',
+  'app',
+  'config/documents',
+  'config/public-settings',
+  'controllers/policy-status',
+  'controllers/rbac/default-roles',
+  'host/objects',
+  'host/requests',
+  'plugins/admission/outbound',
+  'plugins/admission/renamed-reviews',
+  'plugins/aggregation/documents',
+  'plugins/aggregation/fetch',
+  'plugins/aggregation/proxy',
+  'plugins/aggregation/remote-discovery',
+  'plugins/aggregation/target',
+  'plugins/aggregation/user-headers',
+  'plugins/audit/backends',
+  'plugins/audit/event',
+  'plugins/authentication/index',
+  'plugins/authentication/method',
+  'plugins/authentication/service-account/authenticator',
+  'plugins/authentication/service-account/index',
+  'plugins/authentication/webhook',
+  'plugins/authorization/conditions',
+  'plugins/authorization/webhook',
+  'plugins/connections/log',
+  'plugins/connections/node-agents',
+  'plugins/errors',
+  'plugins/flow-control/index',
+  'plugins/impersonation/index',
+  'plugins/negotiation',
+  'plugins/request-info/index',
+  'plugins/request-info/paths',
+  'plugins/request-info/request-context',
+  'plugins/shared/server',
+  'plugins/zpages',
+  'registry/discovered-resources',
+  'routes/aggregated-discovery',
+  'routes/body',
+  'routes/openapi',
+  'routes/openapi-documents',
+  'routes/verbs/apply',
+  'routes/verbs/patch',
+  'routes/verbs/write',
+  'schemas/codec/protobuf/decode',
+  'schemas/openapi/v2',
+  'schemas/openapi/v3',
+  'schemas/public-names',
+  'testing/load',
+  'testing/match',
+  'testing/options'
+]
+
+const SOURCES = ['schemas/naming', 'schemas/compat']
+const PUBLIC = /(?:k8s|kubernetes)\\?\.io/
+
+const isIn = (file, places) => places.some(place => file === place || file.startsWith(`${place}/`))
+const mayKnow = file => isIn(file, EXEMPT) || KNOW_NAMES.includes(file)
+
+/** Whether an import of a file is one of names. Paths are relative to the root, without extension. */
+export const importsNames = (from, specifier) => specifier.startsWith('.') &&
+  isIn(relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, ''), SOURCES)
+
+export const names = {
+  meta: { type: 'problem', schema: [] },
+  create (context) {
+    const from = relative(root, context.filename).replace(/\.ts$/, '')
+    if (mayKnow(from)) return {}
+    const report = (node, does) => {
+      context.report({ node, message: `only those listed in build/names.js know of names, and this ${does}` })
+    }
+    const imported = ({ source }) => {
+      if (typeof source?.value === 'string' && importsNames(from, source.value)) report(source, 'imports them')
+    }
+    const asked = node => { report(node, 'asks a Naming') }
+    const text = (node, value) => { if (PUBLIC.test(value)) report(node, 'contains a public one') }
+    return {
+      ImportDeclaration: imported,
+      ExportNamedDeclaration: imported,
+      ExportAllDeclaration: imported,
+      ImportExpression: imported,
+      'MemberExpression[object.name="naming"]': asked,
+      'MemberExpression[object.property.name="naming"]': asked,
+      'VariableDeclarator[init.name="naming"]': asked,
+      'VariableDeclarator[init.property.name="naming"][id.type="ObjectPattern"]': asked,
+      'Property[key.name="naming"][value.type="ObjectPattern"]': asked,
+      Literal: node => { text(node, node.regex?.pattern ?? String(node.value)) },
+      TemplateElement: node => { text(node, node.value.raw) }
+    }
+  }
+}
