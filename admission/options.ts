@@ -1,9 +1,9 @@
 /** Admission options of the host, and the tools of plugins. */
 import type { Gates } from '../schemas/gates.js'
-import type { Naming } from '../schemas/naming.js'
 import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
+import type { AdmissionNames } from './names.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
 import type { Clock } from '../event-loop/clock.js'
 import type { PodSecurityObserver } from './pod-security/observer.js'
@@ -54,8 +54,8 @@ export interface AdmissionTools {
   /** Observes policies and match conditions. */
   readonly observePolicies?: PolicyObserver
   readonly gates: Gates
-  /** Of clients. */
-  readonly naming?: Naming
+  /** Default own names. */
+  readonly names?: AdmissionNames | undefined
   /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

@@ -3,7 +3,6 @@
  * controller manager leads, which does the same.
  */
 import type { ValidatingAdmissionPolicy } from '../schemas/api/admissionregistration/validating-policies.js'
-import type { Naming } from '../schemas/naming.js'
 import { expressionWarnings } from '../admission/policies/type-checking.js'
 import { isStorageError } from '../storage/errors.js'
 import { current } from '../registry/current.js'
@@ -20,7 +19,10 @@ const SETTLE_MS = 250
 /** Milliseconds until policies that a controller manager should have checked are looked at again. */
 const LED_MS = 30_000
 
-export interface PolicyStatusOptions extends ControllerOptions { readonly naming: Naming }
+export interface PolicyStatusOptions extends ControllerOptions {
+  /** A group as clients know it. Default its own name. */
+  readonly named?: ((group: string) => string) | undefined
+}
 
 export class PolicyStatus implements Controller {
   readonly #options: PolicyStatusOptions
@@ -58,7 +60,7 @@ export class PolicyStatus implements Controller {
   }
 
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
-    const { resources, naming } = this.#options
+    const { resources, named } = this.#options
     const store = resources.find('admissionregistration.orch.io', 'validatingadmissionpolicies')
     const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return 'done'
@@ -68,7 +70,7 @@ export class PolicyStatus implements Controller {
       this.#queue.addAfter(name, LED_MS)
       return 'done'
     }
-    const warnings = await expressionWarnings(spec, resources, naming)
+    const warnings = await expressionWarnings(spec, resources, named)
     try {
       await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
         const policy = base.copy() as ValidatingAdmissionPolicy // stores of policies contain policies

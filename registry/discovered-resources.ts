@@ -1,7 +1,6 @@
 /** Resources of a group version, as discovery lists them: one by one, and in the document of all groups. */
 import type { APIResourceDiscovery } from '../schemas/api/apidiscovery/v2.js'
 import type { APIResource } from '../schemas/meta/discovery.js'
-import type { Rename } from '../schemas/naming.js'
 import type { ResourceVerb, Subresource } from '../schemas/subresource.js'
 import type { ResourceStore } from './resource-store.js'
 
@@ -62,7 +61,9 @@ export function discovered (resources: readonly Listed[]): APIResourceDiscovery[
 }
 
 /** With the groups of kinds under other names; '' stands for the group of the list. */
-export function withGroups (resources: readonly APIResourceDiscovery[], rename: Rename): APIResourceDiscovery[] {
+export function withGroups (
+  resources: readonly APIResourceDiscovery[], rename: (group: string) => string
+): APIResourceDiscovery[] {
   const kindOf = <T extends Pick<APIResourceDiscovery, 'responseKind'>>(part: T): T => part.responseKind === undefined
     ? part
     : { ...part, responseKind: { ...part.responseKind, group: rename(part.responseKind.group) } }

@@ -53,7 +53,7 @@ export class Generation {
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
-    this.#info = { version: releaseVersion(served.gates?.release), ...served, naming }
+    this.#info = { version: releaseVersion(served.gates?.release), ...served, names: naming.openApi }
     this.documents = new OpenApi3(resources, this.#info)
   }
 

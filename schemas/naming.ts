@@ -4,8 +4,9 @@
  */
 
 import type { Renaming } from './codec/renaming.js'
-import type { Message, Plain } from './language/types.js'
+import type { Message } from './language/types.js'
 import type { ApiObject } from './meta/api-object.js'
+import { OWN_DOCUMENT_NAMES, type DocumentNames } from './openapi/document-names.js'
 import type { FieldError, Status } from './status.js'
 
 /** A name, or text with names in it, as the other side has it. Every such function is its own inverse. */
@@ -15,15 +16,6 @@ export interface ReviewNames {
   readonly body: string
   /** The answer under own names; bytes that are none stay. */
   readonly answer: (body: Uint8Array) => Uint8Array
-}
-
-/** Pieces of OpenAPI documents; paths follow `path`. */
-export interface OpenApiNames {
-  /** A path item. */
-  readonly path: (item: Plain) => Plain
-  readonly schema: (schema: Plain) => Plain
-  /** The name of a definition. */
-  readonly definition: Rename
 }
 
 export interface Naming {
@@ -60,8 +52,6 @@ export interface Naming {
   readonly review: (own: string) => ReviewNames
   /** An audit event, as JSON. */
   readonly event: Rename
-  /** Of OpenAPI documents. */
-  readonly title: string
   /** With which headers of the project begin. */
   readonly headerPrefix: string
   /** The value of an Accept header, with own media types. */
@@ -73,7 +63,7 @@ export interface Naming {
   readonly status: <T extends Omit<Status, 'code'>>(own: T) => T
   /** A document of discovery, which has no message. */
   readonly document: (own: object) => object
-  readonly openApi: OpenApiNames
+  readonly openApi: DocumentNames
   /** Whether an object may look different; false if it surely looks as it is stored. */
   readonly mayDiffer: (json: Buffer) => boolean
   /** What stored JSON of the message calls otherwise, in values alone; undefined if nothing. */
@@ -107,14 +97,13 @@ export const OWN_NAMES: Naming = {
   ownClaims: same,
   review: body => ({ body, answer: same }),
   event: same,
-  title: 'orch',
   headerPrefix: 'x-orch',
   accepted: same,
   mediaType: same,
   words: same,
   status: same,
   document: same,
-  openApi: { path: same, schema: same, definition: same },
+  openApi: OWN_DOCUMENT_NAMES,
   mayDiffer: () => false,
   renaming: () => undefined,
   message: same,

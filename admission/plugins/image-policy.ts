@@ -3,12 +3,12 @@
  * server is unavailable, pods are refused, or admitted with an annotation, as configured. (Disabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { withSpan } from '../../registry/trace.js'
 import type { PluginConfiguration } from '../configuration.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
+import type { ImageSpec } from '../names.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'
 import { imagePolicyIn } from './image-policy-configuration.js'
@@ -25,12 +25,12 @@ interface Status {
 }
 
 export async function imagePolicy (
-  name: string, { callers, clock, gates, naming = OWN_NAMES }: AdmissionTools, given: PluginConfiguration | undefined
+  name: string, { callers, clock, gates, names }: AdmissionTools, given: PluginConfiguration | undefined
 ): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
   const metadata = gates.enabled('UnsetTimesAreOmitted') ? {} : { creationTimestamp: null }
-  const apiVersion = naming.group(API_VERSION)
+  const apiVersion = names?.group(API_VERSION) ?? API_VERSION
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
   const statusOf = async (
@@ -40,7 +40,7 @@ export async function imagePolicy (
     const cached = cache.get(key)
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
-    const shown = shownSpec(spec, naming)
+    const shown = names?.images(spec) ?? spec
     const body = { kind: 'ImageReview', apiVersion, metadata, spec: shown, status: { allowed: false } }
     const status = readStatus(
       await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)), apiVersion
@@ -79,22 +79,7 @@ export async function imagePolicy (
   })
 }
 
-interface Spec {
-  readonly containers?: ReadonlyArray<{ readonly image?: string }>
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly namespace?: string
-}
-
-/** The spec by the names of the server that reviews it. */
-const shownSpec = ({ annotations, namespace, ...same }: Spec, naming: Naming): Spec => ({
-  ...same,
-  ...(annotations === undefined
-    ? {}
-    : {
-        annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [naming.key(key), value]))
-      }),
-  ...(namespace === undefined ? {} : { namespace: naming.namespace(namespace) })
-})
+interface Spec extends ImageSpec { readonly containers?: ReadonlyArray<{ readonly image?: string }> }
 
 /** The review's spec, without empty fields. */
 function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { annotations = {} }, spec }: Pod): Spec {

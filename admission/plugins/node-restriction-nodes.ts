@@ -2,8 +2,8 @@
 import type { Node } from '../../schemas/api/core/nodes.js'
 import type { Gates } from '../../schemas/gates.js'
 import { sameValue } from '../../schemas/language/values.js'
-import type { Naming } from '../../schemas/naming.js'
 import { typed, type AdmissionRequest } from '../../registry/admission.js'
+import type { AdmissionNames } from '../names.js'
 import { refusal } from '../refusal.js'
 
 /** System labels that node agents may set. */
@@ -18,9 +18,13 @@ const SYSTEM = 'orch.io'
 /** Reserved for administrators, to isolate workloads. */
 const RESTRICTED = 'node-restriction.orch.io'
 
+/** More domains than these, where labels have no other name. */
+type LabelDomains = AdmissionNames['labelDomains']
+const OWN_ALONE: LabelDomains = { system: [], nodes: [] }
+
 const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
 
-function isForbidden (label: string, { labelDomains: { system, nodes } }: Naming): boolean {
+function isForbidden (label: string, { system, nodes }: LabelDomains): boolean {
   const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   if (isIn(domain, RESTRICTED)) return true
   if (system.some(parent => isIn(domain, parent))) return !nodes.some(parent => isIn(domain, parent))
@@ -29,14 +33,14 @@ function isForbidden (label: string, { labelDomains: { system, nodes } }: Naming
 
 /** Names of changed labels that node agents must not change, sorted. */
 function forbiddenChanges (
-  naming: Naming, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}
+  domains: LabelDomains, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}
 ): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)])
-  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, naming)).sort()
+  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, domains)).sort()
 }
 
 export function admitNode (
-  request: AdmissionRequest, node: string, naming: Naming, gates: Pick<Gates, 'enabled'>
+  request: AdmissionRequest, node: string, domains: LabelDomains = OWN_ALONE, gates: Pick<Gates, 'enabled'>
 ): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => {
@@ -46,7 +50,7 @@ export function admitNode (
   if (request.name !== node) refuse(`modify node ${JSON.stringify(request.name)}`)
   if (object === undefined) return
   const { metadata, spec } = object
-  const changes = forbiddenChanges(naming, metadata.labels, old?.metadata.labels)
+  const changes = forbiddenChanges(domains, metadata.labels, old?.metadata.labels)
   if (old === undefined) {
     if (spec.configSource !== undefined) refuse('create nodes with a configSource')
     if (changes.length > 0) refuse(`set the following labels: ${changes.join(', ')}`)

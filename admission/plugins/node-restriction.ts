@@ -13,7 +13,6 @@ import { requestCommonName } from '../../schemas/api/certificates/pem.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { sameValue } from '../../schemas/language/values.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { notFound } from '../../schemas/status.js'
 import { nodeOf } from '../../auth/node/authorizer.js'
 import { MIRROR, isMirrorPod, referencesOf } from '../../auth/node/references.js'
@@ -27,13 +26,13 @@ const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
 const quote = JSON.stringify
 
-interface Tools extends Pick<AdmissionTools, 'authorize' | 'gates'> { readonly naming: Naming }
+type Tools = Pick<AdmissionTools, 'authorize' | 'gates' | 'names'>
 type Check = (request: AdmissionRequest, node: string, tools: Tools) => void | Promise<void>
 
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
   '/pods': admitPod,
-  '/nodes': (request, node, { naming, gates }) => { admitNode(request, node, naming, gates) },
+  '/nodes': (request, node, { names, gates }) => { admitNode(request, node, names?.labelDomains, gates) },
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
@@ -53,16 +52,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   }
 }
 
-export const nodeRestriction = (
-  { authorize, gates, naming = OWN_NAMES }: Pick<AdmissionTools, 'authorize' | 'gates' | 'naming'>
-): AdmissionPlugin => ({
+export const nodeRestriction = ({ authorize, gates, names }: Tools): AdmissionPlugin => ({
   name: 'NodeRestriction',
   handles: ({ operation, group, resource }) => operation !== 'CONNECT' && Object.hasOwn(CHECKS, `${group}/${resource}`),
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
     if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
-    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, { authorize, gates, naming })
+    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, { authorize, gates, names })
   }
 })
 

@@ -127,7 +127,7 @@ class Round {
     try {
       const made = await runStepsWithinBudget(madeBy(mutation, policy, await this.#variables.of(invocation)))
       this.#done ??= this.#request.trackOwnership?.()
-      const change: Change = { made, naming: this.#tools.naming, isChanged: this.#isChanged }
+      const change: Change = { made, names: this.#tools.names, isChanged: this.#isChanged }
       if (await mutate(mutation, object, this.#variables.version(requested), change)) this.#isChanged = true
       this.#variables.forget()
       observe('no_error')

@@ -9,7 +9,6 @@ import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode, undeclaredIn } from '../../schemas/language/decode.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
 import { clone } from '../../schemas/language/values.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { isStatusError, StatusError } from '../../schemas/status.js'
 import { atomicsIn } from '../../registry/apply/atomics.js'
 import { compare, UNCHANGED } from '../../registry/apply/compare.js'
@@ -17,6 +16,7 @@ import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { merge } from '../../registry/apply/merge.js'
 import { shapesOf, type Shape } from '../../registry/apply/shape.js'
 import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../registry/patch/json-patch.js'
+import type { AdmissionNames } from '../names.js'
 import { internal } from '../webhooks/refusals.js'
 import type { RequestedVersion } from '../webhooks/requested-version.js'
 import { shown } from './parameters.js'
@@ -28,7 +28,7 @@ type Members = Readonly<Record<string, unknown>>
 export interface Change {
   /** What the expression made. */
   readonly made: Value
-  readonly naming?: Naming | undefined
+  readonly names?: AdmissionNames | undefined
   /** Others have changed the object in this round, so that it need not be compared. */
   readonly isChanged: boolean
 }
@@ -40,10 +40,10 @@ export interface Change {
  */
 export async function mutate (
   { applies }: Mutation, object: Record<string, unknown>, version: RequestedVersion,
-  { made, naming, isChanged }: Change
+  { made, names, isChanged }: Change
 ): Promise<boolean> {
   const { message, shown: typed, json, gates } = version
-  if (applies && message !== undefined && typed !== undefined && naming?.renames !== true) {
+  if (applies && message !== undefined && typed !== undefined && names === undefined) {
     // Without writing and parsing JSON. What is written replaces members.
     const before = { ...typed(object) }
     const live = clone(before)
@@ -57,12 +57,12 @@ export async function mutate (
   }
   const before = json(object)
   await endOfTurn()
-  const document = shown(before, naming)
+  const document = shown(before, names)
   await endOfTurn()
-  const after = applies ? configured(version, document, made, naming) : await patched(document, made)
+  const after = applies ? configured(version, document, made, names) : await patched(document, made)
   if (after === undefined) return false
   await endOfTurn()
-  put(version, object, after, naming)
+  put(version, object, after, names)
   if (isChanged) return true
   await endOfTurn()
   return json(object) !== before
@@ -73,10 +73,12 @@ async function endOfTurn (): Promise<void> {
 }
 
 /** @throws StatusError 500 */
-function put (version: RequestedVersion, object: Record<string, unknown>, after: unknown, naming?: Naming): void {
+function put (
+  version: RequestedVersion, object: Record<string, unknown>, after: unknown, names?: AdmissionNames
+): void {
   let unknown: readonly string[]
   try {
-    unknown = version.put(object, after, naming)
+    unknown = version.put(object, after, names?.decode)
   } catch (error) {
     if (!isDecodeError(error)) throw error
     throw internal(error.message, error)
@@ -112,7 +114,7 @@ function operation (entry: Value): Members {
  */
 function configured (
   { message, gates, kind: { group, version, kind } }: RequestedVersion, live: unknown, configuration: Value,
-  naming = OWN_NAMES
+  names?: AdmissionNames
 ): unknown {
   if (message === undefined) {
     throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
@@ -121,24 +123,24 @@ function configured (
   checkTypes(configuration)
   const { apiVersion, kind: shownKind } = live as Members
   const config = { ...toJson(configuration) as Members, apiVersion, kind: shownKind }
-  const { whole } = shapesOf(naming.message(message), gates)
-  const decoded = decodedConfig([message, whole], config, naming)
+  const { whole } = shapesOf(names?.message(message) ?? message, gates)
+  const decoded = decodedConfig([message, whole], config, names)
   const atomics = atomicsIn(whole, config)
   if (atomics.length > 0) {
     throw refused(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
   }
-  const applied = naming.renames ? config : appliedValue(whole, config, decoded)
+  const applied = names === undefined ? appliedValue(whole, config, decoded) : config
   return merge(whole, live, applied, { ofLive: false, moved: false })
 }
 
 const refused = (why: string): Error => new Error(`error applying patch: ${why}`)
 
 /** @throws Error for values that do not fit the type */
-function decodedConfig ([message, whole]: readonly [Message, Shape], config: object, naming: Naming): unknown {
+function decodedConfig ([message, whole]: readonly [Message, Shape], config: object, names?: AdmissionNames): unknown {
   const findings: string[] = []
   let object: unknown
   try {
-    const read = decode(naming.message(message), naming.value(message, clone(config)))
+    const read = (names?.decode ?? decode)(message, clone(config))
     object = read.object
     findings.push(...undeclaredIn(read))
   } catch (error) {

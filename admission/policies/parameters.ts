@@ -4,9 +4,9 @@ import type { Representation } from '../../schemas/resource.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
-import type { Naming } from '../../schemas/naming.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { AdmissionTools } from '../options.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { Binding, Policy } from './policy.js'
 
@@ -24,7 +24,7 @@ export const representationOf = (
  */
 export async function parametersOf (
   policy: Policy, { paramRef }: Binding, request: AdmissionRequest,
-  { resources, naming }: { readonly resources: ResourceRegistry, readonly naming?: Naming }
+  { resources, names }: Pick<AdmissionTools, 'resources' | 'names'>
 ): Promise<readonly unknown[]> {
   if (paramRef === undefined) return [null]
   const representation = representationOf(policy, resources)
@@ -54,19 +54,17 @@ export async function parametersOf (
   }
   const views: unknown[] = []
   for (const object of params) { // there may be thousands
-    views.push(viewed(object, representation, naming))
+    views.push(viewed(object, representation, names))
     if (turnIsOver()) await nextTurn()
   }
   return views
 }
 
 /** As clients see it, in the version that the policy names. */
-const viewed = (object: ApiObject, { message, conversion }: Representation, naming: Naming | undefined): unknown =>
-  shown(toJson(message, conversion?.fromStored(object) ?? object), naming)
+const viewed = (
+  object: ApiObject, { message, conversion }: Representation, names: AdmissionTools['names']
+): unknown => shown(toJson(message, conversion?.fromStored(object) ?? object), names)
 
 /** JSON of an object as clients see it, parsed. */
-export function shown (own: string, naming: Naming | undefined): unknown {
-  if (naming?.renames !== true) return parseLong(own)
-  const { body } = naming.review(`{"apiVersion":"","request":{"object":${own}}}`)
-  return (parseLong(body) as { request: { object: unknown } }).request.object
-}
+export const shown = (own: string, names: AdmissionTools['names']): unknown =>
+  names === undefined ? parseLong(own) : names.object(own)

@@ -13,7 +13,6 @@ import type {
   ExpressionWarning, ValidatingAdmissionPolicySpec
 } from '../../schemas/api/admissionregistration/validating-policies.js'
 import { celTypeOf } from '../../schemas/language/cel-types.js'
-import type { Naming } from '../../schemas/naming.js'
 import type { Representation } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { representationOf } from './parameters.js'
@@ -21,9 +20,10 @@ import { representationOf } from './parameters.js'
 /** Of one rule. */
 const MOST_TYPES = 10
 
+/** @param named a group as clients know it */
 export async function expressionWarnings (
   { paramKind, matchConstraints, variables = [], validations = [] }: ValidatingAdmissionPolicySpec,
-  resources: ResourceRegistry, naming?: Naming
+  resources: ResourceRegistry, named = (group: string): string => group
 ): Promise<ExpressionWarning[]> {
   const params = paramKind === undefined ? undefined : representationOf({ paramKind }, resources)
   const checks: Array<{ readonly of: string, readonly given: PolicyVariables }> = []
@@ -37,7 +37,7 @@ export async function expressionWarnings (
       addVariable(types, name, check(expression, given).type)
       if (turnIsOver()) await nextTurn()
     }
-    checks.push({ of: `${naming?.group(group) ?? group}/${version}, Kind=${kind}`, given })
+    checks.push({ of: `${named(group)}/${version}, Kind=${kind}`, given })
   }
   const warnings: ExpressionWarning[] = []
   for (const [index, { expression, messageExpression = '' }] of validations.entries()) {

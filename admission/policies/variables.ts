@@ -1,13 +1,11 @@
 /** What expressions of policies read of a request. */
 import { Authorizer, Check, type Answered, type Ask, type Asked } from '../../expressions/authorizer.js'
 import { DeferredFields, Given } from '../../expressions/from-json.js'
-import { ResourceAttributes } from '../../schemas/api/authorization/accessreviews.js'
 import { Namespace } from '../../schemas/api/core/namespaces.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { parseLong } from '../../schemas/codec/json/exact.js'
 import { celValueOf } from '../../schemas/language/cel-values.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
-import { OWN_NAMES } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import { SelectorsOfQuery } from '../../auth/selectors.js'
@@ -21,9 +19,8 @@ import { requestedVersionOf, type RequestedVersion } from '../webhooks/requested
 import type { RequestedKind } from '../webhooks/hook-set.js'
 import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
-export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'gates' | 'naming' | 'observePolicies'>
+export type PolicyTools = Pick<AdmissionTools, 'resources' | 'authorize' | 'gates' | 'names' | 'observePolicies'>
 export type Values = Readonly<Record<string, unknown>>
-type AskedObject = Pick<Asked, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>
 
 /** The same values, with others beside or in place of them. */
 export const extended = (values: Values, more: Values): Values =>
@@ -71,9 +68,9 @@ export class RequestVariables {
   read (requested: RequestedKind, object: AdmissionRequest['object']): unknown {
     if (object === undefined) return null
     const { message, shown: typed, json } = this.version(requested)
-    const { naming } = this.#tools
-    return message === undefined || typed === undefined || naming?.renames === true
-      ? shown(json(object), naming)
+    const { names } = this.#tools
+    return message === undefined || typed === undefined || names !== undefined
+      ? shown(json(object), names)
       : new Given(celValueOf(message, typed(object)))
   }
 
@@ -95,10 +92,9 @@ export class RequestVariables {
 
   /** Expressions read what webhooks are sent, under the names of clients. Empty members are absent in both. */
   reviewed (requested: RequestedKind): Values {
-    const { naming } = this.#tools
     const writer = new ReviewWriter(this.#request, spoken => this.version(spoken))
     const own = writer.write('v1', '', requested, '"object":null,"oldObject":null')
-    const text = naming?.renames === true ? naming.review(own).body : own
+    const text = this.#tools.names?.review(own) ?? own
     const { request } = parseLong(text) as { request: Record<string, unknown> } // this server wrote it
     const { object: _object, oldObject: _oldObject, uid: _uid, ...rest } = request
     return rest
@@ -120,25 +116,21 @@ export class RequestVariables {
   }
 
   /** From own names to those of clients, or back. */
-  named ({ group = '', resource = '', subresource = '', namespace = '', name = '' }: Asked): Required<AskedObject> {
-    const { naming = OWN_NAMES } = this.#tools
-    return naming.value(ResourceAttributes, { group, resource, subresource, namespace, name })
-  }
+  named (asked: Asked): Asked { return this.#tools.names?.asked(asked) ?? asked }
 
   /** For authorizers, like those in the query of such a request. */
-  #selectorsOf ({ group = '', resource = '', fieldSelector, labelSelector }: Asked): Pick<RequestInfo, 'selectors'> {
-    const { gates, naming = OWN_NAMES } = this.#tools
+  #selectorsOf ({ fieldSelector, labelSelector }: Asked): Pick<RequestInfo, 'selectors'> {
     if (fieldSelector === undefined && labelSelector === undefined) return {}
-    if (!gates.enabled('AuthorizeWithSelectors')) return {}
+    if (!this.#tools.gates.enabled('AuthorizeWithSelectors')) return {}
     const query = new URLSearchParams({ fieldSelector: fieldSelector ?? '', labelSelector: labelSelector ?? '' })
-    return { selectors: new SelectorsOfQuery(naming.query(query.toString(), `/apis/${group}/*/${resource}`)) }
+    return { selectors: new SelectorsOfQuery(query.toString()) }
   }
 
   /** As expressions read it: the stored object, or its form for clients. */
   namespaceIn (live: ApiObject | undefined): unknown {
     if (live === undefined) return null
-    const { naming } = this.#tools
-    const read = naming?.renames === true ? shown(toJson(Namespace, live as Namespace), naming) as ApiObject : live
+    const { names } = this.#tools
+    const read = names === undefined ? live : names.object(toJson(Namespace, live as Namespace)) as ApiObject
     const { metadata: { uid, ...metadata }, ...rest } = read
     return { ...rest, metadata: { ...metadata, UID: uid } }
   }
@@ -152,15 +144,15 @@ export class RequestVariables {
   }
 
   /** What expressions ask has the names of clients. */
-  async #answer (asked: Asked, verb: string): Promise<Answered> {
-    const { path, serviceAccount } = asked
-    const { naming = OWN_NAMES } = this.#tools
+  async #answer (sent: Asked, verb: string): Promise<Answered> {
+    const asked = this.named(sent)
+    const { path, serviceAccount, group = '', resource = '', subresource = '', namespace = '', name = '' } = asked
     const info = path === undefined
-      ? resourceRequest({ verb, version: '*', ...this.named(asked), ...this.#selectorsOf(asked) })
-      : pathRequest(naming.path(path), verb)
-    const user = serviceAccount === undefined
-      ? this.#request.user ?? NOBODY
-      : accountUser({ ...serviceAccount, namespace: naming.namespace(serviceAccount.namespace) })
+      ? resourceRequest({
+          verb, version: '*', group, resource, subresource, namespace, name, ...this.#selectorsOf(asked)
+        })
+      : pathRequest(path, verb)
+    const user = serviceAccount === undefined ? this.#request.user ?? NOBODY : accountUser(serviceAccount)
     const { decision, reason = '', evaluationError } = await this.#tools.authorize({ user, info })
     return {
       allowed: decision === 'Allow', reason,

@@ -7,7 +7,6 @@ import { stringify } from '../../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { SubresourceView } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Representation } from '../../schemas/resource.js'
@@ -15,6 +14,7 @@ import { Facts, type Message } from '../../schemas/language/types.js'
 import type { ResourceRegistry, VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
+import type { Decode } from '../names.js'
 import type { RequestedKind } from './hook-set.js'
 
 export interface Kind { readonly group: string, readonly version: string, readonly kind: string }
@@ -31,10 +31,11 @@ export interface RequestedVersion {
   readonly gates: Gates
   /**
    * Writes an object patched in that version back into the request's object.
+   * @param decoding how it is read, default as a value under own names
    * @returns paths of undeclared members, which are dropped
    * @throws DecodeError if it does not match the kind
    */
-  readonly put: (object: Members, changed: unknown, naming?: Naming) => readonly string[]
+  readonly put: (object: Members, changed: unknown, decoding?: Decode) => readonly string[]
 }
 
 /** @param spoken the version that the hook's rules matched */
@@ -70,8 +71,8 @@ function ofVersion (
     gates,
     json: object => toJson(message, shown(object), undefined, omits),
     shown,
-    put: (object, changed, naming) => {
-      const { object: decoded, unknown } = read(message, changed, naming, gates)
+    put: (object, changed, decoding) => {
+      const { object: decoded, unknown } = read(message, changed, decoding, gates)
       const unpruned = isOwn ? conversion?.unpruned : undefined
       const whole = (unpruned ?? conversion?.toStored)?.(decoded) ?? decoded
       if (unpruned === undefined) applyDefaults(stored.message, whole, gates)
@@ -83,9 +84,9 @@ function ofVersion (
 
 /** With defaults. */
 function read (
-  message: Message<ApiObject>, value: unknown, naming = OWN_NAMES, gates = DEFAULT_GATES
+  message: Message<ApiObject>, value: unknown, decoding: Decode = decode, gates = DEFAULT_GATES
 ): Decoded<ApiObject> {
-  const decoded = decode(naming.message(message), naming.value(message, value))
+  const decoded = decoding(message, value)
   applyDefaults(message, decoded.object, gates)
   return decoded
 }
@@ -100,8 +101,8 @@ function ofView (view: SubresourceView): RequestedVersion {
     gates: DEFAULT_GATES,
     json: object => toJson(message, shown(object)),
     shown,
-    put: (object, changed, naming) => {
-      const { object: decoded, unknown } = read(message, changed, naming)
+    put: (object, changed, decoding) => {
+      const { object: decoded, unknown } = read(message, changed, decoding)
       view.write(object as unknown as ApiObject, decoded)
       return unknown
     }
@@ -121,10 +122,10 @@ function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperatio
     gates: DEFAULT_GATES,
     shown: undefined,
     json: object => stringify({ kind: own, apiVersion, ...object }) ?? 'null',
-    put: (object, changed, naming) => {
+    put: (object, changed, decoding) => {
       const { object: whole, unknown } = message === undefined
         ? { object: changed, unknown: [] }
-        : read(message, changed, naming)
+        : read(message, changed, decoding)
       replace(object, whole as Members)
       return unknown
     }

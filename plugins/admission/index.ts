@@ -1,6 +1,7 @@
 /** Starts the admission plugins and hands their chain to the registry, before types are added to it. */
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
+import { admissionNames } from '../../admission/names.js'
 import type { AdmissionOptions } from '../../admission/options.js'
 import { observeAdmission } from './admission-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
@@ -20,6 +21,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   const { authorizer, rbac } = fastify.orchAuthorization
   const { orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify
   const { featureGates: gates, naming } = fastify.orchSettings
+  const names = admissionNames(naming)
   const note = (text: string): void => { fastify.log.warn(text) }
   const authorize = authorizer.authorize.bind(authorizer)
   const callers = outboundCallers({ ...outbound, resources, metrics, egress, naming, gates, warn: note })
@@ -30,7 +32,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
     callers,
     clock,
     gates,
-    naming,
+    names,
     observePodSecurity: observePodSecurity(metrics),
     observePolicies: observePolicies(metrics),
     note
@@ -44,7 +46,7 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   }
   if (gates.enabled('ValidatingAdmissionPolicy') || gates.enabled('MutatingAdmissionPolicy')) {
     const { parameterPermissions } = await import('../../admission/policies/permissions.js')
-    plugins.push(parameterPermissions({ resources, authorize, naming }))
+    plugins.push(parameterPermissions({ resources, authorize, names }))
   }
   if (gates.enabled('DynamicResourceAllocation')) {
     plugins.push((await import('../../admission/plugins/device-claims.js')).deviceClaims({ authorize, gates }))

@@ -75,7 +75,9 @@ async function policies (
 ): Promise<Started[]> {
   if (!featureGates.enabled('ValidatingAdmissionPolicy')) return []
   const { PolicyStatus } = await import('../../controllers/policy-status.js')
-  return [{ task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, naming })] }]
+  return [{
+    task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, named: naming.group })]
+  }]
 }
 
 async function tokens (

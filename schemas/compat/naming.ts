@@ -35,14 +35,16 @@ export const PUBLIC_NAMES: Naming = {
   ownClaims,
   review: publicReview,
   event: publicEvent,
-  title: 'Kubernetes',
   headerPrefix: 'x-kubernetes',
   accepted: ownTypes,
   mediaType: publicType,
   words: publicWords,
   status: publicStatus,
   document: own => translateDocument(own) as object,
-  openApi: { path: item => publicPiece(item) as Plain, schema: publicSchema, definition: publicDefinition },
+  openApi: {
+    title: 'Kubernetes', path: translatePath, pathItem: item => publicPiece(item) as Plain, schema: publicSchema,
+    definition: publicDefinition
+  },
   mayDiffer: mayHaveNames,
   renaming: publicRenaming,
   message: publicMessage,

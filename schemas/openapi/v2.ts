@@ -4,9 +4,9 @@
  */
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { Plain } from '../language/declare.js'
-import { OWN_NAMES, type Naming } from '../naming.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
+import { OWN_DOCUMENT_NAMES, type DocumentNames } from './document-names.js'
 import { groupVersions } from './naming.js'
 import type { Route } from './operations.js'
 import { routesIn } from './resource-routes.js'
@@ -22,7 +22,7 @@ export interface OpenApiInfo {
   /** They decide which fields there are, and whether fields list their values. */
   readonly gates?: Gates
   /** Whose names it has. Default this server's own. */
-  readonly naming?: Naming
+  readonly names?: DocumentNames
 }
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
@@ -42,14 +42,13 @@ export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name:
  * @param remotes merged into the document, except those that cannot be merged
  */
 export function * swaggerParts<K> (
-  resources: readonly Representation[], { version, issuer = false, gates, naming = OWN_NAMES }: OpenApiInfo,
+  resources: readonly Representation[], { version, issuer = false, gates, names = OWN_DOCUMENT_NAMES }: OpenApiInfo,
   written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []
 ): Generator<undefined, Parts<K>> {
-  const { title, openApi } = naming
-  const set = new DefinitionSet(SWAGGER, resources, schema => written.definition(openApi.schema(schema)), gates)
+  const set = new DefinitionSet(SWAGGER, resources, schema => written.definition(names.schema(schema)), gates)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => {
-    paths.push([naming.path(route.path), written.path(openApi.path(pathItem(route, set)))])
+    paths.push([names.path(route.path), written.path(names.pathItem(pathItem(route, set)))])
   }
   if (issuer) ISSUER_ROUTES.forEach(add)
   serverRoutes(resources).forEach(add)
@@ -59,11 +58,11 @@ export function * swaggerParts<K> (
     yield
   }
   const definitions = set.withReferences(set.take())
-    .map(([name, schema]) => [openApi.definition(name), schema] as const)
+    .map(([name, schema]) => [names.definition(name), schema] as const)
   yield * addRemotes({ paths, definitions }, remotes, written, () =>
-    ownDefinitions(resources, { version, issuer, naming, ...gates === undefined ? {} : { gates } }))
+    ownDefinitions(resources, { version, issuer, names, ...gates === undefined ? {} : { gates } }))
   return {
-    head: { swagger: '2.0', info: { title, version } },
+    head: { swagger: '2.0', info: { title: names.title, version } },
     paths: paths.sort(byName),
     definitions: definitions.sort(byName),
     tail: { securityDefinitions: { BearerToken: BEARER_TOKEN }, security: [{ BearerToken: [] }] }

@@ -1,10 +1,10 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { Plain } from '../language/types.js'
-import { OWN_NAMES, type Naming } from '../naming.js'
 import { apiVersionOf } from '../groups.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
+import { OWN_DOCUMENT_NAMES, type DocumentNames } from './document-names.js'
 import { groupVersions, rootOf } from './naming.js'
 import type { Route } from './operations.js'
 import { OPENAPI3, pathItem3 } from './openapi3.js'
@@ -25,21 +25,21 @@ export class OpenApi3 {
   readonly #definitions: DefinitionSet<string>
   readonly #routes: ReadonlyMap<string, () => Route[]>
   readonly #info: Plain
-  readonly #naming: Naming
+  readonly #names: DocumentNames
 
   /** @param resources with their served subresources */
   constructor (
-    resources: readonly Representation[], { version, issuer = false, gates, naming = OWN_NAMES }: OpenApiInfo
+    resources: readonly Representation[], { version, issuer = false, gates, names = OWN_DOCUMENT_NAMES }: OpenApiInfo
   ) {
-    this.#info = { title: naming.title, version }
-    this.#naming = naming
-    const written = (schema: Plain): string => JSON.stringify(naming.openApi.schema(schema))
+    this.#info = { title: names.title, version }
+    this.#names = names
+    const written = (schema: Plain): string => JSON.stringify(names.schema(schema))
     this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, gates)
     this.#routes = new Map(documents(resources, issuer, gates ?? DEFAULT_GATES))
   }
 
   #path (route: Route): string {
-    return JSON.stringify(this.#naming.openApi.path(pathItem3(route, this.#definitions)))
+    return JSON.stringify(this.#names.pathItem(pathItem3(route, this.#definitions)))
   }
 
   /** Paths of the documents, below `/openapi/v3/`, under our names. */
@@ -49,7 +49,7 @@ export class OpenApi3 {
 
   /** A document before serialization, in a step for each path: others may be made in between. */
   * parts (name: string): Generator<undefined, DocumentParts> {
-    const { path, openApi } = this.#naming
+    const { path, definition: named } = this.#names
     const paths: Array<readonly [string, string]> = []
     const used = new Set<string>()
     for (const route of this.#routes.get(name)?.() ?? []) {
@@ -61,7 +61,7 @@ export class OpenApi3 {
       head: { openapi: '3.0.0', info: this.#info },
       paths: paths.sort(([one], [other]) => one < other ? -1 : 1),
       schemas: this.#definitions.withReferences(used)
-        .map(([name, schema]) => [openApi.definition(name), schema] as const),
+        .map(([name, schema]) => [named(name), schema] as const),
       securitySchemes: { BearerToken: BEARER_TOKEN },
       security: [{ BearerToken: [] }]
     }

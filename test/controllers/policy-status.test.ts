@@ -3,7 +3,6 @@ import { PolicyStatus } from '../../controllers/policy-status.js'
 import { create } from '../../registry/verbs/create.js'
 import { serverContext } from '../../registry/write-context.js'
 import { current } from '../../registry/current.js'
-import { OWN_NAMES } from '../../schemas/naming.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { sampleOf } from '../samples.js'
 import { FakeClock, turns } from '../storage/fake-clock.js'
@@ -43,7 +42,7 @@ t.test('a controller manager that leads checks policies itself', async t => {
     const entry = await current(policies, policies.keys.of('', 'p'))
     return (entry?.object as { status?: { observedGeneration?: number } } | undefined)?.status?.observedGeneration
   }
-  const controller = new PolicyStatus({ resources, clock, log: () => {}, naming: OWN_NAMES })
+  const controller = new PolicyStatus({ resources, clock, log: () => {} })
   await controller.start()
   clock.advance(1000)
   while (clock.waits.length === 0) await turns() // it looks again later

@@ -3,7 +3,6 @@
  * DecodeError. The result is canonical, as from JSON: see declare.ts.
  */
 import { Facts, type ScalarName, type Message, type Plain } from '../../language/types.js'
-import { OWN_NAMES, type Naming } from '../../naming.js'
 import { DecodeError, DocumentError } from '../../language/decode-error.js'
 import { decode, checkType, type Decoded } from '../../language/decode.js'
 import { MAX_ENTRIES, MAX_VALUES } from '../../limits.js'
@@ -63,23 +62,35 @@ const FIELDS_PER_VALUE = 5
 /** `unknown` and `duplicates` are empty unless the envelope contains JSON. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
+/** How the sender of a body names what is in it. */
+export interface BodyNames {
+  /** The own name of a group, or `GROUP/VERSION`. */
+  readonly group: (sent: string) => string
+  /** By whose members JSON is read. */
+  readonly message: <T>(own: Message<T>) => Message<T>
+  /** What has been read, under own names, in place. */
+  readonly value: <T>(message: Message, object: T) => T
+}
+
+const OWN_NAMES: BodyNames = { group: sent => sent, message: own => own, value: (_message, object) => object }
+
 /**
  * Opens the envelope and decodes its content as `message`, checking kind and apiVersion as `decode` does.
  * @param most bounds for request bodies; stored objects have none
- * @param naming of a body
+ * @param names of a body
  */
 export function decodeProtobuf<T> (
-  message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, naming: Naming = OWN_NAMES
+  message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, names = OWN_NAMES
 ): DecodedProtobuf<T> {
-  return finish(protobufInSteps(message, bytes, most, naming))
+  return finish(protobufInSteps(message, bytes, most, names))
 }
 
 /** The same, of a large body. */
 export function * protobufInSteps<T> (
-  message: Message<T>, bytes: Uint8Array, most: ValueBounds, naming: Naming
+  message: Message<T>, bytes: Uint8Array, most: ValueBounds, names: BodyNames = OWN_NAMES
 ): Steps<DecodedProtobuf<T>> {
   const { apiVersion: sent, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
-  const apiVersion = naming.group(sent)
+  const apiVersion = names.group(sent)
   if (contentEncoding !== '') {
     throw new DecodeError(
       `the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`
@@ -87,7 +98,7 @@ export function * protobufInSteps<T> (
   }
   if (contentType === 'application/json') {
     const { value, duplicates } = yield * parseInSteps(raw, most)
-    return { ...decode(naming.message(message), naming.value(message, value), most), duplicates }
+    return { ...decode(names.message(message), names.value(message, value), most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
     throw new DecodeError(
@@ -97,7 +108,7 @@ export function * protobufInSteps<T> (
   const type = checkType(message, apiVersion, kind) // whose apiVersion is ours already
   const decoded = yield * messageInSteps(message, raw, undefined, most)
   yield
-  const object = { ...type, ...naming.value(message, decoded) }
+  const object = { ...type, ...names.value(message, decoded) }
   return { object, unknown: [], duplicates: [] }
 }
 
