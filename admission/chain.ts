@@ -4,6 +4,7 @@ import { stringify } from '../schemas/codec/json/exact.js'
 import type {
   Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass, Precondition
 } from '../registry/admission.js'
+import { beforeForeign } from './foreign-changes.js'
 
 const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) ||
   wanted.includes('*' as T)
@@ -133,7 +134,7 @@ export class AdmissionChain implements Admission {
   }
 
   #mutateWith (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
-    const done = this.#ofHost.has(plugin) ? request.trackOwnership?.() : undefined
+    const done = this.#ofHost.has(plugin) ? beforeForeign(request) : undefined
     const call = { plugin: plugin.name, phase: 'admit', request } as const
     const pending = this.#observed(call, () => plugin.mutate?.(request, pass))
     if (done === undefined) return pending

@@ -33,6 +33,12 @@ export interface AdmissionReader {
   ) => Promise<ApiObject[]>
 }
 
+/** Copies of the object before and after webhooks or host plugins changed it. */
+export interface ForeignChange {
+  readonly before: Record<string, unknown>
+  readonly after: Record<string, unknown>
+}
+
 export interface AdmissionRequest {
   readonly operation: AdmissionOperation
   /** Group and version of the stored object; the request may use another version. */
@@ -77,11 +83,10 @@ export interface AdmissionRequest {
    */
   readonly annotate: (key: string, value: string, level?: 'Metadata' | 'Request') => void
   /**
-   * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it
-   * returns afterwards. The creator owns the difference. Nobody owns the other changes that plugins make to a new
-   * object.
+   * On CREATE, for the server's own plugins: what foreign code has changed so far (`admission/foreign-changes.ts` adds
+   * to it). The creator owns that. Nobody owns the other changes that plugins make to a new object.
    */
-  readonly trackOwnership?: (() => () => void) | undefined
+  readonly foreignChanges?: ForeignChange[] | undefined
   /** Reports how long a webhook call took. `together` is true for calls that ran in parallel. */
   readonly waited?: ((milliseconds: number, together: boolean) => void) | undefined
 }

@@ -7,6 +7,7 @@ import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { oncePer } from '../../schemas/once-per.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
+import { beforeForeign } from '../foreign-changes.js'
 import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
 import { conditionsHold, EvaluationError, madeBy } from './evaluation.js'
@@ -126,7 +127,7 @@ class Round {
     }
     try {
       const made = await runStepsWithinBudget(madeBy(mutation, policy, await this.#variables.of(invocation)))
-      this.#done ??= this.#request.trackOwnership?.()
+      this.#done ??= beforeForeign(this.#request)
       const change: Change = { made, names: this.#tools.names, isChanged: this.#isChanged }
       if (await mutate(mutation, object, this.#variables.version(requested), change)) this.#isChanged = true
       this.#variables.forget()

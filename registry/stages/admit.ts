@@ -1,5 +1,4 @@
 /** The two runs of admission. */
-import { forbidden } from '../../schemas/status.js'
 import type { Write } from './write.js'
 import { restoreOwners } from './own.js'
 import { runStages, type Stage } from './run.js'
@@ -7,17 +6,6 @@ import type { ChangeWrite, CreateWrite } from './writes.js'
 
 export const ADMIT: Stage = {
   name: 'admit', span: 'Mutating admission', run: ({ store, admitted }) => store.admission.mutate(admitted)
-}
-
-/** @throws StatusError 403 */
-export const REFUSE_WHILE_CLOSING: Stage<CreateWrite> = {
-  name: 'refuse while closing',
-  when: ({ store }) => store.representation.closing,
-  run: ({ store, object }) => {
-    throw forbidden(
-      store.resource, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating'
-    )
-  }
 }
 
 /** The same of an object, whose owners stay readable. */
@@ -43,8 +31,8 @@ export const ADMIT_AGAIN: Stage = {
  * @throws StatusError of an admission refusal; as the check
  */
 export async function admit<T> (write: Write, check: () => T | Promise<T>): Promise<T> {
-  const checked: T[] = []
-  const run = async (): Promise<void> => { checked.push(await check()) }
-  await runStages([ADMIT, { name: 'check', run }, ADMIT_AGAIN], write)
-  return checked[0] as T // admission ends after the check
+  await runStages([ADMIT], write)
+  const checked = await check()
+  await runStages([ADMIT_AGAIN], write)
+  return checked
 }

@@ -49,6 +49,7 @@ export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
 
 function * encode (write: StoredWrite, json: UnversionedJson): WaitingSteps<void> {
   const { store, key } = write
+  write.json = json
   yield * limitValues(write, json)
   const value = store.entries.encode(write.kept)
   limitBytes(write, json, value)

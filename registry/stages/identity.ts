@@ -1,16 +1,12 @@
 /**
- * Matches the name and namespace of an object with the URL, and identifies new objects. The object may omit its
+ * Matches the name and namespace of an object that was sent with the URL. The object may omit its
  * namespace but must not contradict the URL. Error texts as upstream.
  */
-import { randomUUID } from 'node:crypto'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
-import { now, type Target } from '../write-context.js'
-import { keepOwners } from './own.js'
+import type { Target } from '../write-context.js'
 import { mergeOwnerReferences } from './owner-references.js'
-import type { Stage } from './run.js'
-import { randomSuffix, SUFFIX_LENGTH } from './suffix.js'
 import type { CreateWrite } from './writes.js'
 
 type Scope = Pick<ResourceStore, 'type'>
@@ -49,41 +45,10 @@ export function requireUid (
 /** The names of a new object as they were sent. @throws StatusError 400 */
 export function identify (write: CreateWrite): void {
   const { store, object, target, context } = write
-  write.chosenName = object.metadata.name ?? ''
+  write.sentName = object.metadata.name ?? ''
   if ((object.metadata.resourceVersion ?? '') !== '' && target.name === '') {
     throw badRequest('resourceVersion should not be set on objects to be created')
   }
   matchNamespace(store, object, target)
   mergeOwnerReferences(object, context.caller)
-}
-
-/**
- * Admission may have replaced the metadata, but must not rename an object that the client named.
- * @throws StatusError 400
- */
-export function identifyAgain (write: CreateWrite): void {
-  const { store, object, target, object: { metadata } } = write
-  if (target.name === '') matchNamespace(store, object, target)
-  else matchTarget(store, object, target)
-  keepOwners(write)
-  write.isGenerated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
-  delete metadata.resourceVersion
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata.selfLink
-  delete metadata.clusterName
-  metadata.uid = randomUUID()
-  metadata.creationTimestamp = now(store)
-}
-
-const MAX_BASE_LENGTH = 63 - SUFFIX_LENGTH
-
-/** Generates a name, at each attempt another one. */
-export const NAME: Stage<CreateWrite> = {
-  name: 'name',
-  when: ({ isGenerated }) => isGenerated,
-  run: write => {
-    const { object: { metadata } } = write
-    metadata.name = write.chosenName = (metadata.generateName ?? '').slice(0, MAX_BASE_LENGTH) + randomSuffix()
-  }
 }

@@ -7,15 +7,12 @@ import { valuesIn } from '../../schemas/language/growth.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
 import type { StoredWrite } from './writes.js'
 
-/** Approximate bytes of JSON per value. */
-const BYTES_PER_VALUE = 16
-
 /** Smaller bodies stay small with their defaults. */
 const GROWING_BYTES = 4096
 
 /**
- * Measures the object that a write begins with, precisely enough to tell whether it is large, and refuses it before
- * further work if it is too large: defaults can enlarge an object tenfold.
+ * Counts the values of the object that a write begins with where they may be many, and refuses it before further work
+ * if they are too many.
  * @throws StatusError 413
  */
 export function measure (write: StoredWrite): void {
@@ -26,7 +23,7 @@ export function measure (write: StoredWrite): void {
   if (values > MAX_VALUES) {
     throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
   }
-  write.size = Math.max(size, values * BYTES_PER_VALUE)
+  write.values = values
 }
 
 /**
@@ -45,9 +42,8 @@ export function reportTooLarge<T> (make: () => T): T {
 const REQUEST_BYTES = 2 * 1024
 
 /** @throws StatusError 413 if the object has more values than may be stored */
-export function * limitValues (write: StoredWrite, json: UnversionedJson): Steps<void> {
-  write.size = Math.max(write.size, json.length)
-  if (json.length <= write.unlimitedBytes) return
+export function * limitValues ({ unlimitedBytes }: StoredWrite, json: UnversionedJson): Steps<void> {
+  if (json.length <= unlimitedBytes) return
   if (json.length <= MAX_VALUES) return // each takes more than a byte
   yield
   const values = json.values()

@@ -2,6 +2,7 @@
  * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers,
  * because they are older or a client reset them, get some with the first apply.
  */
+import { applyDefaults } from '../../schemas/language/defaults.js'
 import type { Subresource } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Representation } from '../../schemas/resource.js'
@@ -21,7 +22,6 @@ import type { ResourceStore } from '../resource-store.js'
 import { finish, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import { oncePer } from '../../schemas/once-per.js'
 import { now, refuse, type ObjectWrite } from '../write-context.js'
-import { trackOwnership } from './track-ownership.js'
 import { versionsOf } from './versions-of.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
@@ -88,17 +88,30 @@ export function ownersIn (store: ResourceStore, entries: Entries): readonly Mana
  * @throws StatusError 422 for malformed entries
  */
 export function * ownNew (write: CreateWrite): WaitingSteps<void> {
-  const { store, object, applied } = write
+  const { object, applied } = write
   if (applied === undefined) yield * ownSent(write)
   else setOwners(object, applied)
   write.managedFields = object.metadata.managedFields
-  if (applied !== undefined) return
-  write.trackOwnership = trackOwnership(store, object, (before, after) => {
-    const owners = finish(
-      tracked(write, { before, after, managers: stored(write.managedFields), ignored: ignoredOnCreate(store) })
-    )
+}
+
+/**
+ * The creator owns what webhooks and host plugins have changed, and the defaults that follow from it; earlier defaults
+ * belong to nobody.
+ */
+export function * ownForeign (write: CreateWrite): WaitingSteps<void> {
+  const { store, foreignChanges = [] } = write
+  const completed = (copy: Record<string, unknown>): ApiObject => {
+    const object = copy as unknown as ApiObject // as admission got it
+    applyDefaults(store.written.message, object, store.gates)
+    return store.storable(object)
+  }
+  for (const { before, after } of foreignChanges) {
+    const owners = yield * tracked(write, {
+      before: completed(before), after: completed(after), managers: stored(write.managedFields),
+      ignored: ignoredOnCreate(store)
+    })
     write.managedFields = entriesOf(owners)
-  })
+  }
 }
 
 function * ownSent (write: CreateWrite): WaitingSteps<void> {

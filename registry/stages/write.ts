@@ -6,6 +6,7 @@
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { clone } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { AdmissionOperation, AdmissionReader, AdmissionRequest, Precondition, TypedRequest } from '../admission.js'
@@ -29,9 +30,6 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   requested: AdmissionRequest['requested']
   /** The current span. */
   trace: Span | undefined
-  /** Approximate bytes of the largest object that the stages work on. The driver yields by it. */
-  size: number
-  trackOwnership: AdmissionRequest['trackOwnership'] = undefined
   /** No further stage is to run. */
   isDone = false
   /** What the write depends on, as the last run of validating admission found it. */
@@ -54,7 +52,6 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
     this.kind = store.stored.kind
     this.requested = store.representation
     this.trace = context.caller.trace
-    this.size = context.size ?? 0
   }
 
   /** What is written: none by a deletion. */
@@ -64,6 +61,8 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   /** The write as plugins know it, who access members of any object by name. */
   get admitted (): AdmissionRequest { return this as TypedRequest<ApiObject> as AdmissionRequest }
   get answer (): Entry { return present(this.result, 'result') }
+  /** Approximate bytes of the largest object that the write has to do with. The driver yields by it. */
+  get size (): number { return this.context.size ?? 0 }
 
   get group (): string { return this.store.stored.group }
   get version (): string { return this.store.stored.version }
@@ -117,6 +116,26 @@ export class OtherWrite extends Write {
   }
 
   override get object (): ApiObject { return this.#object }
+}
+
+/** Decodes the body of a request. */
+export type Sent<T> = () => WaitingSteps<T>
+
+/** What a write is made with: given by the server, or sent by a client and decoded in the first stage. */
+export class Given<T extends object> {
+  readonly sent: Sent<T> | undefined
+  #value: T | undefined
+
+  constructor (given: T | Sent<T>) {
+    if (typeof given === 'function') this.sent = given as Sent<T>
+    else this.#value = given
+  }
+
+  get value (): T { return present(this.#value, 'body') }
+
+  * decode (): WaitingSteps<void> {
+    if (this.sent !== undefined) this.#value = yield * this.sent()
+  }
 }
 
 /** What an earlier stage has left. @throws TypeError if none has */

@@ -4,11 +4,14 @@ import type { FieldError } from '../../schemas/status.js'
 import type { WriteOptions } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { PendingWrite } from '../../storage/cache/pending-writes.js'
-import type { AdmissionOperation } from '../admission.js'
+import type { UnversionedJson } from '../../storage/cache/unversioned.js'
+import type { AdmissionOperation, ForeignChange } from '../admission.js'
 import type { Manager } from '../apply/managers.js'
 import type { ObjectWrite } from '../write-context.js'
-import { Given, type Sent } from './given.js'
-import { present, Write } from './write.js'
+import { Given, present, Write, type Sent } from './write.js'
+
+/** Approximate bytes of JSON per value. */
+const BYTES_PER_VALUE = 16
 
 /** A write that may put an object into the store. */
 export class StoredWrite extends Write {
@@ -19,6 +22,10 @@ export class StoredWrite extends Write {
   attempt = 1
   /** For objects that expire. */
   lease: WriteOptions | undefined = undefined
+  /** How many the object had when it was measured: defaults and patches can enlarge it tenfold. */
+  values = 0
+  /** The object as it will be stored, with its owners. */
+  json: UnversionedJson | undefined = undefined
   /** As the store gets it, and what the cache reads it as. */
   encoded: PendingWrite | undefined = undefined
 
@@ -38,6 +45,8 @@ export class StoredWrite extends Write {
   get kept (): ApiObject { return this.#kept ?? this.object }
   set kept (object: ApiObject) { this.#kept = object }
 
+  override get size (): number { return Math.max(super.size, this.values * BYTES_PER_VALUE, this.json?.length ?? 0) }
+
   /** Bytes of JSON up to which size limits do not apply. */
   get unlimitedBytes (): number { return 0 }
 }
@@ -51,19 +60,23 @@ export class CreateWrite extends StoredWrite {
   managedFields: ApiObject['metadata']['managedFields'] = undefined
   /** What is wrong with the object as it was sent. */
   findings: readonly FieldError[] = []
-  /** The name is generated at each attempt. */
-  isGenerated = false
-  /** The name that the client or the server chose. Admission may rename the object, but asks about this one. */
-  chosenName = ''
+  /** The name that the client sent; '' if it left that to the server. */
+  sentName = ''
+  /** The name that the server chose for this attempt, if it had to. */
+  generatedName: string | undefined = undefined
+  /** None where the managers are those of an apply. */
+  readonly foreignChanges: ForeignChange[] | undefined
 
   constructor (write: ObjectWrite, given: ApiObject | Sent<ApiObject>, applied?: readonly Manager[]) {
     super(write, 'CREATE')
     this.given = new Given(given)
     if (this.given.sent === undefined) this.object = this.given.value
     this.applied = applied
+    this.foreignChanges = applied === undefined ? [] : undefined
   }
 
-  override get name (): string { return this.chosenName }
+  /** What admission asks about, even if it renames the object. */
+  override get name (): string { return this.generatedName ?? this.sentName }
 }
 
 export class ChangeWrite extends StoredWrite {
@@ -85,6 +98,8 @@ export class ChangeWrite extends StoredWrite {
   override get oldObject (): ApiObject { return present(this.#oldObject, 'old object') }
   override set oldObject (object: ApiObject) { this.#oldObject = object }
 
+  override get size (): number { return Math.max(super.size, this.current?.json.length ?? 0) }
+
   /** An object over the limits may still shrink. */
   override get unlimitedBytes (): number { return this.base.json.length }
 
@@ -93,6 +108,7 @@ export class ChangeWrite extends StoredWrite {
     this.result = undefined
     this.encoded = undefined
     this.removes = false
-    this.size = Math.max(this.context.size ?? 0, this.current?.json.length ?? 0)
+    this.values = 0
+    this.json = undefined
   }
 }

@@ -1,22 +1,34 @@
 /** Creates objects: POST, and PUT or an apply of a missing name. */
 import type { ApiObject } from '../../schemas/meta/api-object.js'
+import { forbidden } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { ADMIT_AGAIN, ADMIT_OBJECT, REFUSE_WHILE_CLOSING } from '../stages/admit.js'
+import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
-import { DECODING } from '../stages/convert.js'
+import { DECODING, dropUnknown } from '../stages/decode.js'
 import { encodeNew } from '../stages/encode.js'
-import type { Sent } from '../stages/given.js'
-import { HOLD } from '../stages/hold.js'
-import { identify, identifyAgain, NAME } from '../stages/identity.js'
+import { identify } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
-import { ownNew } from '../stages/own.js'
-import { complete, dropUnknown, prepareNew } from '../stages/prepare.js'
+import { ownForeign, ownNew } from '../stages/own.js'
+import { complete, identifyAgain, NAME, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
-import { concludeNew, LEASE, STORE_NEW } from '../stages/store.js'
+import { LEASE } from '../stages/store.js'
+import { concludeNew, HOLD, STORE_NEW } from '../stages/store-new.js'
 import { validateNew } from '../stages/validate.js'
+import type { Sent } from '../stages/write.js'
 import { CreateWrite } from '../stages/writes.js'
 import type { Target, WriteContext } from '../write-context.js'
+
+/** @throws StatusError 403 */
+export const REFUSE_WHILE_CLOSING: Stage<CreateWrite> = {
+  name: 'refuse while closing',
+  when: ({ store }) => store.representation.closing,
+  run: ({ store, object }) => {
+    throw forbidden(
+      store.resource, object.metadata.name ?? '', 'create not allowed while custom resource definition is terminating'
+    )
+  }
+}
 
 /** The order of a creation. */
 export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
@@ -27,6 +39,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   { name: 'own', run: ownNew },
   REFUSE_WHILE_CLOSING,
   ADMIT_OBJECT,
+  { name: 'own what foreign code changed', run: ownForeign },
   { name: 'default', run: complete },
   { name: 'identify again', run: identifyAgain },
   NAME,

@@ -2,10 +2,10 @@
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { VirtualOperation } from '../resource-registry.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
-import { DECODE, Given, type Sent } from '../stages/given.js'
+import { DECODE } from '../stages/decode.js'
 import { matchNamespace } from '../stages/identity.js'
 import { runStages, type Stage } from '../stages/run.js'
-import { present, Write } from '../stages/write.js'
+import { Given, present, type Sent, Write } from '../stages/write.js'
 import type { ObjectWrite } from '../write-context.js'
 
 export class OperationWrite extends Write {

@@ -8,7 +8,7 @@ import {
 import { encodeChange } from '../../../registry/stages/encode.js'
 import { compareVersion } from '../../../registry/stages/expected-version.js'
 import { inheritOwners, ownChange } from '../../../registry/stages/own.js'
-import { inherit, prepareChange } from '../../../registry/stages/prepare.js'
+import { inherit, prepareChange } from '../../../registry/stages/prepare-change.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import { STORE_CHANGE } from '../../../registry/stages/store.js'
 import { validateChange } from '../../../registry/stages/validate.js'
@@ -26,7 +26,7 @@ t.test('admit: the check runs between the two runs of admission', async t => {
   const { store, target, context } = await changing(t)
   const order: string[] = []
   const admission = {
-    mutate: async () => { order.push('mutate') }, validate: async () => { order.push('validate'); return undefined }
+    mutate: async () => { order.push('mutate') }, validate: async () => { order.push('validate'); return [] }
   }
   const write = new OtherWrite(
     { store: Object.assign(Object.create(store) as typeof store, { admission }), target, context }, 'CREATE',

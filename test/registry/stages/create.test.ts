@@ -1,17 +1,19 @@
 /** The stages of a creation, each alone. */
 import t from 'tap'
-import { DECODING } from '../../../registry/stages/convert.js'
-import { ADMIT_AGAIN, REFUSE_WHILE_CLOSING } from '../../../registry/stages/admit.js'
+import { beforeForeign } from '../../../admission/foreign-changes.js'
+import { ADMIT_AGAIN } from '../../../registry/stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../../../registry/stages/allocate.js'
+import { DECODING, dropUnknown } from '../../../registry/stages/decode.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
-import { identify, identifyAgain, NAME } from '../../../registry/stages/identity.js'
+import { identify } from '../../../registry/stages/identity.js'
 import { measure } from '../../../registry/stages/object-limits.js'
-import { keepOwners, ownNew } from '../../../registry/stages/own.js'
-import { complete, dropUnknown, prepareNew } from '../../../registry/stages/prepare.js'
+import { keepOwners, ownForeign, ownNew } from '../../../registry/stages/own.js'
+import { complete, identifyAgain, NAME, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
-import { concludeNew, STORE_NEW } from '../../../registry/stages/store.js'
+import { concludeNew, STORE_NEW } from '../../../registry/stages/store-new.js'
 import { validateNew } from '../../../registry/stages/validate.js'
 import { CreateWrite } from '../../../registry/stages/writes.js'
+import { REFUSE_WHILE_CLOSING } from '../../../registry/verbs/create.js'
 import { finish, type Steps } from '../../../schemas/steps.js'
 import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
 import { config, target } from '../../storage/store.js'
@@ -92,19 +94,24 @@ t.test('own: the creator owns what it sent, an apply has its own managers', asyn
   const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
   finish(ownNew(write))
   t.match(write.managedFields, [{ manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { 'f:k': {} } } }])
-  t.type(write.trackOwnership, Function)
+  t.strictSame(write.foreignChanges, [])
   const applied = new CreateWrite(creation(t), config('a'), [])
   finish(ownNew(applied))
   t.equal(applied.managedFields, undefined)
-  t.equal(applied.trackOwnership, undefined)
+  t.equal(applied.foreignChanges, undefined)
 })
 
-t.test('own: changes that are tracked during admission belong to the creator too', async t => {
+t.test('own: what foreign code changes during admission belongs to the creator too', async t => {
   const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
   finish(ownNew(write))
-  const done = write.trackOwnership?.()
-  Object.assign(write.object, { data: { k: 'v', hooked: 'x' } })
+  const plain = beforeForeign(write.admitted)
+  plain?.()
+  t.strictSame(write.foreignChanges, [], 'code that changes nothing owns nothing')
+  Object.assign(write.object, { data: { k: 'v', ours: 'x' } })
+  const done = beforeForeign(write.admitted)
+  Object.assign(write.object, { data: { k: 'v', ours: 'x', hooked: 'x' } })
   done?.()
+  finish(ownForeign(write))
   write.object.metadata.managedFields = []
   keepOwners(write)
   t.match(write.object.metadata.managedFields, [
@@ -128,7 +135,7 @@ t.test('identify again: the server sets the uid and the time, and admission cann
   write.object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'
   identifyAgain(write)
   t.match(write.object.metadata, { uid: /^[0-9a-f-]{36}$/, creationTimestamp: /Z$/, deletionTimestamp: undefined })
-  t.equal(write.isGenerated, false)
+  t.equal(NAME.when?.(write), false)
   const named = Object.assign(creation(t), { target: target('b') })
   t.throws(() => { identifyAgain(named) }, /does not match the name on the URL/)
 })
@@ -140,6 +147,8 @@ t.test('name: each attempt generates another name, which admission sees', async 
   await NAME.run(write)
   const { name } = write
   t.match(name, /^a-[a-z0-9]{5}$/)
+  t.equal(write.object.metadata.name, name)
+  t.equal(NAME.when?.(write), true)
   await NAME.run(write)
   t.not(write.name, name)
 })
@@ -184,7 +193,7 @@ t.test('conclude: a taken name is refused, or generated again; a changed precond
     current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 }
   } as never
   t.match(await failureOf(() => concludeNew(write)), { status: { reason: 'AlreadyExists' } })
-  write.isGenerated = true
+  write.generatedName = 'a-bcdfg'
   t.match(await failureOf(() => concludeNew(write)), new Repeat(NAME))
   write.attempt = 8
   t.match(await failureOf(() => concludeNew(write)), { status: { code: 409 } })

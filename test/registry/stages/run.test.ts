@@ -44,8 +44,7 @@ t.test('stages run in order, whether they return nothing, steps or a promise', a
 t.test(
   'a small write runs in one turn; others have their turn between the stages and steps of a large one', async t => {
     for (const [size, isShared] of [[10, false], [LARGE, true]] as const) {
-      const { write, ran, stage } = build(t)
-      write.size = size
+      const { write, ran, stage } = build(t, { size })
       await nextTurn()
       const waiting = nextTurn().then(() => { ran.push('other') })
       await runStages([stage('one', function * () { yield; ran.push('second step') }), stage('two')], write)

@@ -1,7 +1,7 @@
 /** The stages around the transaction, and those of objects that cannot be read, each alone. */
 import t from 'tap'
 import { matchTarget, requireUid } from '../../../registry/stages/identity.js'
-import { settle } from '../../../registry/stages/prepare.js'
+import { settle } from '../../../registry/stages/prepare-change.js'
 import { LEASE, transact } from '../../../registry/stages/store.js'
 import { OtherWrite, present } from '../../../registry/stages/write.js'
 import { removeDamaged } from '../../../registry/verbs/delete-damaged.js'

@@ -1,7 +1,7 @@
 /** Writes of ConfigMaps, as the stages before the tested one leave them. */
 import { clone } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/meta/api-object.js'
-import type { Sent } from '../../../registry/stages/given.js'
+import type { Sent } from '../../../registry/stages/write.js'
 import { ChangeWrite, CreateWrite } from '../../../registry/stages/writes.js'
 import type { Allocation } from '../../../registry/allocation.js'
 import type { WriteContext } from '../../../registry/write-context.js'
