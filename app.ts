@@ -40,6 +40,7 @@ import requestBodies from './plugins/request-bodies.js'
 import requestInfo from './plugins/request-info/index.js'
 import requestLog from './plugins/request-log.js'
 import securityHeaders from './plugins/security-headers.js'
+import { outside } from './plugins/shared/outside.js'
 import shutdown from './plugins/shutdown.js'
 import standalone from './plugins/standalone.js'
 import storage from './plugins/storage/index.js'
@@ -48,9 +49,7 @@ import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
 import zpages, { pathsOf } from './plugins/zpages.js'
 import routes from './routes/index.js'
-import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates, type Gates } from './schemas/gates.js'
-import { OWN_NAMES } from './schemas/naming.js'
 import { usualReader, usualRelease } from './schemas/meta/release.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './event-loop/clock.js'
@@ -81,9 +80,9 @@ export const server: FastifyPluginAsync<ServerOptions> = async function server (
 /** What more than one plugin has to know. */
 function settingsOf (options: ServerOptions): NonNullable<FastifyInstance['orchSettings']> {
   const { limits = {}, api = {} } = options
-  const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
+  const others = outside(options.compatNames === true)
   const gates = featureGates(options.featureGates, {
-    publicGroup: naming.renames ? naming.group : undefined,
+    publicGroup: others.otherGroup,
     release: options.emulatedVersion ?? usualRelease(options.compatNames)
   })
   return {
@@ -98,7 +97,7 @@ function settingsOf (options: ServerOptions): NonNullable<FastifyInstance['orchS
     laterApis: new Set(api.later),
     externalHostname: api.externalHostname,
     advertiseAddress: api.advertiseAddress,
-    naming
+    outside: others
   }
 }
 

@@ -79,8 +79,8 @@ const BACK_ENDS = {
 
 /** Modules that know the public project's names; others take a view of them, a Naming. */
 const PUBLIC_NAMES = [
-  'schemas/compat', 'app', 'config/documents', 'config/public-settings', 'plugins/request-info/index',
-  'routes/verbs/write'
+  'schemas/compat', 'config/documents', 'config/public-settings', 'plugins/request-info/index',
+  'plugins/shared/outside', 'routes/verbs/write'
 ]
 
 /** Packages restricted to certain modules. */

@@ -62,8 +62,8 @@ export async function listening (
     : Fastify({ ...OPTIONS, logger })
   let scope: FastifyInstance | undefined
   prepare(root, () => {
-    const { orchResources: resources, orchSettings: { naming } } = loadedServer(scope)
-    return { resources, naming }
+    const { orchResources: resources, orchSettings: { outside: { otherGroup } } } = loadedServer(scope)
+    return { resources, otherGroup }
   })
   try {
     await root.register(async instance => {

@@ -7,12 +7,15 @@ import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { FixtureObject, SourcedObject } from './fixtures.js'
 import type { Answer, Sender } from './sender.js'
-import type { Naming } from '../schemas/naming.js'
 import { didYouMean } from '../config/suggestions.js'
 import { adviceOnGroup } from '../schemas/upstream-groups.js'
 
 /** What the server has, and how clients may name it. */
-export interface Known { readonly resources: ResourceRegistry, readonly naming: Naming }
+export interface Known {
+  readonly resources: ResourceRegistry
+  /** Another name that clients may have for a group, or `GROUP/VERSION`; undefined where they have none. */
+  readonly otherGroup: ((own: string) => string) | undefined
+}
 
 interface Definition {
   readonly group: string, readonly names: { readonly plural: string },
@@ -54,15 +57,15 @@ export async function load (all: readonly SourcedObject[], send: Sender, known: 
 const describe = ({ object: { kind, metadata: { namespace, name } }, source }: SourcedObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
 
-function storeOf (fixture: SourcedObject, { resources, naming }: Known): ResourceStore {
+function storeOf (fixture: SourcedObject, { resources, otherGroup }: Known): ResourceStore {
   const { object: { apiVersion, kind } } = fixture
-  const named = new Set([apiVersion, naming.group(apiVersion)])
+  const named = new Set([apiVersion, otherGroup?.(apiVersion)])
   const inVersion = resources.served().filter(({ representation }) => named.has(representation.apiVersion))
   const store = inVersion.find(({ representation }) => representation.kind === kind)
   if (store === undefined) {
     const [group = ''] = apiVersion.split('/')
     const kinds = inVersion.map(({ representation }) => representation.kind)
-    const advice = naming.renames || adviceOnGroup(group) === '' ? didYouMean(kind, kinds) : OTHER_NAMES
+    const advice = otherGroup !== undefined || adviceOnGroup(group) === '' ? didYouMean(kind, kinds) : OTHER_NAMES
     throw new Error(`fixture ${describe(fixture)}: the server has no kind ${kind} in ${apiVersion}${advice}`)
   }
   return store

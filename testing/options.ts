@@ -89,10 +89,10 @@ export function checkMatch (match: RequestMatch, at: string, isExchange = false)
 }
 
 /** @throws OptionError for a group or a resource that the server does not have now */
-export function checkResource ({ group, resource }: RequestMatch, at: string, { resources, naming }: Known): void {
+export function checkResource ({ group, resource }: RequestMatch, at: string, { resources, otherGroup }: Known): void {
   const representations = resources.served().map(({ representation }) => representation)
   if (group !== undefined) {
-    const known = [...new Set(representations.flatMap(({ group }) => [group, naming.group(group)]))]
+    const known = [...new Set(representations.flatMap(({ group }) => [group, otherGroup?.(group) ?? group]))]
     if (!known.includes(group)) {
       throw new OptionError(
         `${at}.group`, JSON.stringify(group), `is no group of this server${didYouMean(group, known)}`

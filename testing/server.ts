@@ -96,8 +96,8 @@ class Server implements TestServer {
   async #load (objects: readonly SourcedObject[]): Promise<void> {
     const { send, close } = openSender(this)
     try {
-      const { orchResources: resources, orchSettings: { naming } } = this.#parts.listening.scope
-      await load(objects, send, { resources, naming })
+      const { orchResources: resources, orchSettings: { outside: { otherGroup } } } = this.#parts.listening.scope
+      await load(objects, send, { resources, otherGroup })
     } finally {
       close()
     }

@@ -5,7 +5,6 @@
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import { isStatusError } from '../../schemas/status.js'
-import type { Naming } from '../../schemas/naming.js'
 import { AtStart } from '../at-start.js'
 import type { ControllerOptions } from '../controller.js'
 import { serverContext } from '../../registry/write-context.js'
@@ -106,8 +105,8 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
 }
 
 export interface DefaultRolesOptions extends ControllerOptions {
-  /** Of components, which may use either name. */
-  readonly naming: Naming
+  /** All names of what a component makes: it may use either. */
+  readonly namesOf: (own: string) => string[]
 }
 
 /** The role with either name of what components make. */
@@ -124,7 +123,7 @@ const withSubjects = (binding: Binding, both: (name: string) => string[]): Bindi
 
 export class DefaultRoles extends AtStart<DefaultRolesOptions> {
   protected async make (): Promise<void> {
-    const both = (name: string): string[] => [...new Set([name, this.options.naming.component(name)])]
+    const { namesOf: both } = this.options
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
     await this.each(clusterRolesOf(gates), role =>
       this.#ensure('clusterroles', withNames(roleOf(role), both), completeRole))

@@ -1,7 +1,6 @@
 /** Starts the admission plugins and hands their chain to the registry, before types are added to it. */
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
-import { admissionNames } from '../../admission/names.js'
 import type { AdmissionOptions } from '../../admission/options.js'
 import { observeAdmission } from './admission-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
@@ -20,11 +19,10 @@ export default plugin<AdmissionPluginOptions>()(async (fastify, options) => {
   const { admission = {}, allowPrivileged = true, outbound = {} } = options
   const { authorizer, rbac } = fastify.orchAuthorization
   const { orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify
-  const { featureGates: gates, naming } = fastify.orchSettings
-  const names = admissionNames(naming)
+  const { featureGates: gates, outside: { admission: names, reviews } } = fastify.orchSettings
   const note = (text: string): void => { fastify.log.warn(text) }
   const authorize = authorizer.authorize.bind(authorizer)
-  const callers = outboundCallers({ ...outbound, resources, metrics, egress, naming, gates, warn: note })
+  const callers = outboundCallers({ ...outbound, resources, metrics, egress, reviews, gates, warn: note })
   const plugins = await loadPlugins(admission, {
     resources,
     authorize,

@@ -6,12 +6,11 @@ import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { readyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import type { Gates } from '../../schemas/gates.js'
-import type { Naming } from '../../schemas/naming.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import type { Metrics } from '../shared/metric-series.js'
+import type { Outside } from '../shared/outside.js'
 import type { OrchDecorators } from '../shared/server.js'
-import { renamedReviews } from './renamed-reviews.js'
 import { hookCaller } from './webhook-caller.js'
 import { hookCredentials } from './webhook-credentials.js'
 import { hookMetrics } from './webhook-metrics.js'
@@ -35,15 +34,15 @@ export interface OutboundContext extends OutboundOptions {
   readonly egress: OrchDecorators['orchEgress']
   readonly gates: Gates
   readonly warn: (text: string) => void
-  /** Of webhooks. */
-  readonly naming: Naming
+  /** Shows reviews to webhooks. */
+  readonly reviews: Outside['reviews']
 }
 
 const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
 export function outboundCallers (
-  { client, toEndpoints = false, resources, metrics, egress, warn, naming, gates }: OutboundContext
+  { client, toEndpoints = false, resources, metrics, egress, warn, reviews, gates }: OutboundContext
 ): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(() => resources)
@@ -56,8 +55,7 @@ export function outboundCallers (
       })
       open.push(caller)
       return {
-        resources, caller: naming.renames ? renamedReviews(caller, naming) : caller,
-        metrics: hookMetrics(metrics), failed: byHook(warn)
+        resources, caller: reviews(caller), metrics: hookMetrics(metrics), failed: byHook(warn)
       }
     },
     reviewer: async (kubeconfig, backoff) => {

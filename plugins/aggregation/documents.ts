@@ -10,7 +10,6 @@ import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
 import { Refreshed } from './refreshed.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { discoveryPath } from './target.js'
 
 /** Maximum bytes of all documents together. */
@@ -38,8 +37,8 @@ interface Known {
 export interface DocumentsOptions {
   readonly services: RegisteredServices
   readonly fetch: Fetch
-  /** As in `Routing`. */
-  readonly naming: Naming
+  /** A path as extension servers know it. */
+  readonly shownPath: (own: string) => string
   readonly failed: (name: string, error: unknown) => void
 }
 
@@ -73,7 +72,7 @@ export class RemoteDocuments {
 
   async #update ({ remote }: RegisteredService, known: Known): Promise<void> {
     if (remote === undefined) return
-    const root = discoveryPath(remote, this.#options.naming)
+    const root = this.#options.shownPath(discoveryPath(remote))
     const { status, etag, body } = await this.#options
       .fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
     if (status === 200) {
@@ -105,7 +104,7 @@ export class RemoteDocuments {
       return [spec]
     })
     const paths = known.flatMap(({ service, url }) =>
-      url === undefined ? [] : [[discoveryPath(service, OWN_NAMES).slice(1), url] as const])
+      url === undefined ? [] : [[discoveryPath(service).slice(1), url] as const])
     this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current
   }

@@ -7,9 +7,9 @@ import type { ClientCertificate } from '../../clients/client-certificate.js'
 import type { Ask } from '../../controllers/aggregation/remote-contents.js'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Pools } from './pools.js'
-import type { Naming } from '../../schemas/naming.js'
 import { AGGREGATOR } from './probe.js'
-import { targetOf, type Routing } from './target.js'
+import type { Outside, RemoteUser } from '../shared/outside.js'
+import { shownRequest, targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 
 const READER = { username: 'system:aggregator', groups: ['system:authenticated'] }
@@ -31,11 +31,15 @@ export interface Fetched {
   readonly body: Buffer
 }
 
-/** @param etag of the version that is known, '' for none. @throws Error */
+/** @param path under own names; @param etag of the version that is known, '' for none. @throws Error */
 export type Fetch = (remote: RemoteService, path: string, etag: string) => Promise<Fetched>
 
 interface Sent {
-  readonly method: string, readonly path: string, readonly headers: readonly string[],
+  readonly method: string
+  /** Under own names, as the user. */
+  readonly path: string
+  readonly user: RemoteUser
+  readonly headers: readonly string[]
   readonly body?: string | undefined
   /** Milliseconds for the whole answer. Default 10,000. */
   readonly deadline?: number
@@ -45,7 +49,8 @@ interface Sent {
 export type Exchange = (remote: RemoteService, request: Sent) => Promise<Fetched>
 
 export function exchange (routing: Routing, certificate: ClientCertificate, pools: Pools, via: string): Exchange {
-  return async (remote, { method, path, headers, body, deadline = DEADLINE_MS }) => {
+  return async (remote, { method, headers, body, deadline = DEADLINE_MS, ...own }) => {
+    const { path, user } = shownRequest(own, routing)
     const target = await targetOf(remote, routing)
     const pool = pools.of(remote, await certificate.current())
     const length = body === undefined
@@ -57,8 +62,11 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
       const { answer } = await send({
         ...target,
         method,
-        path: routing.naming.path(path),
-        headers: ['Host', target.authority, 'User-Agent', 'orch-apiserver', 'Via', via, ...length, ...headers],
+        path,
+        headers: [
+          'Host', target.authority, 'User-Agent', 'orch-apiserver', 'Via', via, ...length, ...headers,
+          ...userHeaders(user)
+        ],
         ...(body === undefined ? {} : { body: Readable.from([body]) }),
         verify: !remote.insecure,
         secureContext: pool.secureContext,
@@ -74,28 +82,21 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
 }
 
 /** With the document of all groups, where a server has it. As upstream it is asked for as an administrator. */
-export const discoveryFetch = (exchange: Exchange, naming: Naming): Fetch =>
+export const discoveryFetch = (exchange: Exchange, { group }: Pick<Outside, 'group'>): Fetch =>
   documentFetch(
-    (remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }), naming,
-    `application/json;g=${naming.group('apidiscovery.orch.io')};v=v2;as=APIGroupDiscoveryList,application/json`,
-    AGGREGATOR
+    (remote, request) => exchange(remote, { ...request, deadline: DISCOVERY_MS }),
+    `application/json;g=${group('apidiscovery.orch.io')};v=v2;as=APIGroupDiscoveryList,application/json`, AGGREGATOR
   )
 
-export const documentFetch = (
-  exchange: Exchange, naming: Naming, accept = 'application/json', user = READER
-): Fetch => (remote, path, etag) =>
-  exchange(remote, {
-    method: 'GET', path, headers: [
-      'Accept', accept, ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(user, naming)
-    ]
+export const documentFetch = (exchange: Exchange, accept = 'application/json', user = READER): Fetch =>
+  (remote, path, etag) => exchange(remote, {
+    method: 'GET', path, user, headers: ['Accept', accept, ...(etag === '' ? [] : ['If-None-Match', etag])]
   })
 
-export const namespaceAsk = (exchange: Exchange, naming: Naming): Ask =>
-  (remote, { metadataOnly = false, ...request }) =>
-    exchange(remote, {
-      ...request,
-      headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER, naming)]
-    })
+export const namespaceAsk = (exchange: Exchange): Ask => (remote, { metadataOnly = false, ...request }) =>
+  exchange(remote, {
+    ...request, user: NAMESPACE_CONTROLLER, headers: ['Accept', metadataOnly ? METADATA : 'application/json']
+  })
 
 async function bytesOf (answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -62,12 +62,12 @@ const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoints = false }) => {
   const {
     orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
-    orchSettings: { naming, featureGates }
+    orchSettings: { outside, featureGates }
   } = fastify
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const reader = admissionReader(() => resources)
   const endpoints = readyEndpoints(reader, featureGates.enabled('SlicesLocateServices'))
-  const routing = { reader, endpoints: toEndpoints ? endpoints : undefined, tunnel, naming }
+  const routing = { reader, endpoints: toEndpoints ? endpoints : undefined, tunnel, outside }
   const certificate = new ClientCertificate(client)
   const pools = new Pools()
   const via = `1.1 orch-apiserver-${randomUUID()}`
@@ -81,14 +81,15 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
   })
   const asking = exchange(routing, certificate, pools, via)
   const documents = new RemoteDocuments({
-    services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { reportUnread([name, error]) }
+    services, fetch: documentFetch(asking), shownPath: outside.path,
+    failed: (name, error) => { reportUnread([name, error]) }
   })
 
   const reportUndiscovered = occasionally<readonly [string, unknown]>(([name, error]) => {
     log(`the resources of APIService ${name} are those that it had last in discovery`, error)
   })
   const discovery = new RemoteDiscovery({
-    services, fetch: discoveryFetch(asking, naming), naming,
+    services, fetch: discoveryFetch(asking, outside), shownGroup: outside.group,
     failed: (name, error) => { reportUndiscovered([name, error]) }
   })
 
@@ -114,7 +115,7 @@ export default plugin<AggregationOptions>()(async (fastify, { client, toEndpoint
     },
     documents: () => documents.current(),
     discovery: () => discovery.current(),
-    contents: remoteContents(services, namespaceAsk(asking, naming)),
+    contents: remoteContents(services, namespaceAsk(asking)),
     controllers: [services, new Availability({
       resources, log, services, reader, endpoints, probe: discoveryProbe(routing, certificate, via),
       observer: observeAvailability(metrics)

@@ -7,7 +7,7 @@ import type { CertificatePair, ClientCertificate } from '../../clients/client-ce
 import { reasonOf } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import type { Probe } from '../../controllers/aggregation/check.js'
-import { discoveryPath, targetOf, type Routing } from './target.js'
+import { discoveryPath, shownRequest, targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 
 const TIMEOUT_MS = 5000
@@ -17,7 +17,7 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
   let current: { readonly pair: CertificatePair, readonly context: SecureContext } | undefined
   return async (remote, signal) => {
     const target = await targetOf(remote, routing)
-    const path = discoveryPath(remote, routing.naming)
+    const { path, user } = shownRequest({ path: discoveryPath(remote), user: AGGREGATOR }, routing)
     const url = `https://${target.authority}${path}`
     const pair = await certificate.current()
     if (current?.pair !== pair) {
@@ -32,7 +32,7 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
         path,
         headers: [
           'Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via,
-          ...userHeaders(AGGREGATOR, routing.naming)
+          ...userHeaders(user)
         ],
         verify: false,
         secureContext: current.context,

@@ -17,7 +17,7 @@ import { isRedirect, redirected } from '../shared/forwarding/responses.js'
 import { upgradable, upgrade } from '../shared/forwarding/upgrade.js'
 import { isLongRunning } from '../shared/request-kinds.js'
 import type { Pool, Pools } from './pools.js'
-import { targetOf, type Routing } from './target.js'
+import { shownRequest, targetOf, type Routing } from './target.js'
 import { type Passed, passedHeaders, UnsendableUser } from './user-headers.js'
 
 export interface RemoteProxyTools extends Routing {
@@ -51,7 +51,7 @@ const notSwitched = (answer: IncomingMessage) =>
 const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
 
 export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
-  const { ending, via, certificates, naming, sendsUid } = tools
+  const { ending, via, certificates, sendsUid } = tools
   return async ({ name, remote, available }, request) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
@@ -62,8 +62,10 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const target = await targetOf(remote, tools)
       .catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
     const pool = await poolOf(tools, remote)
-    const uri = encodePath(naming.path(orch.info.path))
-    const query = naming.query(orch.query.toString(), orch.info.path)
+    const { path, query, user } = shownRequest({
+      path: orch.info.path, query: orch.query.toString(), user: sendsUid ? orch.user : { ...orch.user, uid: '' }
+    }, tools)
+    const uri = encodePath(path)
     const startedAt = performance.now()
     const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
     const outgoing: Omit<OutgoingRequest, 'upgrade'> = {
@@ -71,7 +73,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       ...certificates,
       method: request.method,
       path: query === '' ? uri : `${uri}?${query}`,
-      headers: headersFor(request, { host: target.authority, uri, via, naming, sendsUid }),
+      headers: headersFor(request, { host: target.authority, uri, via, user }),
       secureContext: pool.secureContext,
       verify: !remote.insecure,
       connectTimeout: discovery ? DISCOVERY_TIMEOUT : CONNECT_TIMEOUT,
@@ -131,14 +133,10 @@ async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Paramet
 }
 
 function headersFor (
-  { orch, raw }: ServedRequest,
-  { sendsUid, ...passing }: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'> & Pick<RemoteProxyTools, 'sendsUid'>
+  { orch, raw }: ServedRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'user'>
 ): string[] {
-  const user = orch.user ?? { username: '', groups: [], uid: '', extra: {} }
   try {
-    return passedHeaders(raw, {
-      ...passing, user: sendsUid ? user : { ...user, uid: '' }, auditId: orch.auditId, client: raw.socket.remoteAddress
-    })
+    return passedHeaders(raw, { ...passing, auditId: orch.auditId, client: raw.socket.remoteAddress })
   } catch (error) {
     throw error instanceof UnsendableUser ? unavailable(`error trying to reach service: ${error.message}`) : error
   }

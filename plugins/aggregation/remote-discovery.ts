@@ -9,7 +9,6 @@ import {
 import { parseInPieces } from '../../schemas/codec/json/parse-pieces.js'
 import { decode } from '../../schemas/language/decode.js'
 import { APIResourceList } from '../../schemas/meta/discovery.js'
-import type { Naming } from '../../schemas/naming.js'
 import { nextTurn, runStepsWithinBudget } from '../../event-loop/turns.js'
 import { discovered, withGroups } from '../../registry/discovered-resources.js'
 import type { Fetch } from './fetch.js'
@@ -37,8 +36,8 @@ export interface DiscoveryOptions {
   readonly services: RegisteredServices
   /** Asks for the document of all groups, or else for what the path has always had. */
   readonly fetch: Fetch
-  /** Of extension servers. */
-  readonly naming: Naming
+  /** A group as extension servers know it, or back. */
+  readonly shownGroup: (name: string) => string
   readonly failed: (name: string, error: unknown) => void
 }
 
@@ -97,22 +96,23 @@ export class RemoteDiscovery {
 
   async #ask (service: RegisteredService): Promise<Resources> {
     const { group, version, remote } = service
-    const { naming, fetch } = this.#options
+    const { shownGroup, fetch } = this.#options
     if (remote === undefined) return []
     const { status, body } = await fetch(remote, '/apis', '')
     if (status === 200) {
       const known = await runStepsWithinBudget(parseInPieces(body))
       const { kind, items } = (known ?? {}) as { kind?: unknown, items?: unknown }
       if (kind === 'APIGroupDiscoveryList') {
-        return withGroups(resourcesIn(items, naming.group(group), version), naming.group)
+        return withGroups(resourcesIn(items, shownGroup(group), version), shownGroup)
       }
     }
-    const old = await fetch(remote, discoveryPath(service, naming), '')
-    if (old.status !== 200) throw new Error(`${discoveryPath(service, naming)} was answered with ${old.status}`)
+    const path = discoveryPath(service)
+    const old = await fetch(remote, path, '')
+    if (old.status !== 200) throw new Error(`${path} was answered with ${old.status}`)
     const list = await runStepsWithinBudget(parseInPieces(old.body))
     await nextTurn()
     const { resources = [] } = decode(APIResourceList, list).object
-    return withGroups(discovered(resources), naming.group)
+    return withGroups(discovered(resources), shownGroup)
   }
 }
 

@@ -1,13 +1,13 @@
-/** Where an extension server is: the address of its service, and the name in its certificate. */
+/** Where an extension server is: its address and the name in its certificate; and a request as it gets that. */
 import { isIPv6 } from 'node:net'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { OutgoingRequest } from '../../clients/outgoing.js'
-import type { Naming } from '../../schemas/naming.js'
 import { apiVersionOf } from '../../schemas/groups.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { ReadyEndpoints } from '../../admission/webhooks/ready-endpoints.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
+import type { Outside, RemoteUser } from '../shared/outside.js'
 
 export interface Routing {
   readonly reader: AdmissionReader
@@ -15,8 +15,7 @@ export interface Routing {
   readonly endpoints?: ReadyEndpoints | undefined
   /** Connections to the cluster. Default direct. */
   readonly tunnel?: Tunnel | undefined
-  /** Of extension servers. */
-  readonly naming: Naming
+  readonly outside: Pick<Outside, 'host' | 'path' | 'query' | 'user'>
 }
 
 export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'address' | 'port' | 'call' | 'tunnel'> {
@@ -26,13 +25,22 @@ export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'addre
 
 /** @throws StatusError if the service has no address */
 export async function targetOf (
-  { service }: RemoteService, { reader, endpoints, tunnel, naming }: Routing
+  { service }: RemoteService, { reader, endpoints, tunnel, outside }: Routing
 ): Promise<Target> {
   const { host: address, port } = await serviceAddress(reader, service, endpoints)
   const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  return { scheme: 'https', host: naming.hostOf(service), address, port, call: authority, authority, tunnel }
+  return { scheme: 'https', host: outside.host(service), address, port, call: authority, authority, tunnel }
 }
 
-/** `/apis/example.com/v1`, as the server calls it. */
-export const discoveryPath = ({ group, version }: Pick<RemoteService, 'group' | 'version'>, naming: Naming): string =>
-  naming.path(`/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`)
+/** `/apis/example.com/v1` */
+export const discoveryPath = ({ group, version }: Pick<RemoteService, 'group' | 'version'>): string =>
+  `/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
+
+/** A request under own names. */
+export interface OwnRequest { readonly path: string, readonly query?: string, readonly user: RemoteUser }
+
+/** The request as the extension server gets it. */
+export const shownRequest = (
+  { path, query = '', user }: OwnRequest, { outside }: Pick<Routing, 'outside'>
+): Required<OwnRequest> =>
+  ({ path: outside.path(path), query: outside.query(query, path), user: outside.user(user) })

@@ -3,9 +3,8 @@
  * pose as another user.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Naming } from '../../schemas/naming.js'
-import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../shared/forwarding/headers.js'
+import type { RemoteUser } from '../shared/outside.js'
 import { claimsIdentity } from './identity-headers.js'
 
 const USER = 'X-Remote-User'
@@ -41,33 +40,29 @@ function header (name: string, value: string): [string, string] {
 }
 
 /** @throws UnsendableUser */
-export function userHeaders (
-  { username, uid = '', groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>,
-  { user, key }: Naming
-): string[] {
+export function userHeaders ({ username, uid = '', groups, extra }: RemoteUser): string[] {
   return [
-    ...header(USER, user(username)),
+    ...header(USER, username),
     ...(uid === '' ? [] : header(UID, uid)),
-    ...groups.flatMap(group => header(GROUP, user(group))),
+    ...groups.flatMap(group => header(GROUP, group)),
     ...Object.entries(extra ?? {}).flatMap(([name, values]) =>
-      values.flatMap(value => header(EXTRA_PREFIX + escapedKey(key(name)), value)))
+      values.flatMap(value => header(EXTRA_PREFIX + escapedKey(name), value)))
   ]
 }
 
 export interface Passed extends Forwarding {
-  readonly user: UserInfo
+  readonly user: RemoteUser
   /** `host:port` of the extension server. */
   readonly host: string
   readonly uri: string
   readonly auditId: string
   /** This server's entry in Via headers. */
   readonly via: string
-  readonly naming: Naming
 }
 
 /** @throws UnsendableUser */
 export function passedHeaders (
-  request: IncomingMessage, { user, host, uri, auditId, via, client, naming }: Passed
+  request: IncomingMessage, { user, host, uri, auditId, via, client }: Passed
 ): string[] {
   const sent = requestHeaders(request, { client })
   const headers = ['Host', host]
@@ -82,5 +77,5 @@ export function passedHeaders (
     'Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https',
     'X-Forwarded-Uri', uri
   )
-  return [...headers, ...userHeaders(user, naming)]
+  return [...headers, ...userHeaders(user)]
 }

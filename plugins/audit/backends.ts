@@ -1,11 +1,11 @@
 /** Opens the configured audit back ends, log and webhook, with metrics and log lines for lost events. */
 import { reasonOf } from '../../storage/errors.js'
 import type { Counter, Metric } from '../shared/metric-series.js'
+import type { Outside } from '../shared/outside.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import { openBackend, type AuditBackend, type AuditBackendOptions } from './backend.js'
 import type { BatchOptions, OnLost } from './batches.js'
-import type { Naming } from '../../schemas/naming.js'
 import { eventJson, jsonLine, type AuditEvent, type EventForm, type EventVersion } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
@@ -77,9 +77,9 @@ export async function openBackends (
 
 async function openLog (
   { path, version, format = 'json', mode = 'blocking', batch, truncate, ...rotation }: LogOptions,
-  errors: Metric<Counter>, { orchSettings: { naming }, log }: Server
+  errors: Metric<Counter>, { orchSettings: { outside }, log }: Server
 ): Promise<AuditBackend> {
-  const form = formOf(version, naming)
+  const form = formOf(version, outside)
   const lost = counting(errors, 'log', occasionally(
     (error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY
   ))
@@ -95,7 +95,7 @@ async function openLog (
 
 async function openWebhook (
   { mode = 'batch', batch, truncate, ...options }: NonNullable<BackendsOptions['webhook']>, errors: Metric<Counter>,
-  { orchMetrics: metrics, orchEgress: egress, orchSettings: { naming }, log }: Server
+  { orchMetrics: metrics, orchEgress: egress, orchSettings: { outside }, log }: Server
 ): Promise<{ backend: AuditBackend, abort: () => void }> {
   const lost = counting(errors, 'webhook', occasionally(
     (error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY
@@ -105,7 +105,7 @@ async function openWebhook (
     ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client }
   })
   await load()
-  const form = formOf(options.version, naming)
+  const form = formOf(options.version, outside)
   const backend = openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, {
     deliver, text: (event, whole) => eventJson(event, whole, form), maxInFlight: CALLS_AT_ONCE, lost, close
   })
@@ -113,8 +113,8 @@ async function openWebhook (
 }
 
 /** Only a server with public names is given their version. */
-const formOf = (version: EventVersion | undefined, names: Naming): EventForm =>
-  version === undefined || version === 'audit.orch.io/v1' ? {} : { version, names }
+const formOf = (version: EventVersion | undefined, { auditEvent: shown }: Outside): EventForm =>
+  version === undefined || version === 'audit.orch.io/v1' ? {} : { version, shown }
 
 function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): OnLost {
   errors.with(backend)

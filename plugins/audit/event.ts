@@ -5,7 +5,6 @@
  */
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import { escapeControls, withoutUrlSecrets } from '../../schemas/quote.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { AUDIT_VERSIONS } from '../../schemas/public-names.js'
 import type { Status } from '../../schemas/status.js'
 import {
@@ -84,7 +83,8 @@ export const TRUNCATED = { 'audit.orch.io/truncated': 'true' }
 export interface EventForm {
   /** Group and version. Default audit.orch.io/v1. */
   readonly version?: EventVersion | undefined
-  readonly names?: Pick<Naming, 'event' | 'renames'>
+  /** By the names of its reader. Default as it is. */
+  readonly shown?: ((json: string) => string) | undefined
 }
 
 /** Characters of an event whose objects get other names; they are parsed in one turn. Others are left out. */
@@ -93,9 +93,10 @@ const MAX_RENAMED = 512 * 1024
 export type EventVersion = typeof AUDIT_VERSIONS[number]
 
 /** The event as a list item. @param whole false omits the objects and adds the annotation */
-export function eventJson (event: AuditEvent, whole = true, { names = OWN_NAMES }: EventForm = {}): string {
+export function eventJson (event: AuditEvent, whole = true, { shown }: EventForm = {}): string {
   const json = `{${membersOfEvent(event, whole)}}`
-  return whole && names.renames && json.length > MAX_RENAMED ? eventJson(event, false, { names }) : names.event(json)
+  if (shown === undefined) return json
+  return whole && json.length > MAX_RENAMED ? eventJson(event, false, { shown }) : shown(json)
 }
 
 function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
@@ -108,8 +109,8 @@ function membersOfEvent ({ head, request, response, times, annotations }: AuditE
 }
 
 /** The event as a log line, by the names of its reader. */
-export const jsonLine = (event: AuditEvent, whole = true, { version, names = OWN_NAMES }: EventForm = {}): string =>
-  `{"kind":"Event","apiVersion":"${version ?? 'audit.orch.io/v1'}",${eventJson(event, whole, { names }).slice(1)}\n`
+export const jsonLine = (event: AuditEvent, whole = true, { version, shown }: EventForm = {}): string =>
+  `{"kind":"Event","apiVersion":"${version ?? 'audit.orch.io/v1'}",${eventJson(event, whole, { shown }).slice(1)}\n`
 
 /** The reason alone, as the message too. */
 function bare ({ code, status }: Outcome): Outcome {

@@ -10,12 +10,12 @@ import type { Http2ServerRequest } from 'node:http2'
 import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
-import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import { oncePer } from '../../schemas/once-per.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
 import { runParts } from '../shared/lifecycle.js'
+import type { Settings } from '../shared/server.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { countAttempts } from './attempts.js'
 import { chain, type Found } from './chain.js'
@@ -51,26 +51,18 @@ const complete = oncePer((user: UserInfo): UserInfo =>
 
 const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
-/** Who others authenticate, under our names; cached as `complete`. */
-const renamed = new WeakMap<UserInfo, UserInfo>()
-function named (user: Found, { key, ownUser }: Pick<Naming, 'key' | 'ownUser'>): Found {
-  if (user === undefined) return undefined
-  let own = renamed.get(user)
-  if (own !== undefined) return own
-  const extra = Object.fromEntries(Object.entries(user.extra).map(([name, values]) => [key(name), values]))
-  renamed.set(user, own = { ...user, username: ownUser(user.username), groups: user.groups.map(ownUser), extra })
-  return own
-}
-
 /** An authenticator whose users may have other names. */
-const external = (authenticator: Authenticator, { key, ownUser }: Naming): Authenticator => {
-  const naming = { ownUser, key: authenticator.ownExtra === true ? (name: string) => name : key }
+const external = (
+  authenticator: Authenticator, ownUser: NonNullable<Settings['outside']['authenticated']>
+): Authenticator => {
+  const named = (user: Found): Found =>
+    user === undefined ? undefined : ownUser(user, authenticator.ownExtra === true)
   return {
     name: authenticator.name,
     knowsAudiences: authenticator.knowsAudiences === true,
     authenticate: credentials => {
       const result = authenticator.authenticate(credentials)
-      return result instanceof Promise ? result.then(user => named(user, naming)) : named(result, naming)
+      return result instanceof Promise ? result.then(named) : named(result)
     }
   }
 }
@@ -100,11 +92,11 @@ type Accounts = Awaited<ReturnType<typeof serviceAccounts>>
 /** Service accounts and their tokens, which are kept up until the server closes. */
 async function openAccounts (fastify: Server, options: AuthenticationOptions): Promise<Accounts> {
   const { orchMetrics: metrics, orchClock: { wall: now }, orchResources: resources, orchSettings } = fastify
-  const { naming, featureGates: gates } = orchSettings
+  const { outside: { tokens: names }, featureGates: gates } = orchSettings
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const kept = gates.enabled('LegacyServiceAccountTokenTracking') ? new KeptTokens({ resources, now, log }) : undefined
   const accounts = await serviceAccounts({
-    ...options.serviceAccounts, kept, audiences: options.audiences, naming, resources, metrics, gates, now, log
+    ...options.serviceAccounts, kept, audiences: options.audiences, names, resources, metrics, gates, now, log
   })
   fastify.addHook('onClose', async () => {
     await kept?.close()
@@ -117,17 +109,18 @@ async function openAccounts (fastify: Server, options: AuthenticationOptions): P
 async function openChain (
   fastify: Server, options: AuthenticationOptions, { authenticator: ofAccounts, tokens: { audiences } }: Accounts
 ): Promise<Authenticator['authenticate']> {
-  const { naming, featureGates: gates } = fastify.orchSettings
+  const { outside: { group, authenticated: ownUser }, featureGates: gates } = fastify.orchSettings
   const authenticators = await authenticatorsOf(options, {
     gates, clock: fastify.orchClock, log: fastify.log, metrics: fastify.orchMetrics,
     tunnel: fastify.orchEgress.controlPlane, cluster: fastify.orchEgress.cluster, audiences,
-    resources: fastify.orchResources, naming, serviceAccounts: ofAccounts
+    resources: fastify.orchResources, shownGroup: group, serviceAccounts: ofAccounts
   })
   runParts(fastify, 'authenticator', authenticators)
   // Tokens of service accounts say by themselves under which names they are.
-  const underOwnNames = (authenticator: Authenticator): Authenticator =>
-    authenticator === ofAccounts ? authenticator : external(authenticator, naming)
-  const ask = chain(naming.renames ? authenticators.map(underOwnNames) : authenticators, audiences)
+  const known = ownUser === undefined
+    ? authenticators
+    : authenticators.map(each => each === ofAccounts ? each : external(each, ownUser))
+  const ask = chain(known, audiences)
   return credentials => {
     const result = ask(credentials)
     return result instanceof Promise ? result.then(completeFound) : completeFound(result)

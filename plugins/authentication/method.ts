@@ -5,7 +5,6 @@ import type { Authenticated, Authenticator, Credentials } from '../../auth/authe
 import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Gates } from '../../schemas/gates.js'
-import type { Naming } from '../../schemas/naming.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Metrics } from '../shared/metric-series.js'
 import type { ConfiguredIssuersOptions } from './oidc/configured.js'
@@ -80,8 +79,8 @@ export interface MethodContext {
   readonly serviceAccounts: Authenticator
   readonly clock: Clock
   readonly gates: Pick<Gates, 'enabled'>
-  /** Of webhooks. */
-  readonly naming: Naming
+  /** A group, or `GROUP/VERSION`, as webhooks know it. */
+  readonly shownGroup: (own: string) => string
   /** Types are added to it after the methods are created. */
   readonly resources: ResourceRegistry
 }

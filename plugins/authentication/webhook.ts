@@ -12,7 +12,6 @@ import { isReview } from '../../auth/review-answer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Metrics } from '../shared/metric-series.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
@@ -39,8 +38,8 @@ export interface TokenWebhookContext {
   readonly tunnel?: Tunnel | undefined
   /** Audiences of this server. */
   readonly audiences: readonly string[]
-  /** Of webhooks. Default this server's. */
-  readonly naming?: Naming
+  /** A group, or `GROUP/VERSION`, as webhooks know it. Default its own name. */
+  readonly shownGroup?: (own: string) => string
 }
 
 const GROUP = 'authentication.orch.io'
@@ -52,13 +51,13 @@ const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export function tokenWebhookAuthenticator (
   { endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions,
-  { log, metrics, clock, tunnel, audiences: own, naming = OWN_NAMES }: TokenWebhookContext
+  { log, metrics, clock, tunnel, audiences: own, shownGroup = group => group }: TokenWebhookContext
 ): Authenticator {
   const client = new HttpClient({
     caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, tunnel, ...outgoingMetrics(metrics),
     ...tuned
   })
-  const apiVersion = naming.group(`${GROUP}/${version}`)
+  const apiVersion = shownGroup(`${GROUP}/${version}`)
   const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
 
   const timed = reviewMetrics(metrics, 'authn')

@@ -9,8 +9,8 @@ import { CostExceeded } from '../../expressions/program.js'
 import { Fault } from '../../expressions/values.js'
 import { ACCESS_REVIEW } from '../../schemas/api/apiserver/match-conditions.js'
 import type { Metrics } from '../shared/metric-series.js'
+import type { Outside } from '../shared/outside.js'
 import { reviewedSpec, type FailurePolicy } from './webhook.js'
-import type { Naming } from '../../schemas/naming.js'
 
 const NO_OPINION: Ruling = { decision: 'NoOpinion' }
 
@@ -18,12 +18,12 @@ export interface ConditionsOptions {
   readonly name: string
   readonly conditions: readonly string[]
   readonly failurePolicy: FailurePolicy
-  /** By which names they are about. */
-  readonly naming: Naming
+  /** What they are about, as the webhook is shown it. */
+  readonly shown: Outside['accessReview']
 }
 
 export function conditional (
-  authorizer: Authorizer, { name, conditions, failurePolicy, naming }: ConditionsOptions, metrics: Metrics
+  authorizer: Authorizer, { name, conditions, failurePolicy, shown }: ConditionsOptions, metrics: Metrics
 ): Authorizer {
   if (conditions.length === 0) return authorizer
   const programs = conditions.map(text => ACCESS_REVIEW.compile(text))
@@ -38,7 +38,7 @@ export function conditional (
 
   /** @returns an Error if a condition failed and none is false */
   const matches = async (attributes: Attributes): Promise<boolean | Error> => {
-    const request = reviewedSpec(attributes, naming)
+    const request = reviewedSpec(attributes, shown)
     let spent = 0
     let failure: Error | undefined
     for (const [index, program] of programs.entries()) {

@@ -49,7 +49,7 @@ export async function configuredAuthorizers (
   fastify: Having<'orchClock' | 'orchMetrics' | 'orchSettings'>, { authorizers, file }: ConfiguredAuthorizersOptions,
   make: (of: ConfiguredAuthorizer) => Promise<Authorizer>, changed: (all: readonly Authorizer[]) => void
 ): Promise<Configured> {
-  const { orchMetrics: metrics, orchSettings: { naming } } = fastify
+  const { orchMetrics: metrics, orchSettings: { outside: { accessReview: shown } } } = fastify
   const lasting = new Map<AuthorizationMode, Authorizer>()
   let webhooks: readonly Authorizer[] = []
   const madeOf = async (given: readonly ConfiguredAuthorizer[]): Promise<{
@@ -62,7 +62,7 @@ export async function configuredAuthorizers (
       if (webhook === undefined) lasting.set(type, authorizer)
       else authorizers.webhooks.push(authorizer)
       const { conditions = [], failurePolicy = 'NoOpinion' } = webhook ?? {}
-      const asked = conditional(authorizer, { name, conditions, failurePolicy, naming }, metrics)
+      const asked = conditional(authorizer, { name, conditions, failurePolicy, shown }, metrics)
       authorizers.all.push(counted(asked, entry, metrics))
     }
     return authorizers

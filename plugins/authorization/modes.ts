@@ -71,7 +71,7 @@ const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
       client: { tunnel: fastify.orchEgress.controlPlane, ...outgoingMetrics(fastify.orchMetrics), ...webhook.client }
     }, {
       log: fastify.log, clock: fastify.orchClock, timed: reviewMetrics(fastify.orchMetrics, 'authz'),
-      naming: fastify.orchSettings.naming
+      names: fastify.orchSettings.outside
     })
   }
 }

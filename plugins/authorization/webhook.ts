@@ -8,11 +8,11 @@ import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import { ReportedFailure } from '../../auth/refusal.js'
-import { SubjectAccessReview, type SubjectAccessReviewSpec } from '../../schemas/api/authorization/accessreviews.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import type { SubjectAccessReviewSpec } from '../../schemas/api/authorization/accessreviews.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
+import type { Outside } from '../shared/outside.js'
 import { occasionally } from '../shared/rate-limited.js'
 import type { TimeReview } from '../shared/review-metrics.js'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
@@ -40,8 +40,8 @@ export interface AuthorizationWebhookContext {
   readonly log: FastifyBaseLogger
   readonly clock: Pick<Clock, 'elapsed'>
   readonly timed?: TimeReview
-  /** Of webhooks. Default this server's. */
-  readonly naming?: Naming
+  /** Of webhooks. Default own names. */
+  readonly names?: Pick<Outside, 'group' | 'accessReview'>
 }
 
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
@@ -59,17 +59,19 @@ export function webhookAuthorizer (
     timeout,
     client: tuned
   }: AuthorizationWebhookOptions,
-  { log, clock, timed = answer => answer, naming = OWN_NAMES }: AuthorizationWebhookContext
+  { log, clock, timed = answer => answer, names }: AuthorizationWebhookContext
 ): Authorizer {
   const client = new HttpClient({
     caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES,
     ...(timeout === undefined ? {} : { deadline: timeout }), ...tuned
   })
-  const apiVersion = naming.group(`authorization.orch.io/${version}`)
+  const ownVersion = `authorization.orch.io/${version}`
+  const apiVersion = names?.group(ownVersion) ?? ownVersion
+  const shown = names?.accessReview
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
 
   const lookup = async (spec: string): Promise<Answer<Ruling>> => {
-    const sent = naming.renames ? JSON.stringify(sentAs(version, shownSpec(JSON.parse(spec) as Spec, naming))) : spec
+    const sent = shown === undefined ? spec : JSON.stringify(sentAs(version, shown(JSON.parse(spec) as Spec)))
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${sent}}`
     const value = readAccessReview(
       await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })),
@@ -92,7 +94,7 @@ export function webhookAuthorizer (
     name: 'Webhook',
     authorize: attributes => {
       const own = specOf(attributes)
-      const spec = JSON.stringify(naming.renames ? own : sentAs(version, own))
+      const spec = JSON.stringify(shown === undefined ? sentAs(version, own) : own)
       return cache.get(spec)?.value ?? cache.fetch(spec, () => lookup(spec)).catch(failed)
     },
     start: async () => { await client.load() },
@@ -114,13 +116,9 @@ function specOf ({ user, info }: Attributes): Spec {
 }
 
 /** What conditions read: what the webhook would be sent in v1. */
-export const reviewedSpec = (attributes: Attributes, naming: Naming): object => naming.renames
-  ? shownSpec(structuredClone(specOf(attributes)), naming)
-  : specOf(attributes)
-
-/** @param spec is taken over */
-const shownSpec = (spec: Spec, naming: Naming): Spec =>
-  naming.shown<{ spec: Spec }>(SubjectAccessReview, { spec }).spec
+export const reviewedSpec = (attributes: Attributes, shown: Outside['accessReview']): object => shown === undefined
+  ? specOf(attributes)
+  : shown(structuredClone(specOf(attributes)))
 
 /** An earlier version knows no selectors, and calls the groups otherwise. */
 function sentAs (version: 'v1' | 'v1beta1', spec: Spec): object {

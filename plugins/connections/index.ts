@@ -70,11 +70,11 @@ export default plugin<ConnectionOptions>()(async (fastify, { nodeAgents = {}, ne
   const {
     orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
     orchAuthorization: { authorizer },
-    orchSettings: { naming, featureGates: gates }
+    orchSettings: { outside: { namespace: shownNamespace }, featureGates: gates }
   } = fastify
   const reach = { nearby, remote: tunnel !== undefined }
   const passesOn = gates.enabled('ExtendWebSocketsToKubelet')
-  const agents = new NodeAgents(resources, { reach, naming, passesOn }, nodeAgents)
+  const agents = new NodeAgents(resources, { reach, shownNamespace, passesOn }, nodeAgents)
   runParts(fastify, 'client of', [agents])
 
   const tools = {

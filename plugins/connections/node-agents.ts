@@ -5,7 +5,6 @@ import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type AddressPolicy } from './addresses.js'
@@ -28,8 +27,8 @@ export interface NodeAgentOptions {
 
 interface Surroundings {
   readonly reach: AddressPolicy
-  /** Of namespaces, for node agents. */
-  readonly naming?: Naming
+  /** A namespace as node agents know it. Default its own name. */
+  readonly shownNamespace?: (own: string) => string
   /** Passes WebSockets on to those that declare they end them. */
   readonly passesOn?: boolean
 }
@@ -53,14 +52,14 @@ export class NodeAgents implements Lifecycle {
   readonly #files: TlsFiles
   readonly #resources: ResourceRegistry
   readonly #reach: AddressPolicy
-  readonly #naming: Naming
+  readonly #shownNamespace: (own: string) => string
   readonly #passesOn: boolean
 
   constructor (
-    resources: ResourceRegistry, { reach, naming = OWN_NAMES, passesOn = false }: Surroundings,
+    resources: ResourceRegistry, { reach, shownNamespace = own => own, passesOn = false }: Surroundings,
     { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions
   ) {
-    this.#naming = naming
+    this.#shownNamespace = shownNamespace
     this.#passesOn = passesOn
     this.#resources = resources
     this.#reach = reach
@@ -80,7 +79,7 @@ export class NodeAgents implements Lifecycle {
   /** `/exec/NAMESPACE/POD/CONTAINER`, encoded. */
   pathOf (action: string, namespace: string, pod: string, container = ''): string {
     return encodePath(
-      `/${action}/${this.#naming.namespace(namespace)}/${pod}${container === '' ? '' : `/${container}`}`
+      `/${action}/${this.#shownNamespace(namespace)}/${pod}${container === '' ? '' : `/${container}`}`
     )
   }
 

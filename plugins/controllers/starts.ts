@@ -71,12 +71,12 @@ function always (server: Server, options: Options, { rootCA, quotas = true }: St
 }
 
 async function policies (
-  { orchSettings: { featureGates, naming } }: Server, options: Options
+  { orchSettings: { featureGates, outside: { group: named } } }: Server, options: Options
 ): Promise<Started[]> {
   if (!featureGates.enabled('ValidatingAdmissionPolicy')) return []
   const { PolicyStatus } = await import('../../controllers/policy-status.js')
   return [{
-    task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, named: naming.group })]
+    task: 'the policies could not be checked', controllers: [new PolicyStatus({ ...options, named })]
   }]
 }
 
@@ -103,7 +103,7 @@ async function tokens (
 }
 
 async function roles (
-  { orchAuthorization, orchSettings: { naming } }: Server, options: Options
+  { orchAuthorization, orchSettings: { outside: { ofComponents: namesOf } } }: Server, options: Options
 ): Promise<Started[]> {
   if (orchAuthorization.rbac === undefined) return []
   const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([
@@ -111,7 +111,7 @@ async function roles (
   ])
   return [{
     name: 'rbac/bootstrap-roles', task: 'the default roles could not be made',
-    controllers: [new RoleAggregation(options), new DefaultRoles({ ...options, naming })]
+    controllers: [new RoleAggregation(options), new DefaultRoles({ ...options, namesOf })]
   }]
 }
 

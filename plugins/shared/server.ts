@@ -17,13 +17,13 @@ import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Clock } from '../../event-loop/clock.js'
 import type { Release } from '../../schemas/meta/release.js'
-import type { Naming } from '../../schemas/naming.js'
 import type { StatusError } from '../../schemas/status.js'
 import type { Aggregation } from '../aggregation/index.js'
 import type { Connections } from '../connections/index.js'
 import type { EgressTunnels } from '../egress.js'
 import type { Health } from '../health.js'
 import type { Metrics } from './metric-series.js'
+import type { Outside } from './outside.js'
 import type { Shutdown } from '../shutdown.js'
 import type { Standalone } from '../standalone.js'
 import type { Backends } from '../storage/options.js'
@@ -146,8 +146,8 @@ export interface Settings {
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined
-  /** Of webhooks, extension servers and node agents, `--compat-names`. */
-  readonly naming: Naming
+  /** `--compat-names` */
+  readonly outside: Outside
 }
 
 /** Looks up what a later plugin decorates: undefined until it has, so while the server starts. */

@@ -2,20 +2,19 @@
 import t from 'tap'
 import { discoveryFetch, documentFetch, type Exchange } from '../../plugins/aggregation/fetch.js'
 import { Refreshed, type RefreshedOptions } from '../../plugins/aggregation/refreshed.js'
-import { OWN_NAMES } from '../../schemas/naming.js'
 
 t.test("discovery, for which clients wait, has five seconds and is an administrator's; " +
   'other documents have the usual time', async t => {
   const deadlines: Array<number | undefined> = []
   const users: Array<string | undefined> = []
-  const exchange: Exchange = async (_remote, { deadline, headers }) => {
+  const exchange: Exchange = async (_remote, { deadline, user }) => {
     deadlines.push(deadline)
-    users.push(headers[headers.indexOf('X-Remote-Group') + 1])
+    users.push(user.groups.join())
     return { status: 200, etag: '', body: Buffer.alloc(0) }
   }
   const remote = {} as Parameters<Exchange>[0] // not read by this exchange
-  await discoveryFetch(exchange, OWN_NAMES)(remote, '/apis', '')
-  await documentFetch(exchange, OWN_NAMES)(remote, '/openapi/v2', '')
+  await discoveryFetch(exchange, { group: own => own })(remote, '/apis', '')
+  await documentFetch(exchange)(remote, '/openapi/v2', '')
   t.same(deadlines, [5000, undefined])
   t.same(
     users, ['system:masters', 'system:authenticated'],

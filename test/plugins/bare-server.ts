@@ -10,6 +10,7 @@ import { Trace } from '../../registry/trace.js'
 import type { Whole } from '../../answers/server.js'
 import type { OrchDecorators } from '../../plugins/shared/server.js'
 import { systemClock } from '../../event-loop/clock.js'
+import { outside } from '../../plugins/shared/outside.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -49,7 +50,7 @@ export async function bareServer (options: BareOptions = {}): Promise<Whole> {
     orchResources: { serves: () => true } as unknown as OrchDecorators['orchResources'],
     orchEgress: { relay: async () => { throw new Error('no proxy') } },
     ...options.decorators,
-    orchSettings: { naming: OWN_NAMES, ...options.decorators?.orchSettings } as OrchDecorators['orchSettings']
+    orchSettings: { outside: outside(false), ...options.decorators?.orchSettings } as OrchDecorators['orchSettings']
   }
   for (const [name, value] of Object.entries(decorators)) fastify.decorate<unknown>(name, value)
   let requests = 0

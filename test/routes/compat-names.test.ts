@@ -597,6 +597,12 @@ t.test('extension servers and node agents are called under public names', async 
     versions: [{ groupVersion: 'metrics.k8s.io/v1beta1' }]
   })
   metrics.asked.length = 0
+  await server.get('/apis', { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' })
+  t.same(
+    metrics.asked.map(({ url }) => url), ['/apis', '/apis/metrics.k8s.io/v1beta1'],
+    'it has no document of all groups, and is asked the old way'
+  )
+  metrics.asked.length = 0
   for (const path of [
     '/apis/metrics.k8s.io/v1beta1/namespaces/kube-system/pods?labelSelector=kubernetes.io%2Fos',
     '/apis/metrics.orch.io/v1beta1/namespaces/orch-system/pods?labelSelector=orch.io%2Fos'

@@ -5,7 +5,7 @@
  */
 import type { Authenticated, Authenticator, Credentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
-import type { Naming } from '../../../schemas/naming.js'
+import type { Outside } from '../../shared/outside.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
 import type { KeptTokens } from './kept-tokens.js'
@@ -19,7 +19,8 @@ export interface AuthenticatorOptions extends VerificationOptions {
   readonly issuers: ReadonlySet<string>
   /** Audiences of the server, the default for credentials that name none. */
   readonly audiences: readonly string[]
-  readonly ownClaims: Naming['ownClaims']
+  /** What a token says, under own names. */
+  readonly ownClaims: Outside['tokens']['read']
   readonly kept?: KeptTokens | undefined
   /** Called on each use of a token. */
   readonly counted: (kind: 'legacy' | 'stale' | 'valid') => void

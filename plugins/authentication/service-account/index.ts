@@ -2,8 +2,8 @@
 import type { JsonWebKey, ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { Metrics } from '../../shared/metric-series.js'
+import type { Outside } from '../../shared/outside.js'
 import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
-import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import type { KeptTokens } from './kept-tokens.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
@@ -33,14 +33,16 @@ export interface ServiceAccountOptions {
   readonly certificateAuthority?: string
 }
 
+const OWN_NAMES: Outside['tokens'] = { written: own => own, read: sent => sent }
+
 const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
 
 export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Audiences of this server. Default its issuers. */
   readonly audiences: readonly string[] | undefined
   readonly resources: ResourceRegistry
-  /** Of issued tokens. Both kinds are taken. Default own names. */
-  readonly naming?: Naming | undefined
+  /** What tokens say, as others read it, and under own names. Default the same. */
+  readonly names?: Outside['tokens'] | undefined
   readonly metrics: Pick<Metrics, 'counter'>
   readonly log: (message: string, error: unknown) => void
   /** Notes uses of tokens that are kept in Secrets. Default not. */
@@ -60,7 +62,7 @@ export interface ServiceAccounts {
 export async function serviceAccounts (setup: ServiceAccountSetup): Promise<ServiceAccounts> {
   const {
     issuers = [DEFAULT_ISSUER], lookup = true, extendExpiration = true, resources, metrics, now = Date.now,
-    naming = OWN_NAMES, gates = DEFAULT_GATES, kept
+    names = OWN_NAMES, gates = DEFAULT_GATES, kept
   } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
@@ -71,7 +73,7 @@ export async function serviceAccounts (setup: ServiceAccountSetup): Promise<Serv
   return {
     authenticator: new ServiceAccountAuthenticator({
       issuers: new Set([issuer, ...issuers]), audiences, keys: keys.all, refresh: keys.refresh, lookup, resources, now,
-      kept, ownClaims: naming.ownClaims,
+      kept, ownClaims: names.read,
       identifies: gates.enabled('ServiceAccountTokenJTI'),
       verify: async (token, key) => { await (await jws).verify(token, key) },
       counted: countersOf(metrics)
@@ -79,7 +81,7 @@ export async function serviceAccounts (setup: ServiceAccountSetup): Promise<Serv
     tokens: {
       audiences, issuer, extendExpiration, maxExpirationSeconds: keys.maxExpirationSeconds,
       maxExtendedSeconds: keys.maxExtendedSeconds,
-      signer: sign === undefined ? undefined : signerOf(sign, issuer, naming.claims),
+      signer: sign === undefined ? undefined : signerOf(sign, issuer, names.written),
       certificateAuthority: setup.certificateAuthority,
       keys: keys.published, keysMaxAge: keys.maxAge,
       keysUri: setup.keysUri
