@@ -1,13 +1,13 @@
 /** How a failure is sent: a Status in the format that the client asks for, or what a browser shows of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { OWN_NAMES } from '../schemas/naming.js'
 import { HTML_TYPE } from '../schemas/media-types.js'
 import type { StatusError } from '../schemas/status.js'
-import { formatOf } from './formats/choice.js'
+import { wholeFormOf } from './formats/choice.js'
 import { warn } from './heads.js'
 import { refusalPage } from './page/refusal.js'
 import { POLICY } from './page/style.js'
 import type { Negotiated } from './request-context.js'
+import { viewOf } from './view.js'
 
 const NEWLINE = Buffer.from('\n')
 
@@ -22,14 +22,14 @@ export interface WrittenFailure {
 export function writtenFailure (
   { status }: StatusError, request: FastifyRequest, accept: Negotiated | undefined
 ): WrittenFailure {
-  const { naming = OWN_NAMES } = request.orch ?? {}
-  const shown = naming.status(status)
+  const view = viewOf(request.orch)
+  const shown = view.status(status)
   const page = accept?.page === true ? refusalPage(shown) : undefined
   if (page !== undefined) return { type: `${HTML_TYPE}; charset=utf-8`, bytes: Buffer.from(page), policy: POLICY }
-  const format = formatOf(accept)
-  const bytes = format.status(shown)
+  const form = wholeFormOf(accept)
+  const bytes = form.status(shown)
   return {
-    type: naming.mediaType(format.type),
+    type: view.mediaType(form.type),
     bytes: accept?.format === 'json' && accept.pretty ? Buffer.concat([bytes, NEWLINE]) : bytes
   }
 }
@@ -39,7 +39,7 @@ export function sendFailure (
 ): FastifyReply {
   const context = request.orch
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
-  if (context !== undefined) warn(reply, context.warnings, context.naming)
+  if (context !== undefined) warn(reply, context.warnings, context)
   if (policy !== undefined) reply.header('content-security-policy', policy)
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent

@@ -1,15 +1,19 @@
 /** Headers of answers. */
 import type { FastifyReply } from 'fastify'
-import type { Naming } from '../schemas/naming.js'
 import { warningHeaders } from '../schemas/warnings.js'
-import type { ServedRequest } from './request-context.js'
+import type { RequestContext, ServedRequest } from './request-context.js'
+import { viewOf } from './view.js'
 
 /** Smaller answers are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
 
 /** Sets Warning headers (RFC 7234, code 299), in place of earlier ones. */
-export function warn (reply: FastifyReply, warnings: readonly string[], { words }: Naming): void {
-  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings.map(words)))
+export function warn (
+  reply: FastifyReply, warnings: readonly string[], context: Pick<RequestContext, 'naming'>
+): void {
+  if (warnings.length === 0) return
+  const view = viewOf(context)
+  reply.header('warning', warningHeaders(warnings.map(text => view.words(text))))
 }
 
 export function acceptsGzip (request: ServedRequest): boolean {

@@ -4,21 +4,21 @@
  */
 import { runStepsYielding } from '../event-loop/turns.js'
 import type { Entry } from '../storage/cache/entry.js'
-import type { Shape, View } from './view.js'
+import type { Shape, StoredView } from './stored-view.js'
 
 const making = new WeakMap<Entry, Map<string, Promise<void>>>()
 
 /** @returns undefined if nothing is missing */
-export function formsOf (view: View, entries: readonly Entry[], shape: Shape): Promise<void> | undefined {
+export function formsOf (view: StoredView, entries: readonly Entry[], shape: Shape): Promise<void> | undefined {
   const missing = entries.filter(entry => !view.isReady(entry, shape))
   return missing.length === 0 ? undefined : makeAll(view, missing, shape)
 }
 
-async function makeAll (view: View, entries: readonly Entry[], shape: Shape): Promise<void> {
+async function makeAll (view: StoredView, entries: readonly Entry[], shape: Shape): Promise<void> {
   for (const entry of entries) await formOf(view, entry, shape)
 }
 
-async function formOf (view: View, entry: Entry, shape: Shape): Promise<void> {
+async function formOf (view: StoredView, entry: Entry, shape: Shape): Promise<void> {
   let ofEntry = making.get(entry)
   if (ofEntry === undefined) making.set(entry, ofEntry = new Map())
   const name = `${view.id} ${shape.protobuf} ${shape.metadata}`

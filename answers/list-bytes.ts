@@ -3,6 +3,7 @@ import type { Entry } from '../storage/cache/entry.js'
 import { STORED, type Items } from '../storage/cache/leaf-bytes.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { CHUNK_BYTES, makeChunk } from './chunks.js'
+import type { Ends, Joined } from './formats/format.js'
 
 /** Collecting this many entries, which may not be in the CPU cache, takes a millisecond or two. */
 const MANY = 16_384
@@ -55,15 +56,6 @@ export async function measure (
     if (turnIsOver()) await nextTurn()
   }
   return { bytes, bodies }
-}
-
-export interface Ends { readonly head: Buffer, readonly tail: Buffer }
-
-/** What a list is joined of. */
-export interface Joined {
-  readonly items: Items
-  /** @param size bytes of all items, without the last separator */
-  readonly ends: (size: number) => Ends
 }
 
 export class ListBytes {

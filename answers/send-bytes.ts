@@ -4,6 +4,7 @@ import { afterWork } from '../event-loop/batching.js'
 import { Body, piecewise, type Pieces } from './body.js'
 import { acceptsGzip, gzipHeads, LARGE_BYTES } from './heads.js'
 import type { ServedRequest } from './request-context.js'
+import { viewOf } from './view.js'
 
 export function fail ({ log, orch }: ServedRequest, reply: FastifyReply, error: unknown): void {
   if (!reply.sent) void reply.send(error)
@@ -18,7 +19,7 @@ export function sendWhole (request: ServedRequest, reply: FastifyReply, type: st
     sendPieces(request, reply, type, { pieces: [bytes] }).catch((error: unknown) => { fail(request, reply, error) })
     return undefined
   }
-  reply.header('content-type', request.orch.naming.mediaType(type))
+  reply.header('content-type', viewOf(request.orch).mediaType(type))
   sendTogether(request, reply, bytes)
 }
 
@@ -44,7 +45,7 @@ export async function sendPieces (
   request: ServedRequest, reply: FastifyReply, type: string, source: Pick<Pieces, 'pieces' | 'length'>
 ): Promise<void> {
   const compressed = acceptsGzip(request)
-  reply.header('content-type', request.orch.naming.mediaType(type))
+  reply.header('content-type', viewOf(request.orch).mediaType(type))
   if (compressed) gzipHeads(reply)
   await new Promise<void>(resolve => {
     void reply.send(new Body(reply, piecewise(reply, { ...source, compressed, ended: resolve })))

@@ -2,13 +2,12 @@
 import type { Answer } from '../answers/answer.js'
 import { formsOf } from '../answers/large-forms.js'
 import { metadataOf } from '../answers/list-metadata.js'
-import { recordJson, recordList, recordObject } from '../answers/record.js'
-import { viewOf } from '../answers/view.js'
+import { recordEntry, recordList, recordObject } from '../answers/record.js'
+import { ownViewOf } from '../answers/stored-view.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import { clone } from '../schemas/language/values.js'
-import { OWN_NAMES } from '../schemas/naming.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { Page } from './contract.js'
 import type { Answered } from './requests.js'
@@ -17,7 +16,7 @@ const PLAIN = { protobuf: false, metadata: false }
 
 /** An object in the version of the store. */
 export function objectOf<T> (store: ResourceStore, entry: Entry): T | Promise<T> {
-  const view = viewOf(store, OWN_NAMES)
+  const view = ownViewOf(store)
   const missing = formsOf(view, [entry], PLAIN)
   const copy = (): T => {
     const object = view.isStored && entry.decoded !== undefined
@@ -33,11 +32,11 @@ export async function answeredObject<T> ({ answer, request: { orch } }: Answered
   switch (answer.kind) {
     case 'entry': {
       const { store, entry } = answer
-      recordJson(orch, () => viewOf(store, OWN_NAMES).entry(entry).json)
+      await recordEntry(orch, store, entry)
       return await objectOf(store, entry)
     }
     case 'object':
-      recordObject(orch, answer.message, answer.object)
+      recordObject(orch, answer)
       return clone(answer.object) as T // as above
     case 'status':
       orch.recorder?.status(answer.status)
@@ -49,7 +48,7 @@ export async function answeredObject<T> ({ answer, request: { orch } }: Answered
 export async function answeredPage<T> ({ answer, request: { orch } }: Answered): Promise<Page<T>> {
   if (answer.kind !== 'list') throw unexpected(answer)
   const { store, list } = answer
-  await recordList(orch, viewOf(store, OWN_NAMES), list)
+  await recordList(orch, store, list)
   const items: T[] = []
   for (const entry of list.entries) {
     const object = objectOf<T>(store, entry)

@@ -67,7 +67,7 @@ export default plugin<StandaloneOptions>()(async (fastify, { standalone = false 
     const request = served(arrived)
     if (kind === undefined || !await isAlone() || !isNew(request)) return
     orch.warnings.push(sentence(kind))
-    warn(reply, orch.warnings, orch.naming)
+    warn(reply, orch.warnings, orch)
   })
 }, {
   name: 'orch/standalone',

@@ -64,7 +64,7 @@ export default plugin()(async fastify => {
       }
       const [group = '', version = ''] = apiVersion.split('/')
       if (version === DEPRECATED) {
-        warn(reply, [`${apiVersion} ${kind} is deprecated in v1.36+; use ${group}/v1beta1 ${kind}`], naming)
+        warn(reply, [`${apiVersion} ${kind} is deprecated in v1.36+; use ${group}/v1beta1 ${kind}`], request.orch)
       }
       const document = { kind, apiVersion, metadata: { name }, ...members() }
       return reply.send(type === JSON_TYPE ? `${JSON.stringify(document)}\n` : toYaml(document))

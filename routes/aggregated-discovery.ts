@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from 'fastify'
 import { recordJson } from '../answers/record.js'
-import { textFormatOf } from '../answers/formats/choice.js'
+import { textFormOf } from '../answers/formats/choice.js'
 import { askerOf } from '../answers/formats/format.js'
 import { textOf } from '../answers/formats/text.js'
 import type { ServedRequest } from '../answers/request-context.js'
@@ -51,7 +51,7 @@ export class AggregatedDiscovery {
     const document = documents.of(root, asVersion, isProtobuf)
     const json = isProtobuf ? documents.of(root, asVersion, false) : document
     recordJson(orch, () => json.bytes)
-    const format = textFormatOf(orch.accept)
+    const format = textFormOf(orch.accept)
     const type = isProtobuf ? PROTOBUF_TYPE : format.type
     const { hash } = json
     const shown = isProtobuf || format.slow === undefined

@@ -1,39 +1,39 @@
-/** What the formats of answers have in common. */
-import type { Asker, TextForm } from '../../schemas/codec/text-thread.js'
-import type { Message } from '../../schemas/language/declare.js'
-import { clone } from '../../schemas/language/values.js'
+/** What the forms of answers have in common. */
+import type { Asker, TextForm as ThreadForm } from '../../schemas/codec/text-thread.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Items } from '../../storage/cache/leaf-bytes.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { ObjectAnswer, ObjectList } from '../answer.js'
 import type { RequestContext } from '../request-context.js'
-import type { ObjectList } from '../answer.js'
+import type { Shape, StoredView } from '../stored-view.js'
 import type { View } from '../view.js'
-import type { Naming } from '../../schemas/naming.js'
-import { PUBLIC_END_OF_INITIAL_EVENTS } from '../../schemas/public-names.js'
 
-/** Writes objects and lists; events are functions of their own. */
-export interface Format {
+/** How an answer is written, whatever it is: chosen once, by what the client asks for (`choice.ts`). */
+export interface Form {
+  /** The media type, but of a watch. */
   readonly type: string
-  /** A promise if a worker thread writes it. */
+  /** What of large objects is made before they are written; undefined where writing itself takes steps. */
+  readonly shape: Shape | undefined
+  /** A stored object. A promise if it takes steps, or a worker thread writes it. */
   readonly entry: (shown: ShownEntry, stored: Entry) => Buffer | Promise<Buffer>
-  /** An object that is not stored. @param omits whether text leaves out unset times */
-  readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T, omits?: boolean) => Buffer
-  readonly status: (status: Omit<Status, 'code'>) => Buffer
+  readonly list: (shown: ShownList) => Joined | Parts
+  /** Lists in its own order; undefined for theirs. */
+  readonly ordered?: (store: ResourceStore, list: ObjectList) => Promise<ObjectList>
+  readonly stream: Stream
+  /** An object that is not stored. */
+  readonly object: (view: View, own: Unstored) => Buffer
 }
 
-/** How stored objects are seen, and by whom. */
-export interface ShownEntry {
-  readonly view: View
-  readonly asker: () => Asker
-}
+export type Unstored = Pick<ObjectAnswer, 'message' | 'object' | 'omitsUnsetTimes' | 'forms'>
 
-/** A list as it is stored. */
-export interface ShownList extends ShownEntry { readonly list: ObjectList }
+/** Of objects as they are, which Statuses have too. */
+export interface WholeForm extends Form { readonly status: (status: Omit<Status, 'code'>) => Buffer }
 
-/** A format of any value, not of declared messages alone. */
-export interface TextFormat extends Format {
+/** Of any value, not of declared messages alone. */
+export interface TextForm extends WholeForm {
   /** The form in which worker threads write large values; undefined if writing is quick. */
-  readonly slow: TextForm['format'] | undefined
+  readonly slow: ThreadForm['format'] | undefined
   readonly document: (value: object) => Buffer
   /** The members of `head`, then a list named `name`, as one document. */
   readonly listing: (head: object, name: string, items: Iterable<Part>) => Generator<Part>
@@ -41,13 +41,31 @@ export interface TextFormat extends Format {
   readonly item: (value: object) => Uint8Array
 }
 
-export const isText = (format: Format): format is TextFormat => 'listing' in format
+/** How stored objects are seen, and by whom. */
+export interface ShownEntry {
+  readonly view: StoredView
+  readonly asker: () => Asker
+}
+
+/** A list as it is stored. */
+export interface ShownList extends ShownEntry { readonly list: ObjectList }
+
+/** A list of known length: what it is joined of. */
+export interface Joined {
+  readonly items: Items
+  /** @param size bytes of all items, without the last separator */
+  readonly ends: (size: number) => Ends
+}
+
+export interface Ends { readonly head: Buffer, readonly tail: Buffer }
 
 /** A part of a list: bytes, which are copied before the next part is made, or a worker thread's promise of them. */
 export type Part = Uint8Array | Promise<Uint8Array>
 
-/** What is sent of a list. */
+/** A list whose length is known when it is made. */
 export type Parts = Iterable<Part>
+
+export const isJoined = (list: Joined | Parts): list is Joined => 'ends' in list
 
 /** Between two steps of an item. */
 export const NOTHING = new Uint8Array(0)
@@ -72,8 +90,25 @@ export function * mapped<T, Made> (all: readonly T[], make: (item: T) => Made): 
   for (const item of all) yield make(item)
 }
 
-/** Events in pieces, which are copied before the next one is made. */
-export type AddedRows = (entries: readonly Entry[]) => Iterable<readonly Uint8Array[]>
+/** How a watch is written, which is JSON or protobuf. */
+export interface Stream {
+  readonly type: string
+  /** Watches of a view with the same id are written alike. */
+  readonly id: string
+  /** What of large objects is made before their events are written; undefined for nothing. */
+  readonly shape: Shape | undefined
+  readonly events: (view: StoredView) => Events
+}
+
+/** The initial state in pieces, which are copied before the next one is made. */
+export interface AddedRows {
+  readonly write: (entries: readonly Entry[]) => Iterable<readonly Uint8Array[]>
+  /** Bytes of an event, nearly. */
+  readonly sizeOf: (entry: Entry) => number
+  readonly isSlow: (entry: Entry) => boolean
+  /** What takes the place of `without` in the first event of each watch. */
+  readonly columns: { readonly without: string, readonly bytes: Buffer }
+}
 
 /** Writes the events of a watch. */
 export interface Events {
@@ -85,29 +120,6 @@ export interface Events {
   readonly bookmark: (revision: number, isMark: boolean) => Buffer
   readonly failure: (status: Status) => Buffer
 }
-
-const endOf = ({ key }: Naming): Record<string, string> =>
-  ({ [key('orch.io/initial-events-end')]: 'true', [PUBLIC_END_OF_INITIAL_EVENTS]: 'true' })
-
-/** The object of a bookmark: kind, resourceVersion and the mark after the initial state. */
-export const bookmarkObject = (
-  { store: { representation }, naming }: Pick<View, 'store' | 'naming'>, revision: number, isMark: boolean
-) => ({
-  kind: representation.kind,
-  apiVersion: naming.group(representation.apiVersion),
-  metadata: {
-    resourceVersion: String(revision),
-    ...(isMark ? { annotations: endOf(naming) } : {})
-  }
-})
-
-/** A copy under the client's names, with the members of its message. */
-export const namedObject = <T>(naming: Naming, message: Message<T>, own: T): T =>
-  naming.renames ? naming.value(message, clone(own)) : own
-
-/** As JSON has it. */
-export const shownObject = <T>(naming: Naming, message: Message | undefined, own: T): T =>
-  naming.renames && message !== undefined ? naming.shown(message, clone(own)) : own
 
 /** For whom a thread works. */
 export const askerOf = ({ user, signal }: Pick<RequestContext, 'user' | 'signal'>): Asker =>

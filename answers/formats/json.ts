@@ -1,30 +1,26 @@
 /** JSON: an object and an event are the stored bytes, a list joins them. Indented where a client asks for that. */
-import { listJson, toJson } from '../../schemas/codec/json/encode.js'
+import { listJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
-import type { Message } from '../../schemas/language/types.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { jsonItems, STORED, type Items } from '../../storage/cache/leaf-bytes.js'
-import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Naming } from '../../schemas/naming.js'
-import type { View } from '../view.js'
-import {
-  bookmarkObject, bytesOf, namedObject, preceded, type Events, type ShownList, type TextFormat
-} from './format.js'
-import { textEntry } from './text.js'
+import type { StoredView } from '../stored-view.js'
+import { bytesOf, preceded, type Events, type Joined, type ShownList, type Stream, type TextForm } from './format.js'
+import { TEXT, textForm } from './text.js'
 
-/** Of an object that is not stored. */
-export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, own: T, omits = false): string =>
-  toJson(naming.message(message), namedObject(naming, message, own), undefined, omits)
+export const JSON_STREAM: Stream = { type: JSON_TYPE, id: 'json', shape: TEXT, events: jsonEvents }
 
-export const COMPACT: TextFormat = {
+export const COMPACT: TextForm = {
   type: JSON_TYPE,
+  shape: TEXT,
+  stream: JSON_STREAM,
   slow: undefined,
   entry: ({ view }, stored) => view.entry(stored).json,
-  object: (naming, message, own, omits) => Buffer.from(`${jsonOf(naming, message, own, omits)}
-`),
+  list: jsonList,
+  object: (view, { message, object, omitsUnsetTimes }) =>
+    Buffer.from(`${view.json(message, object, omitsUnsetTimes)}\n`),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
   item: value => bytesOf(stringify(value) ?? 'null'),
@@ -35,13 +31,9 @@ export const COMPACT: TextFormat = {
   }
 }
 
-export const INDENTED: TextFormat = {
-  ...COMPACT,
+export const INDENTED = textForm({
+  type: JSON_TYPE,
   slow: 'indented',
-  entry: (shown, stored) => textEntry(INDENTED, shown, stored),
-  object: (naming, message, own, omits) =>
-    INDENTED.document(JSON.parse(jsonOf(naming, message, own, omits)) as object),
-  status: status => INDENTED.document(status),
   document: value => Buffer.from(stringify(value, 2) ?? ''),
   item: value => bytesOf(indentedItem(value)),
   * listing (head, name, items) {
@@ -49,25 +41,26 @@ export const INDENTED: TextFormat = {
     const some = yield * preceded(items, first => `${first ? '' : ','}\n    `)
     yield bytesOf(`${some ? '\n  ' : ''}]\n}`)
   }
-}
+}, JSON_STREAM)
 
-export function jsonList ({ view, list }: ShownList): Joined {
-  const { store, naming, isStored } = view
-  const { listKind, apiVersion } = store.representation
-  const { head, tail } = listJson({ listKind, apiVersion: naming.group(apiVersion) }, metadataOf(list, store))
+function jsonList ({ view, list }: ShownList): Joined {
+  const { store, apiVersion, isStored } = view
+  const { head, tail } = listJson({ listKind: store.representation.listKind, apiVersion }, metadataOf(list, store))
   const ends = { head: Buffer.from(head), tail: Buffer.from(`${tail}\n`) }
   return { items: isStored ? STORED : jsonItems(view.id, stored => view.entry(stored).json), ends: () => ends }
 }
 
-export const jsonEvents = (view: View): Events => ({
-  event: (type, stored) => jsonEvent(type, view.entry(stored)),
-  added: {
-    ...wrapped({ id: `${view.id} ADDED`, body: stored => view.entry(stored).json }, ADDED, JSON_END, NEWLINE_LENGTH),
-    separator: 0
-  },
-  bookmark: (revision, isMark) => jsonLine('BOOKMARK', bookmarkObject(view, revision, isMark)),
-  failure: status => jsonLine('ERROR', view.naming.status(status))
-})
+function jsonEvents (view: StoredView): Events {
+  return {
+    event: (type, stored) => jsonEvent(type, view.entry(stored)),
+    added: {
+      ...wrapped({ id: `${view.id} ADDED`, body: stored => view.entry(stored).json }, ADDED, JSON_END, NEWLINE_LENGTH),
+      separator: 0
+    },
+    bookmark: (revision, isMark) => jsonLine('BOOKMARK', view.bookmark(revision, isMark)),
+    failure: status => jsonLine('ERROR', view.status(status))
+  }
+}
 
 export const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)
 
@@ -97,7 +90,7 @@ export const wrapped = (
   write: (into, at, bytes) => {
     into.set(head, at)
     into.set(bytes, at += head.length)
-    into.set(tail, at += bytes.length - cut) // overwrites what is cut: cheaper than a view without it
+    into.set(tail, at += bytes.length - cut) // overwrites what is cut
     return at + tail.length
   }
 })

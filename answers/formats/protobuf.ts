@@ -4,31 +4,30 @@ import {
 } from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
-import type { Entry } from '../../storage/cache/entry.js'
 import type { Items } from '../../storage/cache/leaf-bytes.js'
-import type { Joined } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
-import type { View } from '../view.js'
-import { bookmarkObject, namedObject, type Events, type Format, type ShownList } from './format.js'
+import type { StoredView } from '../stored-view.js'
+import type { Events, Joined, ShownList, Stream, WholeForm } from './format.js'
 
-export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
+const SHAPE = { protobuf: true, metadata: false } as const
 
-export const PROTOBUF: Format = {
+export const PROTOBUF_STREAM: Stream = {
+  type: 'application/vnd.orch.protobuf;stream=watch', id: 'protobuf', shape: SHAPE, events: protobufEvents
+}
+
+export const PROTOBUF: WholeForm = {
   type: PROTOBUF_TYPE,
-  entry: ({ view }, stored) => enveloped(view, stored),
-  object: (naming, message, own) => encodeProtobuf(message, namedObject(naming, message, own)),
+  shape: SHAPE,
+  stream: PROTOBUF_STREAM,
+  entry: ({ view }, stored) => envelopeOf(view, view.message(stored)),
+  list: protobufList,
+  object: (view, { message, object }) => view.protobuf(message, object),
   status: statusToProtobuf
 }
 
-function enveloped (view: View, stored: Entry): Buffer {
-  const { apiVersion, kind } = view.store.representation
-  return envelopeOf({ apiVersion: view.naming.group(apiVersion), kind }, view.message(stored))
-}
-
-export function protobufList ({ view, list }: ShownList): Joined {
-  const { store, naming } = view
-  const { listKind, apiVersion } = store.representation
-  const head = { listKind, apiVersion: naming.group(apiVersion) }
+function protobufList ({ view, list }: ShownList): Joined {
+  const { store, apiVersion } = view
+  const head = { listKind: store.representation.listKind, apiVersion }
   const items = messageItems(`${view.id} protobuf`, stored => view.message(stored))
   return { items, ends: size => protobufListEnds(head, metadataOf(list, store), size) }
 }
@@ -36,19 +35,18 @@ export function protobufList ({ view, list }: ShownList): Joined {
 export const messageItems = (id: string, body: Items['body']): Items =>
   ({ id, body, size: sizeOfItem, write: writeItem, separator: 0 })
 
-export function protobufEvents (view: View): Events {
-  const { message, apiVersion, kind } = view.store.representation
-  const event: Events['event'] = (type, stored) => protobufWatchFrame(type, enveloped(view, stored))
+function protobufEvents (view: StoredView): Events {
+  const { message } = view.store.representation
   return {
-    event,
+    event: (type, stored) => protobufWatchFrame(type, envelopeOf(view, view.message(stored))),
     added: {
       id: `${view.id} ADDED as protobuf`,
       body: stored => view.message(stored),
-      ...protobufWatchFrames('ADDED', { apiVersion: view.naming.group(apiVersion), kind }),
+      ...protobufWatchFrames('ADDED', view),
       separator: 0
     },
     bookmark: (revision, isMark) =>
-      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, bookmarkObject(view, revision, isMark) as never)),
-    failure: status => protobufWatchFrame('ERROR', statusToProtobuf(view.naming.status(status)))
+      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, view.bookmark(revision, isMark) as never)),
+    failure: status => protobufWatchFrame('ERROR', statusToProtobuf(view.status(status)))
   }
 }

@@ -2,139 +2,93 @@
 import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
 import { decode } from '../../schemas/language/decode.js'
-import { agesAt, type Ages } from '../../schemas/meta/duration.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
-import { tableColumns, tableRow, type Tabular } from '../../schemas/table.js'
-import { quote } from '../../schemas/quote.js'
-import { badRequest } from '../../schemas/status.js'
+import { tableColumns } from '../../schemas/table.js'
 import { finish, type Steps } from '../../schemas/steps.js'
-import { isLarge } from '../../event-loop/turns.js'
+import { isLarge, nextTurn, runStepsYielding, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { ObjectList, TabularForm } from '../answer.js'
 import { metadataOf } from '../list-metadata.js'
+import { ownViewOf, type StoredView } from '../stored-view.js'
 import type { View } from '../view.js'
 import {
-  bookmarkObject, bytesOf, NOTHING, shownObject, type Events, type Part, type Parts, type ShownList, type TextFormat
+  bytesOf, NOTHING, type Events, type Form, type Part, type Parts, type ShownEntry, type ShownList, type Stream,
+  type TextForm, type Unstored
 } from './format.js'
-import { jsonEvents } from './json.js'
-import { headOfMetadata } from './metadata.js'
-import { textPart } from './text.js'
+import { JSON_STREAM } from './json.js'
+import {
+  headOf, reused, row, rowForm, rowJson, sizeOfRow, type Asked, type IncludeObject, type StoredRowForm
+} from './rows.js'
+import { textOf, textPart } from './text.js'
 
-export type IncludeObject = 'None' | 'Metadata' | 'Object'
-
-/** @throws StatusError 400 */
-export function includeObject (query: URLSearchParams): IncludeObject {
-  const value = query.get('includeObject') ?? ''
-  if (value === '' || value === 'Metadata') return 'Metadata'
-  if (value === 'None' || value === 'Object') return value
-  const why = `Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`
-  throw badRequest(`Unable to convert to Table as requested: includeObject: ${why}`)
-}
-
-/** What a row shows, beside its cells. */
-export interface RowForm {
-  readonly include: IncludeObject
-  /** The apiVersion of the Table: `meta.orch.io/v1`. */
-  readonly version: string
-  readonly ages: Ages
-  /** Of all rows of the answer. */
-  readonly budget: CellBudget
-}
-
-/** Of rows of stored objects. */
-interface StoredRowForm extends RowForm {
-  /** Of a row. */
-  readonly memory: (bytes: number) => Buffer
-  /** What is before the metadata of its object. */
-  readonly head: Uint8Array
-}
-
-export const rowForm = (
-  { store: { clock } }: View, asked: Pick<RowForm, 'include' | 'version'>, rows?: number,
-  memory: StoredRowForm['memory'] = Buffer.allocUnsafe
-): StoredRowForm => ({
-  ...asked, memory, ages: agesAt(clock.wall()), budget: new CellBudget(rows), head: headOfMetadata(asked.version)
-})
-
-/** Memory for one row after the other: new one for each, of several kilobytes, would be collected with everything. */
-function reused (): StoredRowForm['memory'] {
-  let room = Buffer.alloc(0)
-  return bytes => {
-    if (bytes > room.length) room = Buffer.allocUnsafeSlow(2 * bytes)
-    return room.subarray(0, bytes)
+export function tableForm (text: TextForm, version: string, include: IncludeObject): Form {
+  const asked = { version, include }
+  return {
+    type: text.type,
+    shape: undefined,
+    entry: (shown, stored) => entryTable(text, shown, stored, asked),
+    list: shown => listTable(text, shown, asked),
+    ordered: byRank,
+    stream: tableStream(asked),
+    object: (view, own) => text.document(objectTable(view, own, asked))
   }
-}
-
-const OBJECT = bytesOf(',"object":')
-const NONE = bytesOf('null')
-const END = bytesOf('}')
-const NEWLINE_LENGTH = 1
-
-/** One row as compact JSON, with the object as requested; null for None, as upstream. */
-function * rowJson (
-  view: View, stored: Entry, { include, ages, budget, memory, head }: StoredRowForm
-): Steps<Buffer> {
-  const row = yield * view.row(stored, budget)
-  const shape = { protobuf: false, metadata: include === 'Metadata' }
-  if (include !== 'None' && !view.isReady(stored, shape)) yield * view.inSteps(stored, shape)
-  const object = include === 'None'
-    ? [NONE]
-    : include === 'Metadata' ? [head, view.metadata(stored), END] : [objectJson(view, stored)]
-  return row.written(ages, [OBJECT, ...object, END], memory)
-}
-
-function objectJson (view: View, stored: Entry): Buffer {
-  const { json } = view.entry(stored)
-  return json.subarray(0, json.length - NEWLINE_LENGTH)
-}
-
-/** The row of an object that is not stored. */
-function row (
-  tabular: Tabular, object: ApiObject, naming: Naming, { include, version, ages, budget }: RowForm
-): object {
-  const { cells, conditions } = tableRow(tabular, object, 0, { named: naming.key, ages, budget })
-  const rowCells = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
-  if (include === 'None') return { ...rowCells, object: null }
-  return { ...rowCells, object: include === 'Object' ? object : partialMetadata(object, version) }
-}
-
-/** @param tabular undefined for columns that are null, in watch events after the first */
-const headOf = (tabular: Tabular | undefined, metadata: object, version: string): object => {
-  const columnDefinitions = tabular === undefined ? null : tableColumns(tabular)
-  return { kind: 'Table', apiVersion: version, metadata, columnDefinitions }
 }
 
 const ofOne = (resourceVersion: string | undefined): object => resourceVersion === undefined ? {} : { resourceVersion }
 
 /** A table of one object that is not stored. */
-export function tableOf (tabular: Tabular, own: ApiObject, naming: Naming, form: RowForm): object {
-  const head = headOf(tabular, ofOne(own.metadata.resourceVersion), form.version)
-  return { ...head, rows: [row(tabular, shownObject(naming, tabular.message, own), naming, form)] }
+function objectTable (view: View, { object, forms }: Unstored, asked: Asked): object {
+  const { store, tabular } = forms as TabularForm // others have no tables
+  const own = object as ApiObject // as it has columns
+  const head = headOf(tabular, ofOne(own.metadata.resourceVersion), asked.version)
+  return { ...head, rows: [row(tabular, own, view, rowForm({ store }, asked))] }
 }
 
-/** A table of one stored object, as compact JSON and a newline. */
-export function * tableJson (view: View, stored: Entry, form: StoredRowForm): Steps<Buffer> {
+/** A table of one stored object. A large one in steps. */
+function entryTable (
+  text: TextForm, { view, asker }: ShownEntry, stored: Entry, asked: Asked
+): Buffer | Promise<Buffer> {
+  const steps = tableJson(view, stored, rowForm(view, asked))
+  if (!isLarge(stored.json.length)) return textOf(text, finish(steps), asker)
+  return runStepsYielding(steps).then(json => textOf(text, json, asker))
+}
+
+/** As compact JSON and a newline. */
+function * tableJson (view: StoredView, stored: Entry, form: StoredRowForm): Steps<Buffer> {
   const only = yield * rowJson(view, stored, form)
   const metadata = ofOne(stored.revision === 0 ? undefined : String(stored.revision))
   const head = JSON.stringify(headOf(view.store.tabular, metadata, form.version))
   return Buffer.concat([bytesOf(`${head.slice(0, -1)},"rows":[`), only, bytesOf(']}\n')])
 }
 
-export function tableList (
-  format: TextFormat, { view, list, asker }: ShownList, version: string, include: IncludeObject
-): Parts {
+function listTable (text: TextForm, { view, list, asker }: ShownList, asked: Asked): Parts {
   // A thread keeps what it is given.
-  const memory = format.slow === undefined ? reused() : undefined
-  const form = rowForm(view, { include, version }, list.entries.length, memory)
-  const head = headOf(view.store.tabular, metadataOf(list, view.store), version)
+  const memory = text.slow === undefined ? reused() : undefined
+  const form = rowForm(view, asked, list.entries.length, memory)
+  const head = headOf(view.store.tabular, metadataOf(list, view.store), asked.version)
   const inSteps = function * (): Generator<Part> {
     for (const stored of list.entries) {
       const steps = rowJson(view, stored, form)
       const json = isLarge(stored.json.length) ? yield * pausing(steps) : finish(steps)
-      yield textPart(format, json, asker)
+      yield textPart(text, json, asker)
     }
   }
-  return format.listing(head, 'rows', inSteps())
+  return text.listing(head, 'rows', inSteps())
+}
+
+/** Rows are sorted where a type has ranks. Yields to the event loop. */
+async function byRank (store: ResourceStore, list: ObjectList): Promise<ObjectList> {
+  const { tableRank } = store.type
+  if (tableRank === undefined) return list
+  const { leaves: _, ...rest } = list
+  const ranks = new Map<Entry, number>()
+  for (const entry of list.entries) {
+    ranks.set(entry, tableRank(entry.copy()))
+    if (turnIsOver()) await nextTurn()
+  }
+  // A stable sort keeps lists, which are in name order, when ranks are equal.
+  return { ...rest, entries: [...list.entries].sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0)) }
 }
 
 /** Yields nothing between the steps, so that the response may wait for a later turn. */
@@ -149,40 +103,55 @@ function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
 const VERSION = '"resourceVersion":"'
 const LINE_END = bytesOf(']}}\n')
 
-/** `withColumns` adds the columns to the first event of each watch. */
-export function tableEvents (view: View, version: string, include: IncludeObject): Events {
-  const { store: { representation, tabular }, naming } = view
+function tableStream (asked: Asked): Stream {
+  const { include, version } = asked
+  return {
+    ...JSON_STREAM,
+    id: `table ${version} ${include}`,
+    shape: include === 'None' ? undefined : { protobuf: false, metadata: include === 'Metadata' },
+    events: view => tableEvents(view, asked)
+  }
+}
+
+const NO_COLUMNS = '"columnDefinitions":null'
+
+function tableEvents (view: StoredView, asked: Asked): Events {
+  const { include, version } = asked
   const head = JSON.stringify(headOf(undefined, { resourceVersion: '' }, version)).slice(0, -1)
   const [start = '', rest = ''] = head.split(VERSION)
   const middle = bytesOf(`${rest},"rows":[`)
   const startOf = (type: string): Uint8Array => bytesOf(`{"type":"${type}","object":${start}${VERSION}`)
   const line = (type: string, revision: number, only: Uint8Array): Buffer =>
     Buffer.concat([startOf(type), bytesOf(String(revision)), middle, only, LINE_END])
-  const event: Events['event'] = (type, stored) =>
-    line(type, stored.revision, finish(rowJson(view, stored, rowForm(view, { include, version }))))
   const first = startOf('ADDED')
-  const added = function * (entries: readonly Entry[]): Generator<readonly Uint8Array[]> {
-    const form = rowForm(view, { include, version }, 1, reused())
+  const write = function * (entries: readonly Entry[]): Generator<readonly Uint8Array[]> {
+    const form = rowForm(view, asked, 1, reused())
     for (const stored of entries) {
       const only = finish(rowJson(view, stored, { ...form, budget: new CellBudget() })) // each event is an answer
       yield [first, bytesOf(String(stored.revision)), middle, only, LINE_END]
     }
   }
-  /** A row whose object has only a resourceVersion, and the mark, which is never left out. */
-  const bookmarkRow = (revision: number, isMark: boolean): object => {
-    const object = bookmarkObject(view, revision, isMark)
-    const { object: own } =
-      decode(representation.message, bookmarkObject({ store: view.store, naming: OWN_NAMES }, revision, isMark))
-    const form = rowForm(view, { include: 'None', version })
-    const rowCells = row(tabular, shownObject(naming, representation.message, own), naming, form)
-    if (include === 'Object') return { ...rowCells, object }
-    return include === 'Metadata' || isMark ? { ...rowCells, object: partialMetadata(object, version) } : rowCells
+  const columns = Buffer.from(`"columnDefinitions":${JSON.stringify(tableColumns(view.store.tabular))}`)
+  return {
+    event: (type, stored) => line(type, stored.revision, finish(rowJson(view, stored, rowForm(view, asked)))),
+    added: {
+      write,
+      sizeOf: entry => sizeOfRow(view, entry, include),
+      isSlow: entry => !view.hasRow(entry),
+      columns: { without: NO_COLUMNS, bytes: columns }
+    },
+    bookmark: (revision, isMark) =>
+      line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(view, asked, revision, isMark)))),
+    failure: JSON_STREAM.events(view).failure
   }
-  const bookmark: Events['bookmark'] = (revision, isMark) =>
-    line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision, isMark))))
-  return { event, added, bookmark, failure: jsonEvents(view).failure }
 }
 
-export const NO_COLUMNS = '"columnDefinitions":null'
-export const columnsJson = (tabular: Tabular): Buffer =>
-  Buffer.from(`"columnDefinitions":${JSON.stringify(tableColumns(tabular))}`)
+/** A row whose object has only a resourceVersion, and the mark, which is never left out. */
+function bookmarkRow (view: StoredView, { include, version }: Asked, revision: number, isMark: boolean): object {
+  const { store } = view
+  const { object: own } = decode(store.representation.message, ownViewOf(store).bookmark(revision, isMark))
+  const rowCells = row(store.tabular, own, view, rowForm(view, { include: 'None', version }))
+  const object = view.bookmark(revision, isMark)
+  if (include === 'Object') return { ...rowCells, object }
+  return include === 'Metadata' || isMark ? { ...rowCells, object: partialMetadata(object, version) } : rowCells
+}

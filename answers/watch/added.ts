@@ -6,8 +6,6 @@ import type { Entry } from '../../storage/cache/entry.js'
 import { joinedLeaf, leafBytes, type Items } from '../../storage/cache/leaf-bytes.js'
 import { CHUNK_BYTES, makeChunk, reuseChunk } from '../chunks.js'
 import type { AddedRows } from '../formats/format.js'
-import type { IncludeObject } from '../formats/table.js'
-import type { View } from '../view.js'
 import { chunkContent, chunkEnds } from './framing.js'
 import type { Part } from './initial.js'
 
@@ -31,14 +29,6 @@ export const leavesOf = (
 /** Bytes of an event; those of the stored JSON while a large form is missing. */
 export const itemSizes = ({ body, size }: Items, isReady: (entry: Entry) => boolean) => (entry: Entry): number =>
   isReady(entry) ? size(body(entry)) : entry.json.length
-
-/** What a row has beside its object: cells and the head of its Table. */
-const CELL_BYTES = 400
-
-export const rowSizes = (view: View, include: IncludeObject | undefined, isReady: (entry: Entry) => boolean) =>
-  (entry: Entry): number => CELL_BYTES + (include === 'None'
-    ? 0
-    : include === 'Metadata' && isReady(entry) ? view.metadata(entry).length : entry.json.length)
 
 /** Parts in a row: a leaf alone is not copied. */
 export function joinedParts ({ body, size, write }: Items, parts: readonly Part[], chunked: boolean): Buffer {
@@ -76,10 +66,10 @@ const HEAD_BYTES = 16
 const TAIL = '\r\n'
 
 /** Rows, whose length is known when they are made. */
-export function joinedRows (rows: AddedRows, entries: readonly Entry[], chunked: boolean): Buffer {
+export function joinedRows ({ write }: AddedRows, entries: readonly Entry[], chunked: boolean): Buffer {
   let memory = makeChunk()
   let at = HEAD_BYTES
-  for (const pieces of rows(entries)) {
+  for (const pieces of write(entries)) {
     const end = pieces.reduce((sum, { length }) => sum + length, at + TAIL.length)
     if (end > memory.length) {
       const larger = Buffer.allocUnsafeSlow(2 * end)

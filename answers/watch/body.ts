@@ -45,7 +45,7 @@ export function sendWatch (
     const { type, encoder } = watchForm(request.orch, store)
     const socket = watchSocketOf(request)
     if (reply.raw.destroyed) return abandon() as undefined
-    warn(reply, answer.warnings, request.orch.naming)
+    warn(reply, answer.warnings, request.orch)
     reply.header('content-type', type)
     const writeTo = (raw: ServerResponse): void => {
       releaseHeaders(request)

@@ -2,25 +2,26 @@
  * Encodes watch events in the negotiated format. Each event is encoded once for all watchers, and a run of events is
  * joined once for all watchers that take it in the same turn.
  */
-import { JSON_TYPE } from '../../schemas/media-types.js'
+import { oncePer } from '../../schemas/once-per.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { RequestContext } from '../request-context.js'
-import type { Events } from '../formats/format.js'
-import { jsonEvents } from '../formats/json.js'
-import { metadataEvents } from '../formats/metadata.js'
-import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
-import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
+import { formOf } from '../formats/choice.js'
+import type { AddedRows, Events, Stream } from '../formats/format.js'
 import { formsOf } from '../large-forms.js'
-import { viewOf } from '../view.js'
-import { itemSizes, joinedParts, joinedRows, leavesOf, rowSizes } from './added.js'
+import { storedViewOf, type StoredView } from '../stored-view.js'
+import { itemSizes, joinedParts, joinedRows, leavesOf } from './added.js'
 import { chunk, chunkContent } from './framing.js'
 import type { Part } from './initial.js'
 
+type Columns = AddedRows['columns']
+
 export interface WatchEncoder {
+  /** Of a Table: the first event of each watch has them. */
+  readonly columns?: Columns
   /** Maximum number of events to encode in one call, and of objects of the initial state, if each takes long. */
   readonly most?: number
   /** Objects of the initial state that take long. */
@@ -53,46 +54,38 @@ export interface WatchForm {
 const MOST_ROWS = 8
 
 /** Shared by all watches of a store with the same format. */
-const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
+const encoders = oncePer((_store: ResourceStore) => new Map<string, WatchEncoder>())
 
 /** @throws StatusError 400 */
 export function watchForm (
   orch: Pick<RequestContext, 'accept' | 'query' | 'naming'>, store: ResourceStore
 ): WatchForm {
-  const { naming } = orch
-  const { format = 'json', as, asVersion = '' } = orch.accept ?? {}
-  const include = as === 'Table' ? includeObject(orch.query) : undefined // validated before the response begins
-  const protobuf = format === 'protobuf' && include === undefined
-  const view = viewOf(store, naming)
-  const shape = { protobuf, metadata: as !== undefined && include !== 'Object' }
-  const forms: WatchEncoder['forms'] = entries => include === 'None' ? undefined : formsOf(view, entries, shape)
-  const makeEvents = (): Events =>
-    include !== undefined
-      ? tableEvents(view, asVersion, include)
-      : as !== undefined
-        ? metadataEvents(view, asVersion, protobuf)
-        : protobuf ? protobufEvents(view) : jsonEvents(view)
-  return {
-    type: naming.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
-    encoder (chunked) {
-      const form = as === undefined ? '' : `${as} ${asVersion} ${include ?? ''}`
-      const name = `${view.id} ${protobuf ? 'protobuf' : 'json'} ${form}`
-      let byName = encoders.get(store)
-      if (byName === undefined) encoders.set(store, byName = new Map())
-      const key = chunked ? `${name} chunked` : name
-      let encoder = byName.get(key)
-      if (encoder === undefined) {
-        const events = makeEvents()
-        const isReady = (entry: Entry): boolean => view.isReady(entry, shape)
-        const initial = typeof events.added === 'function'
-          ? { sizeOf: rowSizes(view, include, isReady), leaf: () => undefined }
-          : { sizeOf: itemSizes(events.added, isReady), leaf: leavesOf(events.added, isReady, chunked) }
-        byName.set(key, encoder = { ...sharedEncoder(store, name, events, chunked), forms, ...initial })
-      }
-      if (include === undefined) return encoder
-      return withColumns({ ...encoder, most: MOST_ROWS, isSlow: entry => !view.hasRow(entry) }, store, chunked)
-    }
+  const { stream } = formOf(orch)
+  const view = storedViewOf(store, orch)
+  return { type: view.mediaType(stream.type), encoder: chunked => encoderOf(view, stream, chunked) }
+}
+
+function encoderOf (view: StoredView, stream: Stream, chunked: boolean): WatchEncoder {
+  const name = `${view.id} ${stream.id}`
+  const key = chunked ? `${name} chunked` : name
+  const known = encoders(view.store)
+  let made = known.get(key)
+  if (made === undefined) known.set(key, made = madeEncoder(view, name, stream, chunked))
+  return made.columns === undefined ? made : withColumns(made, made.columns, chunked)
+}
+
+function madeEncoder (view: StoredView, name: string, stream: Stream, chunked: boolean): WatchEncoder {
+  const { shape } = stream
+  const events = stream.events(view)
+  const { added } = events
+  const forms: WatchEncoder['forms'] = entries => shape === undefined ? undefined : formsOf(view, entries, shape)
+  const shared = { ...sharedEncoder(name, events, chunked), forms }
+  if ('columns' in added) {
+    const { sizeOf, isSlow, columns } = added
+    return { ...shared, sizeOf, isSlow, columns, leaf: () => undefined, most: MOST_ROWS }
   }
+  const isReady = (entry: Entry): boolean => shape === undefined || view.isReady(entry, shape)
+  return { ...shared, sizeOf: itemSizes(added, isReady), leaf: leavesOf(added, isReady, chunked) }
 }
 
 type Encode = (event: CacheEvent) => Buffer
@@ -101,7 +94,7 @@ type Encode = (event: CacheEvent) => Buffer
 const MAX_CACHED_RUNS = 4
 
 function sharedEncoder (
-  store: ResourceStore, encoding: string, { event: encodeEvent, added, bookmark, failure }: Events, chunked: boolean
+  encoding: string, { event: encodeEvent, added, bookmark, failure }: Events, chunked: boolean
 ): Omit<WatchEncoder, 'forms' | 'sizeOf' | 'leaf'> {
   const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
@@ -124,7 +117,7 @@ function sharedEncoder (
   const plainBookmark = lastOf(revision => framed(bookmark(revision, false)))
   const mark = lastOf(revision => framed(bookmark(revision, true)))
   return {
-    added: typeof added === 'function'
+    added: 'columns' in added
       ? parts => joinedRows(added, parts.flat() as Entry[], chunked) // no leaves of rows
       : parts => joinedParts(added, parts, chunked),
     bookmark: (revision, isMark = false) => isMark ? mark(revision) : plainBookmark(revision),
@@ -161,12 +154,12 @@ function lastOf (make: (revision: number) => Buffer): (revision: number) => Buff
 }
 
 /** The encoder of one watch, whose first event has the columns, beside that of all watches of its kind. */
-function withColumns (shared: WatchEncoder, { tabular }: ResourceStore, chunked: boolean): WatchEncoder {
+function withColumns (shared: WatchEncoder, columns: Columns, chunked: boolean): WatchEncoder {
   let first = true
   const once = (bytes: Buffer): Buffer => {
     if (!first || bytes.length === 0) return bytes
     first = false
-    return addColumns(bytes, columnsJson(tabular), chunked)
+    return addColumns(bytes, columns, chunked)
   }
   return {
     ...shared,
@@ -183,13 +176,13 @@ function withColumns (shared: WatchEncoder, { tabular }: ResourceStore, chunked:
 const CHUNK_TAIL = 2
 
 /** Adds columns to the first of some events. No text of a client precedes the member that is replaced. */
-function addColumns (bytes: Buffer, columns: Buffer, chunked: boolean): Buffer {
+function addColumns (bytes: Buffer, columns: Columns, chunked: boolean): Buffer {
   if (chunked) {
     const start = bytes.indexOf('\n') + 1
     const end = start + Number.parseInt(bytes.toString('latin1', 0, start), 16)
     const changed = chunk(addColumns(bytes.subarray(start, end), columns, false))
     return Buffer.concat([changed, bytes.subarray(end + CHUNK_TAIL)])
   }
-  const at = bytes.indexOf(NO_COLUMNS)
-  return Buffer.concat([bytes.subarray(0, at), columns, bytes.subarray(at + NO_COLUMNS.length)])
+  const at = bytes.indexOf(columns.without)
+  return Buffer.concat([bytes.subarray(0, at), columns.bytes, bytes.subarray(at + columns.without.length)])
 }

@@ -1,6 +1,6 @@
 /** Forms of large objects are made in many short steps, and are those that are made of small ones. */
 import t from 'tap'
-import { viewOf, type Shape } from '../../answers/view.js'
+import { storedViewOf, type Shape } from '../../answers/stored-view.js'
 import { formsOf } from '../../answers/large-forms.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
@@ -34,7 +34,7 @@ for (const shape of [
   { protobuf: true, metadata: true }
 ]) {
   t.test(`a large object under public names, ${JSON.stringify(shape)}`, async t => {
-    const view = viewOf(store, PUBLIC_NAMES)
+    const view = storedViewOf(store, { naming: PUBLIC_NAMES })
     const stored = entry()
     const steps = view.inSteps(stored, shape)
     let count = 0
@@ -56,7 +56,7 @@ for (const shape of [
 }
 
 t.test('all who ask for a form while it is made wait for the same', async t => {
-  const view = viewOf(store, PUBLIC_NAMES)
+  const view = storedViewOf(store, { naming: PUBLIC_NAMES })
   const stored = entry()
   const shape: Shape = { protobuf: false, metadata: false }
   await Promise.all([formsOf(view, [stored], shape), formsOf(view, [stored], shape)])
@@ -69,7 +69,8 @@ t.test('small objects are not waited for', async t => {
   const small = new Entry(
     '/a', 1, Buffer.from('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}\n'), undefined, ['a', 'd']
   )
-  t.equal(formsOf(viewOf(store, PUBLIC_NAMES), [small], { protobuf: true, metadata: false }), undefined)
+  const view = storedViewOf(store, { naming: PUBLIC_NAMES })
+  t.equal(formsOf(view, [small], { protobuf: true, metadata: false }), undefined)
 })
 
 t.test('a watch sends its events in order while those of large objects are made', async t => {
