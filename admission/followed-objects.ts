@@ -89,7 +89,7 @@ export class FollowedObjects<One, All> {
       const known = before.get(entry.key)
       const compiled = known?.revision === entry.revision
         ? known
-        : { revision: entry.revision, one: this.#compilation.one(store.readStored(entry)) }
+        : { revision: entry.revision, one: this.#compilation.one(store.entries.read(entry)) }
       this.#compiled.set(entry.key, compiled)
     }
     this.#all = this.#compilation.all([...this.#compiled.values()].map(({ one }) => one))

@@ -31,7 +31,7 @@ class FollowedResources implements Followed {
       if (store === undefined && optional === true) return []
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
       const informer = new Informer({
-        store, handlers: [{ changed: entry => { changed(store.readStored(entry)) }, deleted }], log
+        store, handlers: [{ changed: entry => { changed(store.entries.read(entry)) }, deleted }], log
       })
       if (acknowledged) this.#unsubscribe.push(store.onCommitted(revision => informer.reach(revision)))
       return informer

@@ -99,7 +99,7 @@ export class IdentityLease extends Periodic<ControllerOptions & IdentitySettings
     for (const entry of entries) {
       // stores of leases contain leases
       const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store
-        .readStored(entry) as Lease
+        .entries.read(entry) as Lease
       const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
       if (name === this.identity || until >= this.clock.wall()) continue
       await remove(

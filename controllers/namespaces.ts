@@ -152,7 +152,7 @@ export class NamespaceController implements Controller {
     let remaining = 0
     const work = async (): Promise<void> => {
       for (const entry of queue) {
-        const object = store.readStored(entry)
+        const object = store.entries.read(entry)
         const { uid, deletionTimestamp, finalizers = [] } = object.metadata
         // A terminating object that nothing holds is deleted again: the server that marked it ended before removing it.
         if (deletionTimestamp !== undefined && !finalizers.includes(ORPHAN_FINALIZER) && !removable(store, object)) {
@@ -164,7 +164,7 @@ export class NamespaceController implements Controller {
           store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context
         )
           .then(({ entry: marked, removed }) => {
-            if (!removed) tally(counts, store, store.readStored(marked))
+            if (!removed) tally(counts, store, store.entries.read(marked))
             return removed
           }, (error: unknown) => {
             if (isStatusError(error, 'NotFound')) return true

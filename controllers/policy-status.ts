@@ -64,7 +64,7 @@ export class PolicyStatus implements Controller {
     const store = resources.find('admissionregistration.orch.io', 'validatingadmissionpolicies')
     const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return 'done'
-    const { metadata: { generation = 0 }, spec = {}, status } = store.readStored(entry) as ValidatingAdmissionPolicy
+    const { metadata: { generation = 0 }, spec = {}, status } = store.entries.read(entry) as ValidatingAdmissionPolicy
     if (generation <= Number(status?.observedGeneration ?? 0)) return 'done'
     if (await isLed(this.#options)) {
       this.#queue.addAfter(name, LED_MS)

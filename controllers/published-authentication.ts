@@ -147,7 +147,7 @@ export class AuthenticationPublisher implements Controller {
       })
       return
     }
-    const existing = store.readStored(entry) as ConfigMap // of the store's type
+    const existing = store.entries.read(entry) as ConfigMap // of the store's type
     if (same(desiredData(existing), existing.data ?? {})) return
     await change(store, TARGET, context, base => {
       const object = base.copy() as ConfigMap

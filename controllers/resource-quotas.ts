@@ -137,7 +137,7 @@ export class ResourceQuotas implements Controller {
     const store = resources.find('', 'resourcequotas')
     const entry = store === undefined ? undefined : await current(store, store.keys.of(namespace, name))
     if (store === undefined || entry === undefined) return 'done'
-    const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
+    const quota = store.entries.read(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)
     for (const counter of counted) {
       await this.#follow(counter, {

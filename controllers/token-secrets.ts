@@ -86,7 +86,7 @@ export class TokenSecrets implements Controller {
   #enqueueSecretsOf (secrets: ResourceStore, { namespace, name }: ObjectName): void {
     list(secrets, { ...EVERYTHING, namespace }).then(({ entries }) => {
       for (const entry of entries) {
-        if (entry.fields[2] === TYPE && accountOf(secrets.readStored(entry))?.name === name) this.#enqueue(entry)
+        if (entry.fields[2] === TYPE && accountOf(secrets.entries.read(entry))?.name === name) this.#enqueue(entry)
       }
     }).catch((error: unknown) => {
       if (!isStorageError(error, 'Closed')) {
@@ -101,11 +101,11 @@ export class TokenSecrets implements Controller {
     const accounts = resources.find('', 'serviceaccounts')
     const entry = secrets === undefined ? undefined : await current(secrets, secrets.keys.of(namespace, name))
     if (secrets === undefined || accounts === undefined || entry === undefined) return
-    const secret: Secret = secrets.readStored(entry)
+    const secret: Secret = secrets.entries.read(entry)
     const reference = accountOf(secret)
     if (secret.type !== TYPE || reference === undefined || secret.metadata.deletionTimestamp !== undefined) return
     const owning = await current(accounts, accounts.keys.of(namespace, reference.name))
-    const account = owning === undefined ? undefined : accounts.readStored(owning).metadata
+    const account = owning === undefined ? undefined : accounts.entries.read(owning).metadata
     if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata
       await remove(secrets, { namespace, name }, { preconditions: { uid } }, context)

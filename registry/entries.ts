@@ -1,6 +1,7 @@
 /** Between objects of a type, their stored values and their entries in memory. */
 import { splitJson, toJson, withoutEmptyStatus } from '../schemas/codec/json/encode.js'
 import { Facts, type Message } from '../schemas/language/types.js'
+import { withoutNulls } from '../schemas/language/unset.js'
 import { anywhere, planOf } from '../schemas/language/plan.js'
 import { ObjectMeta } from '../schemas/meta/object.js'
 import type { ApiObject } from '../schemas/meta/api-object.js'
@@ -12,6 +13,7 @@ import { ownBytes } from '../storage/bytes.js'
 import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
 import { Entry } from '../storage/cache/entry.js'
 import type { OrderedMap } from '../storage/cache/ordered-map.js'
+import { forReading } from '../storage/cache/shared.js'
 import { UnversionedJson } from '../storage/cache/unversioned.js'
 import { marked } from './outgrown.js'
 import { StoredCodec, type StoredCodecOptions } from './stored-form.js'
@@ -38,7 +40,7 @@ export class Entries {
   /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
   get #isShared (): boolean {
     const { defaults, omitsUnsetTimes, omitsStatus = false, type } = this.#options
-    this.#mayShare ??= !defaults.correctsDefaults && !omitsStatus && !(omitsUnsetTimes && hasTemplate(type))
+    this.#mayShare ??= !defaults.exist && !omitsStatus && !(omitsUnsetTimes && hasTemplate(type))
     return this.#mayShare
   }
 
@@ -51,6 +53,11 @@ export class Entries {
       ? decodedBefore(kv.value, this.#type, kv.key, revision)
       : undefined
     return known ?? this.of(kv.key, this.#codec.decode(kv), revision)
+  }
+
+  /** The stored object as decoding makes it, for a single use. Treat it as frozen. */
+  read (entry: Entry): ApiObject {
+    return entry.decoded ?? forReading(withoutNulls(this.#type.stored.message, entry.copy()))
   }
 
   /** Of a value that is not stored yet. @throws as `decode` */

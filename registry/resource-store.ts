@@ -3,9 +3,7 @@
  * work on the stored version; `forVersion` returns the same store for another representation, whose objects are
  * converted.
  */
-import { withoutNulls } from '../schemas/language/unset.js'
 import type { Strategy } from '../schemas/strategy.js'
-import type { ApiObject } from '../schemas/meta/api-object.js'
 import { resourceLabel, type Representation, type ResourceType } from '../schemas/resource.js'
 import { placeOf } from '../schemas/selectors/fields.js'
 import { tabularOf, type Tabular } from '../schemas/table.js'
@@ -14,19 +12,16 @@ import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
 import type { Backend, Revision } from '../storage/backend.js'
-import { ownBytes } from '../storage/bytes.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
-import { Entry } from '../storage/cache/entry.js'
-import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
-import { finish, type Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import { StorageError } from '../storage/errors.js'
 import { unwrap } from '../storage/wrapped.js'
 import type { Allocation } from './allocation.js'
-import { fillDefaults, marked } from './outgrown.js'
+import { Conversion } from './conversion.js'
 import { ObjectKeys } from './keys.js'
 import { Entries } from './entries.js'
+import { LaterDefaults } from './later-defaults.js'
 import type { StorageMediaType } from './stored-form.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { EventLease } from './event-lease.js'
@@ -108,12 +103,14 @@ export class ResourceStore {
   readonly resource: GroupResource
   readonly keys: ObjectKeys
   readonly entries: Entries
+  readonly defaults: LaterDefaults
+  /** Between what is stored and what clients of this store send and read. */
+  readonly conversion: Conversion
   /** Of objects that expire. Default they do not. */
   readonly leases: EventLease | undefined
 
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
-  readonly #laterDefaults: Strategy['laterDefaults']
   readonly #uncached = new Set<Subscriber>()
   /** Shared by all representations. */
   readonly #commitListeners: Set<CommitListener>
@@ -141,18 +138,18 @@ export class ResourceStore {
     const { generation, countsWith } = type
     this.generation = countsWith === undefined || this.gates.enabled(countsWith) ? generation : undefined
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)
-    const { laterDefaults: later } = this.strategy
-    this.#laterDefaults = later !== undefined && this.gates.enabled(later.since) ? later : undefined
+    this.defaults = of?.defaults ?? new LaterDefaults(type.strategy, this.gated, this.gates)
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     const { clock } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
     this.entries = of?.entries ?? new Entries({
-      type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, defaults: this,
+      type, mediaType: options.mediaType, keys: this.keys, gates: this.gates, defaults: this.defaults,
       isComplete: options.unconverted !== undefined,
       omitsUnsetTimes: this.gates.enabled('UnsetTimesAreOmitted'),
       omitsStatus: lacksStatus(type.stored.message, this.gates)
     })
+    this.conversion = new Conversion(this)
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
     const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }
     const leases = type.ttlSeconds === undefined ? undefined : new EventLease(expiring)
@@ -209,78 +206,6 @@ export class ResourceStore {
       this.#versions.set(representation, other = new ResourceStore(this.#options, representation, this))
     }
     return other
-  }
-
-  /** An entry in this representation, which is kept beside it. */
-  toVersion (entry: Entry): Entry {
-    const { conversion, apiVersion } = this.representation
-    if (conversion === undefined) return entry
-    return entry.derive(apiVersion, () => this.converted(entry), ({ json }) => json.length)
-  }
-
-  /** The same, made for a single use. */
-  converted (entry: Entry): Entry { return finish(this.convertedInSteps(entry)) }
-
-  * convertedInSteps (entry: Entry): Steps<Entry> {
-    const { message, conversion } = this.representation
-    if (conversion === undefined) return entry
-    const stored = this.readStored(entry)
-    yield
-    const object = conversion.fromStored(stored)
-    yield
-    const { key, revision, labels, fields } = entry
-    const json = this.entries.json(message, object, revision === 0 ? undefined : String(revision))
-    return marked(new Entry(key, revision, ownBytes(json), labels, fields), object)
-  }
-
-  /** The stored object as decoding makes it, for a single use. Treat it as frozen. */
-  readStored (entry: Entry): ApiObject {
-    return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.copy()))
-  }
-
-  /**
-   * Converts a client's object, with the defaults of its version, to the stored version. In place if no conversion is
-   * needed.
-   * @throws StatusError 413 if its defaults make it too large
-   */
-  * fromVersion (object: ApiObject): Steps<ApiObject> {
-    fillDefaults(this.representation, this.gates, object)
-    const { conversion } = this.representation
-    if (conversion?.unpruned !== undefined) return conversion.unpruned(object)
-    let stored = object
-    if (conversion !== undefined) {
-      yield
-      stored = conversion.toStored(object)
-      fillDefaults(this.stored, this.gates, stored)
-    }
-    this.correctDefaults(stored)
-    return stored
-  }
-
-  /** Whose fields and defaults an object has while it is written, until `asStored`. */
-  get written (): Representation {
-    return this.representation.conversion?.unpruned === undefined ? this.stored : this.representation
-  }
-
-  /** What of a written object can be stored, without defaults of the stored version, which nobody has sent. */
-  storable (object: ApiObject): ApiObject {
-    return this.written === this.stored ? object : this.representation.conversion?.toStored(object) ?? object
-  }
-
-  /** A written object as it is stored: with the fields and defaults of the stored version. @throws StatusError 413 */
-  asStored (object: ApiObject): ApiObject {
-    const stored = this.storable(object)
-    if (stored !== object) fillDefaults(this.stored, this.gates, stored, object)
-    return stored
-  }
-
-  /** Whether the release, or gates, bring defaults besides those of 1.24. */
-  get correctsDefaults (): boolean { return this.#laterDefaults !== undefined || this.gated.correctsDefaults }
-
-  /** Sets those defaults, after all others. */
-  correctDefaults (object: object): void {
-    this.gated.correctDefaults(object)
-    this.#laterDefaults?.fill(object as ApiObject, this.gates) // of the type
   }
 
   /** Shares cached entries with servers of this process that continue from these values. */

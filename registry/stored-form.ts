@@ -19,6 +19,7 @@ import { isEncrypted } from '../storage/encryption/forms.js'
 import { undecryptable } from '../storage/encryption/providers.js'
 import { StorageError } from '../storage/errors.js'
 import type { ObjectKeys } from './keys.js'
+import type { LaterDefaults } from './later-defaults.js'
 
 export const STORAGE_MEDIA_TYPES = [PROTOBUF_TYPE, JSON_TYPE, YAML_TYPE] as const
 export type StorageMediaType = (typeof STORAGE_MEDIA_TYPES)[number]
@@ -71,12 +72,6 @@ function withoutQuotes (error: unknown): unknown {
 const parsed = (bytes: Buffer): unknown =>
   bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value
 
-/** Of defaults that depend on the release or on gates. */
-export interface DefaultCorrection {
-  readonly correctsDefaults: boolean
-  readonly correctDefaults: (object: object) => void
-}
-
 export interface StoredCodecOptions {
   readonly type: ResourceType
   readonly mediaType: StorageMediaType
@@ -84,7 +79,7 @@ export interface StoredCodecOptions {
   readonly gates: Gates
   /** Values are converted ones: defaults were set before. */
   readonly isComplete?: boolean
-  readonly defaults: DefaultCorrection
+  readonly defaults: LaterDefaults
   /** As release 1.36 writes objects. */
   readonly omitsUnsetTimes: boolean
   /** The emulated release has no status of the type any more. */
@@ -118,7 +113,7 @@ export class StoredCodec {
     const { type, gates, isComplete, defaults } = this.#options
     try {
       const object = decodeStored(type, value, gates, isComplete)
-      defaults.correctDefaults(object)
+      defaults.fill(object)
       return object
     } catch (cause) {
       throw new StorageError('Corrupt', `the stored value of ${key} can't be decoded`, { key, cause })

@@ -99,7 +99,7 @@ function multiply (usage: Amounts, count: number): Amounts {
 function usageOf (
   { store, evaluator, scopes, tracked }: Counted, entry: Entry, now: number, current: Map<string, CachedUsage>
 ): Amounts | undefined {
-  const object = store.readStored(entry)
+  const object = store.entries.read(entry)
   const isIn = scopes.every(scope => evaluator.isIn(object, scope))
   const usage = isIn
     ? Object.fromEntries(Object.entries(evaluator.usage(object, now)).filter(([name]) => tracked.has(name)))

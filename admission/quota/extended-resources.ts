@@ -29,7 +29,7 @@ export function extendedResources (resources: ResourceRegistry): ExtendedResourc
   const read = (group: string, plural: string, namespace: string, name: string): ApiObject | undefined => {
     const store = resources.find(group, plural)
     const entry = store?.cache?.snapshot.map.get(store.keys.of(namespace, name))
-    return entry === undefined ? undefined : store?.readStored(entry)
+    return entry === undefined ? undefined : store?.entries.read(entry)
   }
   return {
     namesOf: className => {

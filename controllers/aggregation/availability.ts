@@ -122,7 +122,7 @@ export class Availability implements Controller {
     const store = apiServicesOf(this.#options)
     const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return
-    const { metadata: { uid }, status: { conditions = [] } } = store.readStored(entry) as APIService
+    const { metadata: { uid }, status: { conditions = [] } } = store.entries.read(entry) as APIService
     const before = conditions.find(({ type }) => type === 'Available')
     if (!this.#differs(name, before, finding)) return
     await change(store, { namespace: '', name, subresource: 'status' }, context, base => {

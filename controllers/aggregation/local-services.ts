@@ -84,7 +84,7 @@ export class LocalServices implements Controller {
       handlers: [{
         changed: entry => {
           if (!listed) services.add(entry.name)
-          this.#changed(store.readStored(entry) as APIService, listed) // APIServices only
+          this.#changed(store.entries.read(entry) as APIService, listed) // APIServices only
         },
         deleted: ({ name }) => { if (this.#served.has(name)) this.#queue.add(name) }
       }],
@@ -162,7 +162,7 @@ export class LocalServices implements Controller {
       }
       return 'done'
     }
-    const existing = store.readStored(entry) as APIService
+    const existing = store.entries.read(entry) as APIService
     const managed = existing.metadata.labels?.[MANAGED]
     if (served === undefined) {
       if (managed === CUSTOM && this.#due.has(name)) await this.#remove(store, existing, context)

@@ -90,7 +90,7 @@ export class RegisteredServices implements Controller {
       log,
       handlers: [{
         // APIServices only
-        changed: entry => { this.#set(entry.name, registered(store.readStored(entry) as APIService)) },
+        changed: entry => { this.#set(entry.name, registered(store.entries.read(entry) as APIService)) },
         deleted: ({ name }) => { this.#set(name, undefined) }
       }],
       ...(clock === undefined ? {} : { clock })

@@ -81,7 +81,7 @@ export class Definitions implements Controller {
       store,
       log,
       handlers: [{
-        changed: entry => { this.#changed(store.readStored(entry) as CustomResourceDefinition) }, // definitions only
+        changed: entry => { this.#changed(store.entries.read(entry) as CustomResourceDefinition) }, // definitions only
         deleted: ({ name }) => {
           this.#installed.remove(name)
           const group = this.#names.delete(name)
@@ -122,7 +122,7 @@ export class Definitions implements Controller {
     const store = this.#store
     const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return 'done'
-    const definition = store.readStored(entry) as CustomResourceDefinition
+    const definition = store.entries.read(entry) as CustomResourceDefinition
     if (isEmptying(definition)) return await this.#empty(store, definition, context)
     const changed = this.#changedStatus(definition)
     if (changed === undefined) return 'done'

@@ -77,7 +77,7 @@ export class FlowConfiguration implements Controller {
       log,
       handlers: [{
         changed: entry => {
-          known.set(entry.name, store.readStored(entry) as T) // of the store's type
+          known.set(entry.name, store.entries.read(entry) as T) // of the store's type
           this.#changed()
         },
         deleted: ({ name }) => {

@@ -129,7 +129,7 @@ export class FlowDefaults extends AtStart {
       return
     }
     const lends = store.gates.enabled('FairnessLendsSeats')
-    if (corrected(store.readStored(entry) as Configured, desired, mandatory, lends) === undefined) return
+    if (corrected(store.entries.read(entry) as Configured, desired, mandatory, lends) === undefined) return
     await change(inBootstrapVersion(store), { namespace: '', name }, this.#context, base => {
       const existing = base.copy() as Configured // of the store's type
       return corrected(existing, desired, mandatory, lends) ?? existing
@@ -143,7 +143,7 @@ export class FlowDefaults extends AtStart {
     const obsolete: Configured[] = []
     const { start, end } = store.keys.range('')
     store.cache?.snapshot.map.forEach(start, end, entry => {
-      if (entry.name !== '' && !defaults.has(entry.name)) obsolete.push(store.readStored(entry) as Configured)
+      if (entry.name !== '' && !defaults.has(entry.name)) obsolete.push(store.entries.read(entry) as Configured)
       return true
     })
     for (const object of obsolete) {

@@ -44,7 +44,7 @@ export class AddressObjects extends Periodic<AddressObjectsOptions> {
       if (this.isClosed) return
       if (turnIsOver()) await nextTurn()
       // stores of services contain services
-      const { spec, metadata: { namespace = '', name = '' } } = services.readStored(entry) as Service
+      const { spec, metadata: { namespace = '', name = '' } } = services.entries.read(entry) as Service
       for (const { name: address } of addressesOf(spec)) {
         if (addresses.cache?.get(addresses.keys.of('', address)) !== undefined) continue
         if (!await makeAddress(addresses, address, { namespace, name })) {
@@ -58,7 +58,7 @@ export class AddressObjects extends Periodic<AddressObjectsOptions> {
     for (const entry of (await list(addresses, EVERYTHING)).entries) {
       if (this.isClosed) return
       if (turnIsOver()) await nextTurn()
-      const object = addresses.readStored(entry) as IPAddress // stores of addresses contain those
+      const object = addresses.entries.read(entry) as IPAddress // stores of addresses contain those
       const { creationTimestamp = '' } = object.metadata
       if (!isAllocated(object) || Date.parse(creationTimestamp) + GRACE_MS > this.clock.wall()) continue
       if (!await this.#isHeld(services, object)) await removeAddress(addresses, object)
@@ -70,7 +70,7 @@ export class AddressObjects extends Periodic<AddressObjectsOptions> {
     if (group !== '' || resource !== 'services') return false
     const entry = await current(services, services.keys.of(namespace, name))
     if (entry === undefined) return false
-    const service = services.readStored(entry) as Service // stores of services contain services
+    const service = services.entries.read(entry) as Service // stores of services contain services
     return addressesOf(service.spec).some(owned => owned.name === address)
   }
 }

@@ -76,7 +76,7 @@ export class DefaultRanges extends Periodic<DefaultRangesOptions> {
 
   async #current (store: ResourceStore): Promise<ServiceCIDR | undefined> {
     const entry = await current(store, store.keys.of('', DEFAULT_NAME))
-    return entry === undefined ? undefined : store.readStored(entry) as ServiceCIDR // stores of ranges contain those
+    return entry === undefined ? undefined : store.entries.read(entry) as ServiceCIDR // stores of ranges contain those
   }
 
   /** Another server may be faster. */

@@ -45,7 +45,7 @@ export class OwnEndpoints {
       : await current(store, store.keys.of(this.#place.namespace, this.#place.name))
     const { subsets = [] }: { subsets?: Subset[] } = store === undefined || entry === undefined
       ? {}
-      : store.readStored(entry) as ApiObject & { subsets?: Subset[] }
+      : store.entries.read(entry) as ApiObject & { subsets?: Subset[] }
     return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : []
   }
 
@@ -73,7 +73,7 @@ export class OwnEndpoints {
       await create(store, fresh, { namespace, name: '' }, context).catch(ignoring('AlreadyExists', 'NotFound'))
       return
     }
-    if (isUpToDate(store.readStored(entry), labels, fields)) return
+    if (isUpToDate(store.entries.read(entry), labels, fields)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy()
       return Object.assign(object, fields, {

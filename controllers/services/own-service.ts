@@ -153,7 +153,7 @@ export class OwnService implements Controller {
         })
       return
     }
-    const { spec } = store.readStored(entry) as ApiObject & { spec: ServiceSpec }
+    const { spec } = store.entries.read(entry) as ApiObject & { spec: ServiceSpec }
     if (spec.type === type && sameValue(spec.ports, ports)) return
     await change(store, target, this.#context, base => {
       const object = base.copy() as ApiObject & { spec: ServiceSpec } // stores of services contain services

@@ -86,7 +86,7 @@ export class RangeFinalizers implements Controller {
     this.#leaving.delete(name)
     if (store === undefined || entry === undefined) return 'done'
     if (await isLed(this.#options)) return this.#later(name, AGAIN_MS)
-    const object = store.readStored(entry) as ServiceCIDR // stores of ranges contain those
+    const object = store.entries.read(entry) as ServiceCIDR // stores of ranges contain those
     const { metadata: { finalizers = [], deletionTimestamp } } = object
     const isHeld = finalizers.includes(RANGES_FINALIZER)
     if (deletionTimestamp === undefined) {
@@ -136,7 +136,7 @@ export class RangeFinalizers implements Controller {
   async #isNeeded (store: ResourceStore, leaving: ServiceCIDR): Promise<boolean> {
     const own = rangesOf(leaving)
     const others = (await list(store, EVERYTHING)).entries
-      .map(entry => store.readStored(entry) as ServiceCIDR) // stores of ranges contain those
+      .map(entry => store.entries.read(entry) as ServiceCIDR) // stores of ranges contain those
       .filter(range => range.metadata.name !== leaving.metadata.name && isUsable(range)).flatMap(rangesOf)
     const addresses = this.#options.resources.find('networking.orch.io', 'ipaddresses')
     if (addresses === undefined) return false

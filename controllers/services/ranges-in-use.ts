@@ -32,7 +32,7 @@ export class RangesInUse implements Controller {
       store, log, ...(clock === undefined ? {} : { clock }),
       handlers: [{
         changed: entry => {
-          const object = store.readStored(entry) as ServiceCIDR // stores of ranges contain those
+          const object = store.entries.read(entry) as ServiceCIDR // stores of ranges contain those
           const { metadata: { name = '' }, spec: { cidrs = [] } } = object
           this.#ranges.set(name, isUsable(object) ? cidrs.filter(cidr => parseRange(cidr) !== undefined) : [])
           this.#use()

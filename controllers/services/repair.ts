@@ -134,7 +134,7 @@ export class ServiceRepair implements Controller {
   }
 
   #isHeldBy (store: ResourceStore, entry: Entry, { uid }: Owner, { pool, name }: Value): boolean {
-    const { spec, metadata } = store.readStored(entry) as Service // stores of services contain services
+    const { spec, metadata } = store.entries.read(entry) as Service // stores of services contain services
     if (metadata.uid !== uid) return false
     return pool === this.#options.allocation.nodePorts
       ? nodePortsOf(spec).has(Number(name))
@@ -150,7 +150,7 @@ export class ServiceRepair implements Controller {
       if (this.#closed) return
       if (turnIsOver()) await nextTurn()
       // stores of services contain services
-      const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service
+      const { spec, metadata: { namespace = '', name = '' } } = store.entries.read(entry) as Service
       const held = [
         ...addressesOf(spec).map(address => ({ pool: allocation.pools.holding(address.name), name: address.name })),
         ...[...nodePortsOf(spec)].map(port => ({ pool: allocation.nodePorts, name: String(port) }))
@@ -181,7 +181,7 @@ export class ServiceRepair implements Controller {
     if (slot !== undefined && taken?.has(slot) === true && slot !== pool.reserved) return true
     const now = await current(store, key)
     if (now === undefined) return true
-    const { metadata: { namespace = '', name = '', uid = '' } } = store.readStored(now)
+    const { metadata: { namespace = '', name = '', uid = '' } } = store.entries.read(now)
     if (!this.#isHeldBy(store, now, { namespace, name, uid }, value)) return true
     if (slot !== undefined) taken?.add(slot)
     const owner = { namespace, name, uid }

@@ -24,7 +24,7 @@ export async function budgetsOf (
   const { entries } = await list(store, { ...EVERYTHING, namespace })
   const fromStored = store.type.representations.find(({ version }) => version === 'v1')?.conversion?.fromStored
   const budgets = entries.map(entry => {
-    const stored = store.readStored(entry)
+    const stored = store.entries.read(entry)
     return (fromStored?.(stored) ?? stored) as PodDisruptionBudget // from the store of budgets
   })
   return budgets.filter(({ spec }) => selects(spec.selector, labels) === true)

@@ -67,7 +67,7 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
   const { store: pods, target, context } = write
   const entry = await removeUnprotected(pods, target, request, context)
   if (entry === undefined) return
-  const pod = pods.readStored(entry) as Pod // from the store of pods
+  const pod = pods.entries.read(entry) as Pod // from the store of pods
   const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
   if (others.length > 0) {
     throw new StatusError(
@@ -102,7 +102,7 @@ async function removeUnprotected (
   for (let attempt = 1; ; attempt++) {
     const entry = await current(pods, pods.keys.of(target.namespace, target.name))
     if (entry === undefined) throw notFound(PODS, target.name)
-    const { metadata, status: { phase } } = pods.readStored(entry) as Pod // from the store of pods
+    const { metadata, status: { phase } } = pods.entries.read(entry) as Pod // from the store of pods
     const isOver = phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined
     if (!isOver && phase !== 'Pending') return entry
     const named = request.preconditions?.resourceVersion !== undefined

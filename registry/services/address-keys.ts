@@ -53,7 +53,7 @@ export async function makeAddress (
 
 async function addressObject (store: ResourceStore, address: string): Promise<IPAddress | undefined> {
   const entry = await current(store, store.keys.of('', address))
-  return entry === undefined ? undefined : store.readStored(entry) as IPAddress // stores of addresses contain those
+  return entry === undefined ? undefined : store.entries.read(entry) as IPAddress // stores of addresses contain those
 }
 
 /** Removes the object of an address if it is this one. @throws StatusError, StorageError */

@@ -42,5 +42,5 @@ export const COMMIT: Stage = {
 export const RELEASE: Stage<ChangeWrite> = {
   name: 'release',
   when: ({ store, removes, dryRun }) => store.allocation !== undefined && removes && !dryRun,
-  run: ({ store, base }) => store.allocation?.release(store.readStored(base))
+  run: ({ store, base }) => store.allocation?.release(store.entries.read(base))
 }

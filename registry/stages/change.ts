@@ -43,7 +43,7 @@ export const isMissing = ({ current }: ChangeWrite): boolean => current === unde
 /** Decodes the object that is replaced. */
 export function decodeOld (write: ChangeWrite): void {
   const { store, current } = write
-  if (current !== undefined) write.oldObject = store.readStored(current)
+  if (current !== undefined) write.oldObject = store.entries.read(current)
 }
 
 /** Removing the last finalizer of a terminating object deletes it. */

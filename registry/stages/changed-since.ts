@@ -57,7 +57,7 @@ function explanation (store: ResourceStore, current: Entry, { version, object: s
 
 /** The object as the client knows it: the stored version may have other fields. Treat it as frozen. */
 function inVersion (store: ResourceStore, entry: Entry): ApiObject {
-  const object = store.readStored(entry)
+  const object = store.entries.read(entry)
   return store.representation.conversion?.fromStored(object) ?? object
 }
 

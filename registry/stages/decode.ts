@@ -14,7 +14,7 @@ export const DECODE: Stage<Write & { readonly given: Given<object> }> = {
 
 /** Converts what a client sent to the stored version. @throws StatusError 413 if its defaults make it too large */
 export function * convert (write: StoredWrite): Steps<void> {
-  write.object = yield * write.store.fromVersion(write.object)
+  write.object = yield * write.store.conversion.sent(write.object)
 }
 
 type SentWrite = StoredWrite & { readonly given: Given<ApiObject> }
@@ -25,7 +25,7 @@ export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   {
     name: 'convert',
     when: ({ given }) => given.sent !== undefined,
-    run: function * (write) { write.object = yield * write.store.fromVersion(write.given.value) }
+    run: function * (write) { write.object = yield * write.store.conversion.sent(write.given.value) }
   }
 ]
 

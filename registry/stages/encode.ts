@@ -12,7 +12,7 @@ import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 /** Brings the object into its stored form. @throws StatusError 413 */
 export function keep (write: StoredWrite): ApiObject {
   const { store, object } = write
-  const kept = store.asStored(object)
+  const kept = store.conversion.stored(object)
   removeUnstoredEmpty(store.stored.message, kept)
   write.kept = kept
   return kept

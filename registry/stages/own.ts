@@ -102,8 +102,8 @@ export function * ownForeign (write: CreateWrite): WaitingSteps<void> {
   const { store, foreignChanges = [] } = write
   const completed = (copy: Record<string, unknown>): ApiObject => {
     const object = copy as unknown as ApiObject // as admission got it
-    applyDefaults(store.written.message, object, store.gates)
-    return store.storable(object)
+    applyDefaults(store.conversion.written.message, object, store.gates)
+    return store.conversion.storable(object)
   }
   for (const { before, after } of foreignChanges) {
     const owners = yield * tracked(write, {
@@ -118,7 +118,7 @@ function * ownSent (write: CreateWrite): WaitingSteps<void> {
   const { store, object, object: { metadata } } = write
   if (metadata.managedFields !== undefined) yield * read(store, object)
   delete metadata.managedFields
-  const states = { before: {}, after: store.storable(object), managers: [], ignored: ignoredOnCreate(store) }
+  const states = { before: {}, after: store.conversion.storable(object), managers: [], ignored: ignoredOnCreate(store) }
   setOwners(object, yield * tracked(write, states))
 }
 
@@ -176,7 +176,9 @@ export function * ownChange (write: ChangeWrite): WaitingSteps<void> {
     return
   }
   yield
-  const states = { before: old, after: store.storable(object), managers, ignored: fieldsKept(store, subresource) }
+  const states = {
+    before: old, after: store.conversion.storable(object), managers, ignored: fieldsKept(store, subresource)
+  }
   const owners = yield * tracked(write, states)
   if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)

@@ -21,9 +21,9 @@ export const membersOf = (object: ApiObject): Members => object as unknown as Me
 /** Completes an object that mutating admission may have changed. */
 export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
   // What is behind a view was stored, not sent.
-  const { written, stored, gates } = store
+  const { conversion: { written }, stored, gates } = store
   fillDefaults(subresourceOf(store, subresource)?.view === undefined ? written : stored, gates, object, oldObject)
-  store.correctDefaults(object)
+  store.defaults.fill(object)
   mergeOwnerReferences(object, context.caller, true)
 }
 
@@ -73,8 +73,9 @@ export function prepareNew (write: CreateWrite): void {
   dropGated(write, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates, text => { caller.warn?.(text) })
   if (store.generation !== undefined) object.metadata.generation = 1
-  if (store.written === store.stored) fillDefaults(store.stored, store.gates, object) // some depend on the name
-  store.correctDefaults(object)
+  const { conversion, stored, gates } = store
+  if (conversion.written === stored) fillDefaults(stored, gates, object) // some depend on the name
+  store.defaults.fill(object)
 }
 
 export function dropGated ({ store, object, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {

@@ -101,7 +101,7 @@ async function isTerminating (store: ResourceStore, key: string): Promise<boolea
   try {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) return false
-    return store.readStored(store.entries.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
+    return store.entries.read(store.entries.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
   } catch {
     return false // the name is taken even if the object can't be read
   }

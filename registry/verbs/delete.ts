@@ -180,7 +180,7 @@ export function removeMarked (write: DeleteWrite): void {
   const { store, removed, dryRun, result } = write
   if (!removed || dryRun || result === undefined) return
   write.current = write.marked = result
-  write.object = store.readStored(result)
+  write.object = store.entries.read(result)
   write.removes = true
   write.result = undefined
 }

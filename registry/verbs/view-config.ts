@@ -32,7 +32,7 @@ export function viewConfig (
   const { name, uid, resourceVersion, namespace } = config.metadata
   if (base === undefined) throw notFound(store.resource, name ?? '')
   const desired = decode(view.message, config).object
-  const { metadata: there } = store.readStored(base)
+  const { metadata: there } = store.entries.read(base)
   Object.assign(desired.metadata, { name: there.name, namespace: there.namespace }) // clients may omit the identity
   const findings: FieldError[] = []
   view.validate?.(desired, finding => { findings.push(finding) })

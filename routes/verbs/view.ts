@@ -20,7 +20,7 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 /** The view of a stored object. */
 const readView = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => {
-  const object = store.readStored(entry)
+  const object = store.entries.read(entry)
   view.check?.(object)
   return view.read(object)
 }
@@ -102,7 +102,7 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
       const { apply, decode } = yield * patchOf(request, store, view.message)
       return {
         make: function * (base, old) {
-          const before = view.read(store.readStored(base))
+          const before = view.read(store.entries.read(base))
           // JSON that this server encoded
           const patched = yield * apply(JSON.parse(toJson(view.message, before)) as ApiObject)
           view.checkPatched?.(patched, before)

@@ -3,7 +3,7 @@
  * Everything else (the parsed object, protobuf, table rows) is made on demand and kept while it is asked for.
  *
  * Its object is read as it is sent with `object`, to be changed with `copy`, as the server itself works on it with
- * `readStored` of its store; in another version, the same of the entry that `toVersion` returns.
+ * `entries.read` of its store; in another version, the same of the entry that `conversion.kept` returns.
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { LONG_FORM_BYTES } from '../../schemas/limits.js'
@@ -35,7 +35,7 @@ export class Entry {
   /** The forms of its type while it is the present state of its object; another keeps nothing. */
   #forms: Forms | undefined = undefined
   #kept: Kept | undefined = undefined
-  /** The object it was encoded from, while `keepDecoded` keeps it for `readStored`. */
+  /** The object it was encoded from, while `keepDecoded` keeps it for `entries.read`. */
   decoded: ApiObject | undefined = undefined
 
   // eslint-disable-next-line @typescript-eslint/max-params -- made per write and watch event: no object for arguments

@@ -35,7 +35,7 @@ function counted (): { made: () => number, open: (include: string, chunked?: boo
   const representation = { ...configMaps, columns }
   // the members that are read
   const store = {
-    representation, tabular: representation, toVersion: (entry: Entry) => entry, clock: systemClock
+    representation, tabular: representation, clock: systemClock
   } as unknown as ResourceStore
   const open = (include: string, chunked = false): WatchEncoder => {
     const accept = { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false } as const

@@ -27,7 +27,7 @@ async function deletion (
   const write = new DeleteWrite({ store, target: target('a'), context }, request)
   write.current = stored
   write.isNewest = true
-  write.oldObject = store.readStored(stored)
+  write.oldObject = store.entries.read(stored)
   return Object.assign(write, { stored })
 }
 

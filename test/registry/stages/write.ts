@@ -27,7 +27,7 @@ export async function changing (
   const write = new ChangeWrite({ store, target: target('a'), context: { ...context, ...given } })
   write.current = stored
   write.isNewest = true
-  write.oldObject = store.readStored(stored)
+  write.oldObject = store.entries.read(stored)
   write.object = clone(write.oldObject)
   return Object.assign(write, { stored })
 }

@@ -25,7 +25,7 @@ t.test('an updated object is kept decoded for the next change, and a new one is 
   const changed = await change(store, target('a'), context, () => config('a', { n: '1' }))
   const kept = changed.decoded
   t.ok(kept)
-  t.strictSame(JSON.parse(JSON.stringify(store.readStored(changed))), changed.copy())
+  t.strictSame(JSON.parse(JSON.stringify(store.entries.read(changed))), changed.copy())
   let seen: unknown
   const again = await change(store, target('a'), context, (_, old) => {
     seen = old
@@ -33,7 +33,7 @@ t.test('an updated object is kept decoded for the next change, and a new one is 
   })
   t.equal(seen, kept)
   t.equal(changed.decoded, undefined, 'the replaced entry no longer keeps it')
-  t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
+  t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.entries.read(again))))
 })
 
 t.test('a decoded object with an empty member that is not stored is not kept', async t => {
@@ -42,7 +42,7 @@ t.test('a decoded object with an empty member that is not stored is not kept', a
   await create(store, config('a'), target(''), context)
   const changed = await change(store, target('a'), context, () => ({ ...config('a', { n: '1' }), binaryData: {} }))
   t.ok(changed.decoded)
-  t.notOk('binaryData' in store.readStored(changed))
+  t.notOk('binaryData' in store.entries.read(changed))
 })
 
 t.test('the last five hundred are kept, less of large ones, and none that is very large', async t => {
@@ -78,9 +78,9 @@ t.test('kept objects equal their stored bytes, for every type', async t => {
       const { object } = decode(resource.message, value(dice, resource.message))
       applyDefaults(resource.message, object)
       const stored = store.entries.of('/key', object, 7)
-      const read = toJson(resource.message, store.readStored(stored))
+      const read = toJson(resource.message, store.entries.read(stored))
       keepDecoded(stored, object)
-      if (toJson(resource.message, store.readStored(stored)) !== read) {
+      if (toJson(resource.message, store.entries.read(stored)) !== read) {
         t.fail(`${resource.kind}: ${stored.json.toString()}`)
       }
     }
