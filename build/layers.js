@@ -79,8 +79,8 @@ const BACK_ENDS = {
 
 /** Modules that know the public project's names; others take a view of them, a Naming. */
 const PUBLIC_NAMES = [
-  'schemas/compat', 'config/documents', 'config/public-settings', 'plugins/request-info/index',
-  'plugins/shared/outside', 'routes/verbs/write'
+  'schemas/compat', 'config/public-settings', 'plugins/shared/client-names', 'plugins/shared/outside',
+  'routes/verbs/write'
 ]
 
 /** Packages restricted to certain modules. */

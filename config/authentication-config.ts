@@ -4,7 +4,8 @@ import {
   AUTHENTICATION_CONFIGURATIONS, type AuthenticationConfiguration
 } from '../schemas/api/apiserver/authentication.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
-import { readDocument, sourceOf, type Source } from './documents.js'
+import { readDocument } from './documents.js'
+import { sourceOf, type Source } from './public-settings.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'

@@ -6,7 +6,8 @@ import {
   AUTHORIZATION_CONFIGURATIONS, type AuthorizationConfiguration, type AuthorizationWebhook
 } from '../schemas/api/apiserver/authorization.js'
 import { parseDuration } from '../schemas/meta/duration.js'
-import { readDocument, sourceOf, type Source } from './documents.js'
+import { readDocument } from './documents.js'
+import { sourceOf, type Source } from './public-settings.js'
 import { FlagError } from './flag.js'
 import { endpointIn } from './kubeconfigs.js'
 import type { Parsed } from './command-line.js'

@@ -3,27 +3,10 @@ import { parseYaml } from '../schemas/codec/yaml/yaml.js'
 import type { Message } from '../schemas/language/declare.js'
 import { saidOf, isDecodeError } from '../schemas/language/decode-error.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
-import { isPublicConfiguration, ownConfiguration, ownPolicies } from '../schemas/compat/configuration.js'
 import { readBytes } from './files.js'
 import { FlagError } from './flag.js'
-import type { FlagName, Values } from './flags/index.js'
-
-/** A flag's file, and whether it may have the public project's names, `--compat-names`. */
-export interface Source { readonly flag: FlagName, readonly path: string, readonly public?: boolean }
-
-type FileFlag = {
-  [Name in FlagName]: Values[Name] extends string ? Name : never
-}[FlagName]
-
-export const sourceOf = (values: Values, flag: FileFlag): Source =>
-  ({ flag, path: values[flag], public: values['compat-names'] })
-
-/** Whether the document of a source says that it has public names. */
-export const hasOtherNames = (source: Source, document: unknown): boolean =>
-  source.public === true && isPublicConfiguration(document)
-
-/** Policies in lines, under our names. */
-export const ownLines = (source: Source, text: string): string => source.public === true ? ownPolicies(text) : text
+import type { FlagName } from './flags/index.js'
+import { ownDocument, type Source } from './public-settings.js'
 
 /**
  * Decodes the object in a flag's file and applies defaults.
@@ -37,22 +20,6 @@ export function readDocument<T extends object> (source: Source, messages: Readon
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     throw new FlagError(flag, path, error.why, { cause: error })
-  }
-}
-
-/**
- * The document under our names.
- * @param kindless whether a document without a kind has public names
- * @throws FlagError
- */
-export function ownDocument (source: Source, document: unknown, kindless = true): unknown {
-  if (source.public !== true) return document
-  try {
-    return ownConfiguration(document, kindless)
-  } catch (error) {
-    throw new FlagError(
-      source.flag, source.path, error instanceof Error ? error.message : String(error), { cause: error }
-    )
   }
 }
 

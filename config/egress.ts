@@ -4,7 +4,8 @@ import {
   destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration
 } from '../schemas/api/apiserver/egress.js'
 import { checkPair, parseCertificates } from './certificates.js'
-import { readDocument, type Source } from './documents.js'
+import { readDocument } from './documents.js'
+import type { Source } from './public-settings.js'
 import { ordinaryText, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 

@@ -8,7 +8,8 @@ import { EncryptionConfiguration, protocolOf, type EncryptionOptions } from '../
 import type { Gates } from '../schemas/gates.js'
 import { MismatchError } from '../schemas/language/decode-error.js'
 import { representations } from '../schemas/resources.js'
-import { documentIn, ownDocument, type Source } from './documents.js'
+import { documentIn } from './documents.js'
+import { ownDocument, type Source } from './public-settings.js'
 import { FlagError } from './flag.js'
 import { cachedProblem, groupIn, pluralAndGroup } from './resource-names.js'
 

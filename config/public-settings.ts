@@ -1,7 +1,10 @@
-/** With `--compat-names` flags and options may name API groups as Kubernetes does. Here they get our names. */
+/** With `--compat-names` flags, options and files may have the names of Kubernetes. Here they get ours. */
+import { isPublicConfiguration, ownConfiguration, ownPolicies } from '../schemas/compat/configuration.js'
 import { isObject } from '../schemas/language/values.js'
 import { ownPath, ownResource } from '../schemas/compat/settings.js'
 import type { Parsed } from './command-line.js'
+import { FlagError } from './flag.js'
+import type { FlagName, Values } from './flags/index.js'
 import type { ServerOptions } from './server-options.js'
 
 /** The flags under our names. */
@@ -43,4 +46,37 @@ function withMembers<T extends object> (options: T, changes: Readonly<Record<str
   const changed = Object.entries(options).map(([name, value]: [string, unknown]) =>
     [name, changes[name]?.(value) ?? value])
   return Object.fromEntries(changed) as T // as before
+}
+
+/** A flag's file, and whether it may have the public project's names, `--compat-names`. */
+export interface Source { readonly flag: FlagName, readonly path: string, readonly public?: boolean }
+
+type FileFlag = {
+  [Name in FlagName]: Values[Name] extends string ? Name : never
+}[FlagName]
+
+export const sourceOf = (values: Values, flag: FileFlag): Source =>
+  ({ flag, path: values[flag], public: values['compat-names'] })
+
+/** Whether the document of a source says that it has public names. */
+export const hasOtherNames = (source: Source, document: unknown): boolean =>
+  source.public === true && isPublicConfiguration(document)
+
+/** Policies in lines, under our names. */
+export const ownLines = (source: Source, text: string): string => source.public === true ? ownPolicies(text) : text
+
+/**
+ * The document under our names.
+ * @param kindless whether a document without a kind has public names
+ * @throws FlagError
+ */
+export function ownDocument (source: Source, document: unknown, kindless = true): unknown {
+  if (source.public !== true) return document
+  try {
+    return ownConfiguration(document, kindless)
+  } catch (error) {
+    throw new FlagError(
+      source.flag, source.path, error instanceof Error ? error.message : String(error), { cause: error }
+    )
+  }
 }

@@ -1,7 +1,8 @@
 /** Tracing options from `--tracing-config-file`. @see interface, `--tracing-config-file` */
 import type { TracingOptions } from '../plugins/tracing/index.js'
 import { TRACING_CONFIGURATIONS, type TracingConfiguration } from '../schemas/api/apiserver/tracing.js'
-import { readDocument, type Source } from './documents.js'
+import { readDocument } from './documents.js'
+import type { Source } from './public-settings.js'
 import { FlagError } from './flag.js'
 
 /** @throws FlagError */

@@ -15,7 +15,6 @@ import type { ResourceStore } from '../registry/resource-store.js'
 import { verbTables } from '../routes/handlers.js'
 import { parseDryRun } from '../schemas/dry-run.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import { OWN_NAMES } from '../schemas/naming.js'
 import { badRequest, serviceUnavailable, type StatusError } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'
 import { givenBody } from './given-body.js'
@@ -138,10 +137,10 @@ function readRequest (
   const { method, contentType } = asked
   const path = pathOf(asked)
   const search = asked.query.toString()
-  const sent = infoOfPath({ method, path, query: search, naming: OWN_NAMES })
+  const sent = infoOfPath({ method, path, query: search })
   const info = fastify.orchSettings.featureGates.enabled('AuthorizeWithSelectors') ? withSelectors(sent, search) : sent
   const received = fastify.orchClock.wall()
-  const orch = new Context(info, { search, naming: OWN_NAMES, auditId: randomUUID(), received }, connection)
+  const orch = new Context(info, { search, auditId: randomUUID(), received }, connection)
   orch.user = user
   orch.dryRun = parseDryRun(asked.query.getAll('dryRun'))
   return {

@@ -10,7 +10,6 @@ import { isClientError } from '../clients/errors.js'
 import { sendFailure, writtenFailure, type WrittenFailure } from '../answers/failure.js'
 import { served } from '../answers/request-context.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
-import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, futureVersion, internalError, serviceUnavailable, StatusError, tooLarge,
@@ -18,6 +17,7 @@ import {
 } from '../schemas/status.js'
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
+import { acceptOf } from './shared/client-names.js'
 import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
 
@@ -103,8 +103,8 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 
 /** The Status in the format that the client asks for, who may not have been asked yet. */
 function written (failure: StatusError, request: FastifyRequest): WrittenFailure {
-  const { naming = OWN_NAMES, accept, info } = request.orch ?? {}
-  const asked = accept ?? negotiate(naming.accepted(request.headers.accept), {
+  const { accept, info } = request.orch ?? {}
+  const asked = accept ?? negotiate(acceptOf(request), {
     protobuf: true, watch: false, transforms: true, html: info?.path === '/'
   })
   return writtenFailure(failure, request, asked)

@@ -7,6 +7,7 @@ import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
+import { acceptOf } from './shared/client-names.js'
 import { isConnection } from './shared/request-kinds.js'
 import { plugin } from '../answers/server.js'
 import { later } from './shared/server.js'
@@ -60,8 +61,8 @@ export default plugin()(async fastify => {
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { orch } = served(request)
-    const { info, query, naming } = orch
-    const header = naming.accepted(request.headers.accept)
+    const { info, query } = orch
+    const header = acceptOf(request)
     const available = info.isResourceRequest
       ? BY_VERB[info.verb] ?? OBJECT
       : info.path === '/' && (info.verb === 'get' || info.verb === 'head')

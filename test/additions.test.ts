@@ -216,7 +216,6 @@ import Fastify from 'fastify'
 import orch from './dist/app.js'
 import { disabledApis } from './dist/config/runtime-config.js'
 import { infoOfPath } from './dist/plugins/request-info/paths.js'
-import { OWN_NAMES } from './dist/schemas/naming.js'
 const notes = []
 const summary = answer => answer.statusCode < 300 ? answer.statusCode : answer.statusCode + ' ' + answer.json().message
 const fastify = Fastify()
@@ -241,7 +240,7 @@ const hidden = (await off.inject(version)).statusCode
 const enabled = new Map([['errands.orch.io/v2alpha1', 'true']])
 const disabled = disabledApis(enabled, undefined).some(api => api.startsWith('errands'))
 const path = url + '/one/two/three'
-const { isResourceRequest: deep } = infoOfPath({ method: 'GET', path, query: '', naming: OWN_NAMES })
+const { isResourceRequest: deep } = infoOfPath({ method: 'GET', path, query: '' })
 const registered = '/apis/apiregistration.orch.io/v1/apiservices/v2alpha1.errands.orch.io'
 let service = await fastify.inject({ url: registered, headers })
 while (service.statusCode === 404) service = await fastify.inject({ url: registered, headers })

@@ -18,6 +18,7 @@ import { serveDumps } from './dumps.js'
 import { Exempt } from './exempt.js'
 import { flowMetrics } from './metrics.js'
 import { Seat } from './seat.js'
+import { headerPrefixOf } from '../shared/client-names.js'
 import { requestKinds } from '../shared/in-flight-metrics.js'
 import { isConnection } from '../shared/request-kinds.js'
 import { UnsentResponses } from '../shared/unsent-responses.js'
@@ -65,7 +66,7 @@ async function flowControl (
       return
     }
     const flow = control.flow(user, info)
-    name(reply, flow, orch.naming.headerPrefix)
+    name(reply, flow, headerPrefixOf(orch))
     const series = metrics.of(flow)
     const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level

@@ -8,13 +8,13 @@ import { served, type ServedRequest } from '../../answers/request-context.js'
 import { allows, refusal } from '../../auth/refusal.js'
 import type { Attributes } from '../../auth/authorizer.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
-import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import { parseImpersonation, type Permission } from './permissions.js'
 import { modesOf, type Mode } from './constrained.js'
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
+import { ownUsers } from '../shared/client-names.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { plugin } from '../../answers/server.js'
 import { later, type Authorization } from '../shared/server.js'
@@ -35,13 +35,6 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
     throw badRequest(reasonOf(error))
   }
 }
-
-const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, key }: Naming): Impersonation => ({
-  users: users.map(user),
-  uids,
-  groups: groups.map(user),
-  extra: new Map([...extra].map(([name, values]) => [key(name), values]))
-})
 
 /** From this many groups, or values of extra, on. */
 const MANY = 4
@@ -108,13 +101,13 @@ export default plugin()(async fastify => {
   const impersonate = async (request: ServedRequest): Promise<void> => {
     const { orch, raw } = request
     if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
-    const sent = headersOf(raw.rawHeaders)
-    const { permissions, user } = parseImpersonation(underOwnNames(sent, orch.naming))
+    const sent = ownUsers(headersOf(raw.rawHeaders), orch)
+    const { permissions, user } = parseImpersonation(sent)
     removeHeaders(raw, isImpersonation)
     if (user === undefined) return
     const requester = orch.user
     let failure: unknown
-    for (const mode of constrains ? modesOf(underOwnNames(sent, orch.naming), requester) : []) {
+    for (const mode of constrains ? modesOf(sent, requester) : []) {
       try {
         await permits.allowMode(request, mode)
         orch.impersonator = requester

@@ -7,11 +7,9 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
-import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
-import { usesPublicNames } from '../../schemas/compat/requests.js'
-import { OWN_NAMES } from '../../schemas/naming.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { auditIdOf } from '../shared/audit-id.js'
+import { arrivals } from '../shared/client-names.js'
 import { hostFault } from '../shared/host-header.js'
 import { closeWithConnection } from '../shared/queued-responses.js'
 import { resetAfterResponse } from '../shared/unread-bodies.js'
@@ -48,6 +46,7 @@ export default plugin<RequestInfoOptions>()(async (
   fastify, { compatNames = false, selectors = false, inDocuments = false }
 ) => {
   const mount = fastify.prefix
+  const arrived = arrivals(compatNames)
   const { orchClock: clock, initialConfig: { routerOptions = {}, ...settings } } = fastify
   const isLenient = [settings, routerOptions]
     .some(options => 'useSemicolonDelimiter' in options && options.useSemicolonDelimiter === true)
@@ -71,9 +70,7 @@ export default plugin<RequestInfoOptions>()(async (
     const url = request.raw.url ?? '/'
     const at = startOfQuery(url)
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
-    const sent = at < 0 ? '' : url.slice(at + 1)
-    const naming = compatNames && usesPublicNames(path, request.headers) ? PUBLIC_NAMES : OWN_NAMES
-    const search = naming.query(sent, path)
+    const { naming, search, ownPath } = arrived(path, at < 0 ? '' : url.slice(at + 1), request.headers)
     const auditId = auditIdOf(request.headers)
     const received = clock.wall()
     try {
@@ -85,7 +82,7 @@ export default plugin<RequestInfoOptions>()(async (
       if (!url.startsWith('/') || url.includes('#')) {
         throw badRequest('the request target must be a path with an optional query')
       }
-      const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, naming })
+      const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, ownPath })
       const known = selectors ? withSelectors(info, search) : info
       request.orch = new Context(known, { search, naming, auditId, received }, reply.raw)
     } catch (error) {

@@ -7,7 +7,6 @@ import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
 import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
 import { pathSegment } from '../../schemas/names.js'
-import type { Naming } from '../../schemas/naming.js'
 import { ofNamespace, placesIn, type Places } from '../../schemas/path-places.js'
 import { PUBLIC_DEFINITIONS } from '../../schemas/public-names.js'
 import { isTrue } from '../../schemas/query-boolean.js'
@@ -20,8 +19,8 @@ export interface Sent {
   /** Raw, without query, below the mount prefix. */
   readonly path: string
   readonly query: string
-  /** Of the path; the query is under own names already. */
-  readonly naming: Naming
+  /** The decoded path under own names, as the query is already. Default the same. */
+  readonly ownPath?: ((path: string) => string) | undefined
 }
 
 const VERBS: Readonly<Record<string, string>> =
@@ -59,7 +58,7 @@ const pathOf = (parts: readonly string[]): string => parts.slice(1).map(part => 
 function infoOf (parts: readonly string[], rest: string | undefined, sent: Sent, known?: Places): RequestInfo {
   const { method, query } = sent
   const read = pathOf(parts)
-  const own = sent.naming.path(read)
+  const own = sent.ownPath?.(read) ?? read
   if (own !== read) parts = own.split('/')
   const path = rest === undefined ? own : own + rest
   const slash = parts[parts.length - 1] === '' // stands for an empty last parameter, which names nothing

@@ -3,8 +3,8 @@ import type { EventEmitter } from 'node:events'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { StatusError } from '../../schemas/status.js'
-import type { Naming } from '../../schemas/naming.js'
 import { Trace } from '../../registry/trace.js'
+import { OWN } from '../shared/client-names.js'
 import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../../answers/request-context.js'
 
 /** Shared by all requests without a query, so that it does not change. */
@@ -22,7 +22,8 @@ const ENDED = new Error('the request has ended')
 interface Arrival {
   /** The query. */
   readonly search: string
-  readonly naming: Naming
+  /** Default own names. */
+  readonly naming?: RequestContext['naming']
   readonly auditId: string
   /** Milliseconds since 1970. */
   readonly received: number
@@ -50,7 +51,7 @@ export class Context implements RequestContext {
   onEnd: (() => void) | undefined = undefined
   begun: (() => void) | undefined = undefined
   readonly info: RequestInfo
-  readonly naming: Naming
+  readonly naming: RequestContext['naming']
   #search: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
@@ -62,7 +63,7 @@ export class Context implements RequestContext {
   #released = false
   #place: LimitPlace | undefined
 
-  constructor (info: RequestInfo, { search, naming, auditId, received }: Arrival, raw: EventEmitter) {
+  constructor (info: RequestInfo, { search, naming = OWN, auditId, received }: Arrival, raw: EventEmitter) {
     this.info = info
     this.naming = naming
     this.#received = received
