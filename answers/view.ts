@@ -43,6 +43,9 @@ export class View {
   /** A sentence. */
   words (own: string): string { return this.naming.words(own) }
 
+  /** A group, or `GROUP/VERSION`. */
+  group (own: string): string { return this.naming.group(own) }
+
   mediaType (own: string): string { return this.naming.mediaType(own) }
 
   /** What columns show of keys, beside the object. */

@@ -14,10 +14,8 @@ export const KNOW_NAMES = [
   'answers/stored-view',
   'answers/view',
   'config/public-settings',
-  'plugins/connections/log',
   'plugins/shared/client-names',
   'plugins/shared/outside',
-  'plugins/zpages',
   'routes/aggregated-discovery',
   'routes/body',
   'routes/openapi',
@@ -25,8 +23,7 @@ export const KNOW_NAMES = [
   'routes/verbs/apply',
   'routes/verbs/patch',
   'routes/verbs/write',
-  'schemas/public-names',
-  'testing/match'
+  'schemas/public-names'
 ]
 
 const SOURCES = ['schemas/naming', 'schemas/compat']

@@ -6,12 +6,14 @@ import type { FastifyReply } from 'fastify'
 import { warn } from '../answers/heads.js'
 import { plugin } from '../answers/server.js'
 import { served, type ServedRequest } from '../answers/request-context.js'
+import { viewOf } from '../answers/view.js'
 import { toYaml } from '../schemas/codec/yaml/yaml-write.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { COMPILER, RELEASE_NAME } from '../schemas/meta/release.js'
 import { STATE_GROUPS } from '../schemas/public-names.js'
 import { notAcceptable } from '../schemas/status.js'
 import { parseAccept } from './shared/accept.js'
+import { acceptOf } from './shared/client-names.js'
 import type { Settings } from './shared/server.js'
 
 const VERSIONS: ReadonlySet<string> = new Set(['v1beta1', 'v1alpha1'])
@@ -53,9 +55,8 @@ export default plugin()(async fastify => {
   const serve = (kind: Kind, members: () => object, lines: () => string[]): void => {
     const path = `/${kind.toLowerCase()}`
     const answer = (request: ServedRequest, reply: FastifyReply): FastifyReply => {
-      const { naming } = request.orch
-      const name = naming.words('orch-apiserver')
-      const { type, apiVersion } = formOf(naming.accepted(request.headers.accept), kind)
+      const name = viewOf(request.orch).words('orch-apiserver')
+      const { type, apiVersion } = formOf(acceptOf(request), kind)
       reply.header('x-content-type-options', 'nosniff').type(type === 'text/plain' ? `${type}; charset=utf-8` : type)
       if (apiVersion === '') {
         return reply.send(`\n${name} ${path.slice(1)}\nWarning: This endpoint is not meant to be machine parseable, ` +

@@ -1,5 +1,6 @@
 /** Patterns that select requests, for expectations and faults. */
 import type { FastifyRequest } from 'fastify'
+import { viewOf } from '../answers/view.js'
 import type { RequestInfo } from '../auth/request-info.js'
 
 /** A request matches if all given members match. */
@@ -36,7 +37,7 @@ export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 export const matchedOf = ({ orch, method, url, raw }: FastifyRequest): MatchedRequest | undefined =>
   orch === undefined || 'isLightMyRequest' in raw
     ? undefined
-    : { method, url, info: orch.info, user: orch.user?.username, shownGroup: orch.naming.group(orch.info.group) }
+    : { method, url, info: orch.info, user: orch.user?.username, shownGroup: viewOf(orch).group(orch.info.group) }
 
 export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
   subresource === '' ? resource : `${resource}/${subresource}`

@@ -1,6 +1,7 @@
 /** Streams a container's log from its node agent. */
 import type { PassedAnswer } from '../../answers/answer.js'
 import type { ServedRequest } from '../../answers/request-context.js'
+import { viewOf } from '../../answers/view.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
@@ -61,7 +62,7 @@ async function logOf (
   const container = containerOf(pod, options.container ?? '')
   // An unscheduled pod has no log.
   if (!pod.spec.nodeName) {
-    const texts = await hasNodes(resources) ? [] : [request.orch.naming.words(`pod ${name} has no log${NO_NODES}`)]
+    const texts = await hasNodes(resources) ? [] : [viewOf(request.orch).words(`pod ${name} has no log${NO_NODES}`)]
     const headers = texts.length === 0 ? {} : { warning: warningHeaders(texts) }
     return { kind: 'passed', code: 204, headers, body: undefined, isProxied: false }
   }
