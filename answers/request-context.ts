@@ -1,4 +1,4 @@
-/** The decorator of requests, `request.orch`, which `plugins/request-info/` creates. */
+/** The decorator of requests, `request.orch`, which `plugins/request-info/` creates; with the names of the client. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'

@@ -74,7 +74,7 @@ export class StoredView extends View {
   }
 
   /** Protobuf without an envelope. @throws TypeError for a type without a protobuf form */
-  message (stored: Entry): Buffer {
+  encoded (stored: Entry): Buffer {
     return stored.derive(this.#messageForm, () => {
       const { message } = this.store.representation
       return copyOf(transcodeOnce(message, finish(this.#inVersion(stored)).json, this.naming.renaming(message)))

@@ -80,7 +80,7 @@ const BACK_ENDS = {
 /** Modules that know the public project's names; others take a view of them, a Naming. */
 const PUBLIC_NAMES = [
   'schemas/compat', 'config/public-settings', 'plugins/shared/client-names', 'plugins/shared/outside',
-  'routes/verbs/write'
+  'routes/misnamed'
 ]
 
 /** Packages restricted to certain modules. */

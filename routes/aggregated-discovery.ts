@@ -13,7 +13,7 @@ import type { ResourceStore } from '../registry/resource-store.js'
 import { APIGroupDiscovery, type APIVersionDiscovery } from '../schemas/api/apidiscovery/v2.js'
 import { encodeMessage, envelopeOf, sizeOfItem, writeItem } from '../schemas/codec/protobuf/encode.js'
 import { PROTOBUF_TYPE } from '../schemas/media-types.js'
-import type { Naming } from '../schemas/naming.js'
+import { viewOf, type View } from '../answers/view.js'
 import type { Steps } from '../schemas/steps.js'
 import { CachedDocument } from './cached-document.js'
 import { apiResources, discovered, withGroups } from '../registry/discovered-resources.js'
@@ -36,17 +36,18 @@ interface Group {
 
 export class AggregatedDiscovery {
   readonly #fastify: RoutedServer
-  readonly #views = new Map<Naming, Overview>()
+  readonly #views = new Map<View, Overview>()
 
   constructor (fastify: RoutedServer) { this.#fastify = fastify }
 
   async send (request: ServedRequest, reply: FastifyReply, root: Root): Promise<FastifyReply> {
     const { orch } = request
-    const { naming, accept: { asVersion = '' } = {} } = orch
+    const { accept: { asVersion = '' } = {} } = orch
+    const view = viewOf(orch)
     const remote = await this.#fastify.orchAggregation.discovery()
-    let view = this.#views.get(naming)
-    if (view === undefined) this.#views.set(naming, view = new Overview(this.#fastify, naming))
-    const documents = await view.current(remote)
+    let overview = this.#views.get(view)
+    if (overview === undefined) this.#views.set(view, overview = new Overview(this.#fastify, view))
+    const documents = await overview.current(remote)
     const isProtobuf = orch.accept?.format === 'protobuf'
     const document = documents.of(root, asVersion, isProtobuf)
     const json = isProtobuf ? documents.of(root, asVersion, false) : document
@@ -60,7 +61,7 @@ export class AggregatedDiscovery {
     const [group = '', version = ''] = asVersion.split('/')
     reply.header('cache-control', 'public')
     return await shown.send(
-      request, reply, `${naming.mediaType(type)};g=${group};v=${version};as=APIGroupDiscoveryList`, isExactly
+      request, reply, `${view.mediaType(type)};g=${group};v=${version};as=APIGroupDiscoveryList`, isExactly
     )
   }
 }
@@ -70,16 +71,16 @@ type Server = Pick<RoutedServer, 'orchResources' | 'orchAggregation'>
 /** The groups under the names of a client. */
 export class Overview {
   readonly #server: Server
-  readonly #naming: Naming
+  readonly #view: View
   /** How many groups were written. */
   written = 0
   #groups = new Map<string, Group>()
   #state: readonly unknown[] = []
   #documents: Promise<Documents> | undefined
 
-  constructor (server: Server, naming: Naming) {
+  constructor (server: Server, view: View) {
     this.#server = server
-    this.#naming = naming
+    this.#view = view
   }
 
   /** The documents of what is served now. */
@@ -113,14 +114,14 @@ export class Overview {
       }
       this.written++
       const object = {
-        metadata: name === '' ? {} : { name: this.#naming.group(name) },
+        metadata: name === '' ? {} : { name: this.#view.group(name) },
         versions: versions.map((version, at): APIVersionDiscovery => {
           const part = parts[at]
           const [resources, isFresh] = isOwn(part)
             ? [this.#resourcesOf(part.stores), true]
             : [part?.resources ?? [], part?.isFresh === true]
           return {
-            version, resources: withGroups(resources, this.#naming.group), freshness: isFresh ? 'Current' : 'Stale'
+            version, resources: withGroups(resources, this.#view.group), freshness: isFresh ? 'Current' : 'Stale'
           }
         })
       }

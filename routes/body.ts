@@ -17,6 +17,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE, YAML_TYPE } from '../sc
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { finish, waitFor, type Steps, type WaitingSteps } from '../schemas/steps.js'
 import { askerOf } from '../answers/formats/format.js'
+import { viewOf } from '../answers/view.js'
 import { decodeErrorText, explainingSteps, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import { checkNamedType } from './named-types.js'
 import type { FieldValidation } from './write-options.js'
@@ -88,7 +89,7 @@ export function * decodeBody<T> (
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   const decoded = type === PROTOBUF_TYPE && body instanceof Uint8Array
     ? yield * explainingSteps(why => decodeErrorText(message, {}, why),
-      protobufInSteps(message, body, OF_BODIES, request.orch.naming))
+      protobufInSteps(message, body, OF_BODIES, viewOf(request.orch)))
     : yield * decodeText(request, type, body, message)
   yield
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
@@ -122,12 +123,12 @@ function * decodeText<T> (
     : explainingSteps(explain, parseBodyInSteps(body))
   const { value, ...defects } = yield * parsed
   yield
-  const { naming } = request.orch
-  naming.value(message, value)
+  const view = viewOf(request.orch)
+  view.value(message, value)
   yield
   if (body instanceof Uint8Array) checkNamedType(message, value)
   const decoded = withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
-    decode(naming.message(message), value))
+    decode(view.message(message), value))
   return { ...decoded, ...defects }
 }
 

@@ -2,10 +2,10 @@
  * The OpenAPI documents for one set of served resources. Each is made for the first who asks; those of which nothing
  * has changed are the same objects in the next generation.
  */
+import type { View } from '../answers/view.js'
 import type { Clock } from '../event-loop/clock.js'
 import { runStepsWithinBudget } from '../event-loop/turns.js'
 import { releaseVersion } from '../schemas/meta/release.js'
-import type { Naming } from '../schemas/naming.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { documentJson, OpenApi3 } from '../schemas/openapi/v3.js'
 import type { Representation } from '../schemas/resource.js'
@@ -27,7 +27,7 @@ interface GenerationOptions {
   readonly resources: readonly Representation[]
   readonly served: Pick<OpenApiInfo, 'issuer' | 'gates'>
   readonly remote: RemoteDocuments
-  readonly naming: Naming
+  readonly view: View
   readonly clock: Clock
   /** Those of which nothing has changed stay what they are. */
   readonly before: Kept | undefined
@@ -40,20 +40,20 @@ export class Generation {
   readonly #remote: RemoteDocuments
   readonly #resources: readonly Representation[]
   readonly #info: OpenApiInfo
-  readonly #naming: Naming
+  readonly #view: View
   readonly #v2 = new Map<Format, Promise<CachedDocument>>()
   readonly #v3 = new Map<string, Promise<CachedDocument>>()
   readonly #v3Protobuf = new Map<string, Promise<CachedDocument>>()
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
-  constructor ({ resources, served, remote, naming, clock, before }: GenerationOptions) {
+  constructor ({ resources, served, remote, view, clock, before }: GenerationOptions) {
     this.#clock = clock
     this.#before = before
     this.#remote = remote
     this.#resources = resources
-    this.#naming = naming
-    this.#info = { version: releaseVersion(served.gates?.release), ...served, names: naming.openApi }
+    this.#view = view
+    this.#info = { version: releaseVersion(served.gates?.release), ...served, names: view.openApi }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -127,17 +127,17 @@ export class Generation {
     const paths: Record<string, { serverRelativeURL: string }> = {}
     for (const name of this.documents.names.sort()) {
       const document = await this.v3(name)
-      const shown = renamed(name, this.#naming)
+      const shown = renamed(name, this.#view)
       if (document !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, document.hash) }
     }
     for (const [name, serverRelativeURL] of this.#remote.paths) {
-      paths[renamed(name, this.#naming)] ??= { serverRelativeURL }
+      paths[renamed(name, this.#view)] ??= { serverRelativeURL }
     }
     return paths
   }
 }
 
 /** `apis/GROUP/VERSION` by its other name. */
-export const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`).slice(1)
+export const renamed = (name: string, view: View): string => view.path(`/${name}`).slice(1)
 
 export const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`

@@ -6,7 +6,7 @@
 import type { FastifyReply } from 'fastify'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendLater } from '../answers/send.js'
-import type { Naming } from '../schemas/naming.js'
+import { viewOf, type View } from '../answers/view.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
 import { discoveryPaths } from './issuer-discovery.js'
@@ -45,23 +45,24 @@ function generations (fastify: RoutedServer): (request: ServedRequest) => Promis
   } = fastify
   let generation = -1
   let remote: RemoteDocuments | undefined
-  const current = new Map<Naming, Generation>()
-  const before = new Map<Naming, Kept>()
+  const current = new Map<View, Generation>()
+  const before = new Map<View, Kept>()
   const settings = { issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, gates }
-  return async ({ orch: { naming } }) => {
+  return async ({ orch }) => {
+    const view = viewOf(orch)
     const documents = await aggregation.documents()
     if (generation !== resources.generation || remote !== documents) {
       generation = resources.generation
       remote = documents
-      for (const [naming, generated] of current) before.set(naming, generated.kept())
+      for (const [view, generated] of current) before.set(view, generated.kept())
       current.clear()
     }
-    let generated = current.get(naming)
+    let generated = current.get(view)
     if (generated === undefined) {
-      current.set(naming, generated = new Generation({
+      current.set(view, generated = new Generation({
         resources: resources.served()
           .map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
-        served: settings, remote: documents, naming, clock, before: before.get(naming)
+        served: settings, remote: documents, view, clock, before: before.get(view)
       }))
     }
     return generated
@@ -90,7 +91,7 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
     const generated = await currentGeneration(request)
-    const own = renamed(name, request.orch.naming)
+    const own = renamed(name, viewOf(request.orch))
     const document = await generated.v3(own)
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)

@@ -59,7 +59,7 @@ function partial (view: View, whole: Unstored, version: string): [View, Unstored
   const message = PartialObjectMetadata as Message<object>
   const own = object as ApiObject // those without metadata have no such form
   if (typeof forms !== 'object') return [view, { ...whole, message, object: partialMetadata(own, version) }]
-  return [OWN_VIEW, { message, object: partialMetadata(view.shown(forms.tabular.message, own), version) }]
+  return [OWN_VIEW, { message, object: partialMetadata(view.shownCopy(forms.tabular.message, own), version) }]
 }
 
 function jsonList ({ view, list }: ShownList, version: string): Joined {

@@ -19,7 +19,7 @@ export const PROTOBUF: WholeForm = {
   type: PROTOBUF_TYPE,
   shape: SHAPE,
   stream: PROTOBUF_STREAM,
-  entry: ({ view }, stored) => envelopeOf(view, view.message(stored)),
+  entry: ({ view }, stored) => envelopeOf(view, view.encoded(stored)),
   list: protobufList,
   object: (view, { message, object }) => view.protobuf(message, object),
   status: statusToProtobuf
@@ -28,7 +28,7 @@ export const PROTOBUF: WholeForm = {
 function protobufList ({ view, list }: ShownList): Joined {
   const { store, apiVersion } = view
   const head = { listKind: store.representation.listKind, apiVersion }
-  const items = messageItems(`${view.id} protobuf`, stored => view.message(stored))
+  const items = messageItems(`${view.id} protobuf`, stored => view.encoded(stored))
   return { items, ends: size => protobufListEnds(head, metadataOf(list, store), size) }
 }
 
@@ -38,10 +38,10 @@ export const messageItems = (id: string, body: Items['body']): Items =>
 function protobufEvents (view: StoredView): Events {
   const { message } = view.store.representation
   return {
-    event: (type, stored) => protobufWatchFrame(type, envelopeOf(view, view.message(stored))),
+    event: (type, stored) => protobufWatchFrame(type, envelopeOf(view, view.encoded(stored))),
     added: {
       id: `${view.id} ADDED as protobuf`,
-      body: stored => view.message(stored),
+      body: stored => view.encoded(stored),
       ...protobufWatchFrames('ADDED', view),
       separator: 0
     },

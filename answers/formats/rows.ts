@@ -88,7 +88,7 @@ function objectJson (view: StoredView, stored: Entry): Buffer {
 export function row (
   tabular: Tabular, own: ApiObject, view: View, { include, version, ages, budget }: RowForm
 ): object {
-  const object = view.shown(tabular.message, own)
+  const object = view.shownCopy(tabular.message, own)
   const { cells, conditions } = tableRow(tabular, object, 0, { named: view.key, ages, budget })
   const rowCells = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...rowCells, object: null }

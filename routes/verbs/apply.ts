@@ -13,6 +13,7 @@ import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid, type FieldError } from '../../schemas/status.js'
 import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import { entryAnswer, type EntryAnswer, type ObjectAnswer, type VerbRequest } from '../../answers/answer.js'
+import { viewOf } from '../../answers/view.js'
 import { Facts } from '../../schemas/language/types.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf, type Shape } from '../../registry/apply/shape.js'
@@ -57,7 +58,7 @@ interface Config { readonly config: ApiObject, readonly sent: unknown, readonly 
 function * configOf (
   request: VerbRequest, message: Message<ApiObject>, store: ResourceStore
 ): WaitingSteps<Config> {
-  const { query, info, naming } = request.orch
+  const { query, info } = request.orch
   checkFieldManager(request)
   if (text(query, 'fieldManager') === '') {
     throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [
@@ -70,12 +71,13 @@ function * configOf (
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   const { value, lines } = yield * parsed(request, body)
   yield
-  const view = naming.message(message)
-  naming.value(message, value)
+  const view = viewOf(request.orch)
+  const sent = view.message(message)
+  view.value(message, value)
   recordSentValue(request, () => value)
   yield
   checkType(message, value)
-  const { object, unknown, freeForm } = decode(view, value)
+  const { object, unknown, freeForm } = decode(sent, value)
   if (message === store.stored.message) unknown.push(...store.gated.dropUnknown(object, undefined))
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
@@ -89,7 +91,7 @@ function * configOf (
   // an object of the message
   const config = {
     kind: object.kind, apiVersion: object.apiVersion,
-    ...appliedValue(shapesOf(view, store.gates).whole, value, object) as { metadata: ApiObject['metadata'] }
+    ...appliedValue(shapesOf(sent, store.gates).whole, value, object) as { metadata: ApiObject['metadata'] }
   }
   config.metadata = withoutNulls(config.metadata, owned)
   matchConfig(store, config, info)

@@ -10,6 +10,7 @@ import {
 } from '../../schemas/media-types.js'
 import { invalid, unsupportedMediaType, badRequest, type StatusError } from '../../schemas/status.js'
 import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
+import { viewOf } from '../../answers/view.js'
 import { reportTooLarge } from '../../registry/stages/object-limits.js'
 import { patch, patched, type PatchRequest } from '../../registry/verbs/patch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -70,23 +71,23 @@ export function * patchOf (
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   const { value, duplicates } = parseBody(body)
   yield
-  const { naming } = request.orch
-  const message = naming.message(own)
+  const view = viewOf(request.orch)
+  const message = view.message(own)
   // A JSON patch has names in its paths too, and is recorded as it was sent.
-  const isLikeObject = naming.renames && type !== JSON_PATCH_TYPE
-  recordSentValue(request, () => isLikeObject ? naming.value(own, clone(value)) : value)
+  const isLikeObject = view.renames && type !== JSON_PATCH_TYPE
+  recordSentValue(request, () => isLikeObject ? view.value(own, clone(value)) : value)
   yield
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   const { apply, members } = patched(type, message, value)
   return {
     members,
     apply: function * (copy) {
-      const shown = naming.shown(own, copy)
+      const shown = view.shown(own, copy)
       yield
       return yield * apply(shown)
     },
     decode: patched => {
-      naming.value(own, patched)
+      view.value(own, patched)
       if (!keepsNamedType(own, patched)) throw invalidPatch(patched, 'the kind is missing')
       const { object, unknown } = decodePatched(patched, value => reportTooLarge(() => decode(message, value)))
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>

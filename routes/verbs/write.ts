@@ -4,14 +4,14 @@ import { strictFindings } from '../../schemas/language/strict-findings.js'
 import { PROTOBUF_TYPE, JSON_PATCH_TYPE, YAML_TYPE, APPLY_TYPE } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { badRequest, internalError } from '../../schemas/status.js'
-import { entryAnswer, GivenBody, type Verb, type VerbRequest } from '../../answers/answer.js'
+import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
 import type { Sent } from '../../registry/stages/write.js'
 import { create } from '../../registry/verbs/create.js'
 import { update } from '../../registry/verbs/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { mayBeMisnamed, misnamedWarnings } from '../../schemas/compat/findings.js'
 import { applyFieldValidation, bodyOf, contentType, decodeBody } from '../body.js'
+import { misnamed } from '../misnamed.js'
 import { mayAlso } from '../other-rights.js'
 import { checkFieldManager, fieldManager, fieldValidation } from '../write-options.js'
 
@@ -43,23 +43,7 @@ export function contextOf (request: VerbRequest): WriteContext {
       applyFieldValidation(request, fieldValidation(request), strictFindings(paths, []), why =>
         badRequest(`strict decoding error: ${why}`))
     },
-    ...validationOf(request)
-  }
-}
-
-/** Names that have no effect are refused where clients use public names, and warned of elsewhere. */
-function validationOf (request: VerbRequest): Pick<WriteContext, 'validate'> {
-  const { naming: { findings }, warnings } = request.orch
-  if (findings !== undefined) return { validate: findings }
-  const body = bodyOf(request)
-  if (!(body instanceof GivenBody ? body.mayBeMisnamed : mayBeMisnamed(body))) return {}
-  return {
-    validate: (object, old) => {
-      for (const text of misnamedWarnings(object, old)) {
-        if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
-      }
-      return []
-    }
+    ...misnamed(request)
   }
 }
 

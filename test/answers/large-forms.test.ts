@@ -44,7 +44,7 @@ for (const shape of [
     const shown = `${toJson(message, translateValues(message, large()))}\n`
     if (!shape.metadata) {
       t.equal(view.entry(stored).json.toString(), shown)
-      if (shape.protobuf) t.ok(view.message(stored).equals(transcodeOnce(message, Buffer.from(shown))))
+      if (shape.protobuf) t.ok(view.encoded(stored).equals(transcodeOnce(message, Buffer.from(shown))))
     } else if (!shape.protobuf) t.same(JSON.parse(view.metadata(stored).toString()), JSON.parse(shown).metadata)
     else {
       t.same(

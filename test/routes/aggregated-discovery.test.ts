@@ -10,7 +10,7 @@ import { ServedVersions } from '../../registry/served-versions.js'
 import { Overview } from '../../routes/aggregated-discovery.js'
 import { APIGroupDiscoveryList } from '../../schemas/api/apidiscovery/v2.js'
 import { decodeProtobuf } from '../../schemas/codec/protobuf/decode.js'
-import { OWN_NAMES } from '../../schemas/naming.js'
+import { OWN_VIEW } from '../../answers/view.js'
 import { testServer } from '../../testing/server.js'
 import { build, type Answer, type Client, type Json } from '../build.js'
 import {
@@ -146,7 +146,7 @@ t.test('only the group that has changed is written again', async t => {
     orchAggregation: { groups: () => groups }
   }
   // what it reads of a server
-  const overview = new Overview(server as unknown as ConstructorParameters<typeof Overview>[0], OWN_NAMES)
+  const overview = new Overview(server as unknown as ConstructorParameters<typeof Overview>[0], OWN_VIEW)
   const nothing = { of: () => undefined }
   const first = await overview.current(nothing)
   t.equal(overview.written, 1000)
