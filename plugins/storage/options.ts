@@ -5,6 +5,8 @@ import type { Backend } from '../../storage/backend.js'
 import type { BackendOptions } from '../../storage/open.js'
 import type { StorageMediaType } from '../../registry/stored-form.js'
 
+export const DEFAULT_PREFIX = '/registry'
+
 /** A back end with its options (default memory), or the host's own `Backend`. */
 export type StorageOptions = (BackendOptions | Backend) & {
   /** Prefix of all keys, `--etcd-prefix`. Default `/registry`. */
