@@ -1,6 +1,6 @@
 /**
- * Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they
- * differ.
+ * Compares two objects of a type; the result is sets of fields. One walk over both objects, which makes no sets
+ * where they agree.
  */
 import { fieldElement } from './elements.js'
 import { asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
@@ -76,31 +76,26 @@ function differOpen (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   return { changed: wholePart(shape, b), removed: isObject(a) ? wholePart(shape, a) : undefined }
 }
 
-/**
- * Looks only at members that one of the two has, because most fields of large structs are unset. This runs over the
- * whole object on every write, so it allocates nothing until something differs.
- */
+/** Looks only at members that one of the two has, because most fields of large structs are unset. */
 function differByMember (shape: Shape, a: unknown, b: unknown, walk: Walk): Parts | undefined {
   const before = membersOf(a)
   const after = membersOf(b)
+  const sides = { shape, before, after, walk }
   let builder: PartsBuilder | undefined
-  let sides: Sides | undefined
-  let added = 0
+  let added = Object.keys(after).length
   for (const name in before) { // plain data: no inherited names
     const beforeValue = before[name]
     const afterValue = memberOf(after, name)
     if (afterValue !== undefined) added--
     if (beforeValue === afterValue) continue
-    builder = collectMember(builder, sides ??= { shape, before, after, walk }, name)
-    if (isLong(builder, walk)) return walk.long.result(before, () => differingByMember({ shape, before, after, walk }))
+    builder = collectMember(builder, sides, name)
+    if (isLong(builder, walk)) return walk.long.result(before, () => differingByMember(sides))
   }
-  // oxlint-disable-next-line no-unused-vars -- Object.keys would allocate a list
-  for (const _ in after) added++
   if (added === 0) return builder?.parts()
   for (const name in after) {
     if (Object.hasOwn(before, name)) continue
-    builder = collectMember(builder, sides ??= { shape, before, after, walk }, name)
-    if (isLong(builder, walk)) return walk.long.result(after, () => differingByMember({ shape, before, after, walk }))
+    builder = collectMember(builder, sides, name)
+    if (isLong(builder, walk)) return walk.long.result(after, () => differingByMember(sides))
   }
   return builder?.parts()
 }
@@ -197,7 +192,10 @@ function * differingByElement (
   return yield * builder.partsInSteps()
 }
 
-/** Fast path: items usually keep their places, so equal items need no key elements. */
+/**
+ * Items usually keep their places, so equal items need no key elements. Benchmark: `npm run bench -- owners`, 'update
+ * of a Deployment with owners, beside one without'.
+ */
 function areInPlace (shape: Shape, a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false
   for (let index = 0; index < a.length; index++) if (!shape.sameItem(a[index], b[index])) return false
