@@ -15,11 +15,15 @@ export class GraphNode {
   /** The collector's round in which it is not tried again. */
   putOff = -1
 
-  // eslint-disable-next-line @typescript-eslint/max-params -- made for each object
-  constructor (
-    public type: CollectedType, readonly key: string, readonly uid: string, readonly namespace: string,
-    readonly name: string
-  ) {}
+  readonly uid: string
+  readonly namespace: string
+  readonly name: string
+
+  constructor (public type: CollectedType, readonly key: string, { uid, namespace, name }: ObjectState) {
+    this.uid = uid
+    this.namespace = namespace
+    this.name = name
+  }
 
   /** Takes what may change. */
   take (state: ObjectState): void {
@@ -65,7 +69,7 @@ export class Graph {
     const replaced = known === undefined || known.uid === state.uid ? undefined : known
     if (replaced !== undefined) this.delete(type, key)
     const before = replaced === undefined ? known : undefined
-    const node = before ?? new GraphNode(type, key, state.uid, state.namespace, state.name)
+    const node = before ?? new GraphNode(type, key, state)
     const { owners: old, waitsForDependents: waited } = node
     node.take(state)
     if (before === undefined) this.#add(node)

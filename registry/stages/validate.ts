@@ -17,7 +17,9 @@ export function * validateNew (write: CreateWrite): WaitingSteps<void> {
   const { store, object, findings } = write
   const admitted = yield * admissionFindings(write)
   const own = [...admitted, ...validateObject(store.stored, object, store.gates), ...findings]
-  const ofVersion = yield * validateVersion(store.representation, object, undefined, '', store.gates)
+  const ofVersion = yield * validateVersion(store.representation, {
+    object, old: undefined, subresource: '', gates: store.gates
+  })
   refuse(store, object, [...own, ...ofVersion, ...addressForms(write, undefined)])
   accept(write, undefined)
 }
@@ -31,14 +33,12 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const before = inNotationOf(store.stored.message, object, old, named?.changes)
   const own = isWhole
     ? validateUpdate(store.stored, object, before, store.gates)
-    : validateSubresource(store.stored, object, before, named, store.gates)
+    : validateSubresource(store.stored, { object, old: before }, named, store.gates)
   const sent = validate?.(object, old) ?? []
   const { representation, gates } = store
   const warn = (text: string): void => { caller.warn?.(text) }
-  const all = [
-    ...admitted, ...own, ...sent, ...yield * validateVersion(representation, object, before, subresource, gates, warn),
-    ...addressForms(write, old)
-  ]
+  const ofVersion = yield * validateVersion(representation, { object, old: before, subresource, gates, warn })
+  const all = [...admitted, ...own, ...sent, ...ofVersion, ...addressForms(write, old)]
   if (all.length > 0) {
     const explains = yield * waitFor(mayGet(write))
     refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)

@@ -91,12 +91,15 @@ function withoutForgiven (
   return findings.filter(finding => finding.isForgiven !== true || !before.has(placeOf(finding)))
 }
 
+/** An object, and the one that it replaces. */
+export interface Replacement { readonly object: ApiObject, readonly old: ApiObject }
+
 /**
  * Validates a change by a subresource: the metadata and what the subresource changes, or the whole object if it does
  * not declare that.
  */
 export function validateSubresource (
-  resource: Representation, object: ApiObject, old: ApiObject,
+  resource: Representation, { object, old }: Replacement,
   { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates
 ): FieldError[] {
   return withoutForgiven(resource, old, gates, collect(report => {
@@ -113,10 +116,21 @@ export function validateSubresource (
   }, gates))
 }
 
-/** The rules of a representation itself, in steps; `old` is undefined on create. */
+export interface Validated {
+  readonly object: ApiObject
+  /** Undefined on create. */
+  readonly old: ApiObject | undefined
+  /** '' is the object itself. */
+  readonly subresource: string
+  /** Default those of 1.24. */
+  readonly gates?: Gates | undefined
+  /** Default warnings are ignored. */
+  readonly warn?: Report['warn']
+}
+
+/** The rules of a representation itself, in steps. */
 export function * validateVersion (
-  { rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES,
-  warn?: Report['warn']
+  { rules }: Representation, { object, old, subresource, gates = DEFAULT_GATES, warn }: Validated
 ): Steps<FieldError[]> {
   if (rules === undefined) return []
   return yield * collectInSteps(function * (report) {

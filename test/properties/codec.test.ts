@@ -113,9 +113,8 @@ t.test('defaults may run any number of times, and validation of anything returns
       }
       validateUpdate(resource, object, decode(resource.message, value(dice, resource.message)).object)
       for (const subresource of resource.subresources) {
-        validateSubresource(
-          resource, object, decode(resource.message, value(dice, resource.message)).object, subresource
-        )
+        const old = decode(resource.message, value(dice, resource.message)).object
+        validateSubresource(resource, { object, old }, subresource)
       }
       if (validateObject(resource, object).some(({ type, field }) =>
         !type.startsWith('FieldValue') || typeof field !== 'string')) {

@@ -71,7 +71,7 @@ export function updates (t: Test, type: ResourceType, valid: object, rows: reado
     const before = clone([old, object])
     const found = named === undefined
       ? validateUpdate(type.stored, object, old)
-      : validateSubresource(type.stored, object, old, named)
+      : validateSubresource(type.stored, { object, old }, named)
     t.same(causes(found), [...expected].sort(), told(change))
     t.same([old, object], before, 'validation changes nothing')
   }

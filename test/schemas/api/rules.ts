@@ -79,7 +79,8 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
   applyDefaults(stored.message, object)
   const before = clone(object)
   const errors = [
-    ...validateObject(stored, object, gates), ...finish(validateVersion(one, object, undefined, '', gates))
+    ...validateObject(stored, object, gates),
+    ...finish(validateVersion(one, { object, old: undefined, subresource: '', gates }))
   ]
   if (JSON.stringify(before) !== JSON.stringify(object)) throw new Error('validation changed the object')
   return { object, errors }
@@ -106,8 +107,8 @@ export function updated (
   strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES, Date.now())
   const found = named?.changes === undefined
     ? validateUpdate(stored, object, old, gates)
-    : validateSubresource(stored, object, old, named, gates)
-  return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
+    : validateSubresource(stored, { object, old }, named, gates)
+  return { object, errors: [...found, ...finish(validateVersion(one, { object, old, subresource, gates }))] }
 }
 
 export async function creates (

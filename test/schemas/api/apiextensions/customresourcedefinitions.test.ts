@@ -24,7 +24,7 @@ import { definition } from './certificates.js'
 
 const resource = customResourceDefinitions.stored
 const ruled = (object: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] =>
-  finish(validateVersion(resource, object, old, ''))
+  finish(validateVersion(resource, { object, old, subresource: '' }))
 const validateObject = (_: typeof resource, object: CustomResourceDefinition): FieldError[] => [
   ...validateFields(resource, object), ...ruled(object)
 ]

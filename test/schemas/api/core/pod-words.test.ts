@@ -187,7 +187,7 @@ t.test('pods that run', async t => {
   const ephemeral = pods.stored.subresources.find(({ name }) => name === 'ephemeralcontainers')
   if (ephemeral === undefined) throw new Error('pods have ephemeral containers')
   t.same(
-    validateSubresource(pods.stored, made(pods, pod), made(pods, debugged), ephemeral).map(describe),
+    validateSubresource(pods.stored, { object: made(pods, pod), old: made(pods, debugged) }, ephemeral).map(describe),
     ['Forbidden: existing ephemeral containers "debug" may not be removed']
   )
   const served = changed(pod, {
@@ -202,7 +202,8 @@ t.test('pods that run', async t => {
     ]
   })
   t.same(
-    validateSubresource(pods.stored, made(pods, served), made(pods, pod), ephemeral).map(({ field }) => field),
+    validateSubresource(pods.stored, { object: made(pods, served), old: made(pods, pod) }, ephemeral)
+      .map(({ field }) => field),
     ['ports', 'resources', 'lifecycle'].map(field => `spec.ephemeralContainers[0].${field}`)
   )
 })
