@@ -85,6 +85,31 @@ export interface StatusAnswer extends Warning {
   readonly code: number
 }
 
+/** A plain value, such as of discovery: as JSON or YAML. */
+export interface ValueAnswer {
+  readonly kind: 'value'
+  readonly value: object
+}
+
+/** Bytes that are there already. */
+export interface DocumentAnswer {
+  readonly kind: 'document'
+  readonly code: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined where the headers say all, such as with 304. */
+  readonly bytes: Buffer | undefined
+  /** What is recorded of it, as JSON under own names. */
+  readonly recorded?: Buffer
+}
+
+/** A page for browsers. */
+export interface PageAnswer {
+  readonly kind: 'page'
+  readonly html: string
+  /** What a browser may load for it. */
+  readonly policy: string
+}
+
 /** What another server has answered, passed on as it comes. */
 export interface PassedAnswer {
   readonly kind: 'passed'
@@ -105,7 +130,8 @@ export interface UpgradeAnswer {
 
 export type RelayedAnswer = PassedAnswer | UpgradeAnswer
 
-export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer | RelayedAnswer
+export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
+  | ValueAnswer | DocumentAnswer | PageAnswer | RelayedAnswer
 
 /** The body of a request that is made in this process: plain data of its own, which is decoded in place. */
 export class GivenBody {

@@ -1,9 +1,12 @@
 /** One function around each verb turns its answer into bytes or a body, and sends them. No hook sees an answer. */
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { HTML_TYPE } from '../schemas/media-types.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { refuseToShow } from '../registry/outgrown.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { Answer, EntryAnswer, ObjectAnswer, StatusAnswer, Verb, WatchAnswer } from './answer.js'
+import type {
+  Answer, DocumentAnswer, EntryAnswer, ObjectAnswer, PageAnswer, StatusAnswer, ValueAnswer, Verb, WatchAnswer
+} from './answer.js'
 import { formOf, formOfObject, textFormOf, wholeFormOf } from './formats/choice.js'
 import { askerOf, type ShownEntry } from './formats/format.js'
 import { COMPACT } from './formats/json.js'
@@ -12,35 +15,44 @@ import { sendList } from './list.js'
 import { formsOf } from './large-forms.js'
 import { recordEntry, recordJson, recordObject } from './record.js'
 import { sendRelayed } from './relayed.js'
-import type { ServedRequest } from './request-context.js'
+import { served, type ServedRequest } from './request-context.js'
 import { fail, sendWhole } from './send-bytes.js'
 import { ownViewOf, storedViewOf } from './stored-view.js'
 import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
 
 type FiniteAnswer = Exclude<Answer, WatchAnswer>
+type Handler = (request: ServedRequest, reply: FastifyReply) => undefined
 
 /** @returns a handler that sends what the verb answers */
-export function answering (
-  tools: WatchTools
-): (verb: AnyVerb) => (request: ServedRequest, reply: FastifyReply) => undefined {
-  return verb => (request, reply) => {
-    const answer = verb(request)
-    const send = (value: Answer): Promise<void> | undefined =>
-      value.kind === 'watch' ? sendWatch(request, reply, value, tools) : sendAnswer(request, reply, value)
-    const sent = answer instanceof Promise ? answer.then(send) : send(answer)
-    sent?.catch((error: unknown) => { fail(request, reply, error) })
-    return undefined
-  }
+export function answering (tools: WatchTools): (verb: AnyVerb) => Handler {
+  return verb => handlerOf(verb, (request, reply, answer) =>
+    answer.kind === 'watch' ? sendWatch(request, reply, answer, tools) : sendAnswer(request, reply, answer))
 }
 
 /** Those that connect to other servers need all of the request. */
 type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
 
-/** Sends what another server is about to answer. */
-export function sendLater (request: ServedRequest, reply: FastifyReply, answer: Promise<FiniteAnswer>): FastifyReply {
-  answer.then(value => sendAnswer(request, reply, value)).catch((error: unknown) => { fail(request, reply, error) })
-  return reply
+/** The same for routes that no watch is asked of, such as of documents. */
+export function answered <T extends FiniteAnswer> (
+  answer: (request: ServedRequest) => T | Promise<T>
+): (request: FastifyRequest, reply: FastifyReply) => undefined {
+  const handler = handlerOf(answer, sendAnswer)
+  return (request, reply) => handler(served(request), reply)
+}
+
+function handlerOf<T extends Answer> (
+  verb: (request: ServedRequest) => T | Promise<T>,
+  send: (request: ServedRequest, reply: FastifyReply, answer: T) => Promise<void> | undefined
+): Handler {
+  return (request, reply) => {
+    const answer = verb(request)
+    const sent = answer instanceof Promise
+      ? answer.then(value => send(request, reply, value))
+      : send(request, reply, answer)
+    sent?.catch((error: unknown) => { fail(request, reply, error) })
+    return undefined
+  }
 }
 
 /** A promise where bytes take a while to make. */
@@ -48,13 +60,16 @@ export function sendAnswer (
   request: ServedRequest, reply: FastifyReply, answer: FiniteAnswer
 ): Promise<void> | undefined {
   if (answer.kind === 'passed' || answer.kind === 'upgrade') return sendRelayed(request, reply, answer)
-  warn(reply, answer.warnings, request.orch)
+  if ('warnings' in answer) warn(reply, answer.warnings, request.orch)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)
   switch (answer.kind) {
     case 'entry': return sendEntry(request, reply, answer)
     case 'object': return sendObject(request, reply, answer)
     case 'list': return sendList(request, reply, answer)
     case 'status': return sendStatus(request, reply, answer)
+    case 'value': return sendValue(request, reply, answer)
+    case 'document': return sendDocument(request, reply, answer)
+    case 'page': return sendPage(request, reply, answer)
   }
 }
 
@@ -93,12 +108,22 @@ function sendObject (request: ServedRequest, reply: FastifyReply, answer: Object
   sendWhole(request, reply, form.type, form.object(viewOf(orch), answer))
 }
 
-/** Sends a plain value: JSON or YAML. */
-export function sendValue (request: ServedRequest, reply: FastifyReply, value: object): void {
+function sendValue (request: ServedRequest, reply: FastifyReply, { value }: ValueAnswer): undefined {
   const { orch } = request
   recordJson(orch, () => COMPACT.document(value))
   const form = textFormOf(orch.accept)
   sendWhole(request, reply, form.type, form.document(viewOf(orch).document(value)))
+}
+
+function sendDocument ({ orch }: ServedRequest, reply: FastifyReply, answer: DocumentAnswer): undefined {
+  const { headers, bytes, recorded } = answer
+  if (recorded !== undefined) recordJson(orch, () => recorded)
+  void reply.headers(headers).send(bytes)
+}
+
+function sendPage (request: ServedRequest, reply: FastifyReply, { html, policy }: PageAnswer): undefined {
+  reply.header('content-security-policy', policy)
+  sendWhole(request, reply, `${HTML_TYPE}; charset=utf-8`, Buffer.from(html))
 }
 
 function sendStatus (request: ServedRequest, reply: FastifyReply, { status }: StatusAnswer): undefined {

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginOptions } from 'fastify'
 import fp, { type PluginMetadata } from 'fastify-plugin'
 
-type Decorator = Extract<keyof FastifyInstance, `orch${string}`>
+type Decorator = Exclude<Extract<keyof FastifyInstance, `orch${string}`>, 'orch'> // that is for hosts
 
 /** A server in which the plugins that provide these have registered. */
 export type Having<Name extends Decorator> = FastifyInstance & Required<Pick<FastifyInstance, Name>>
@@ -13,10 +13,20 @@ export type Having<Name extends Decorator> = FastifyInstance & Required<Pick<Fas
 /** One in which all have; plain limits do without flow control. */
 export type Whole = Having<Exclude<Decorator, 'orchFlowControl'>>
 
+const ALL: Readonly<Record<Exclude<Decorator, 'orchFlowControl'>, true>> = {
+  orchClock: true, orchSettings: true, orchMetrics: true, orchSlowRequests: true, orchEgress: true, orchShutdown: true,
+  orchHealth: true, orchBackends: true, orchResources: true, orchServices: true, orchReport: true, orchUnderWay: true,
+  orchAuthentication: true, orchAudit: true, orchAuthorization: true, orchConversionCaller: true, orchStandalone: true,
+  orchAggregation: true, orchStorageVersions: true, orchConnections: true
+}
+
+const isWhole = (fastify: FastifyInstance): fastify is Whole =>
+  Object.keys(ALL).every(name => fastify.hasDecorator(name))
+
 /** @throws Error before all have */
 export function loadedServer (fastify: FastifyInstance | undefined): Whole {
-  if (fastify?.orchConnections === undefined) throw new Error('the server was not loaded')
-  return fastify as Whole // `app.ts` registers that of connections last
+  if (fastify === undefined || !isWhole(fastify)) throw new Error('the server was not loaded')
+  return fastify
 }
 
 interface Metadata<Name> {

@@ -2,8 +2,7 @@
  * The document of all groups, versions and resources, which clients ask for instead of one document for each group
  * version. What it says of a group is made again when that changes; the rest is joined of kept bytes.
  */
-import type { FastifyReply } from 'fastify'
-import { recordJson } from '../answers/record.js'
+import type { DocumentAnswer } from '../answers/answer.js'
 import { textFormOf } from '../answers/formats/choice.js'
 import { askerOf } from '../answers/formats/format.js'
 import { textOf } from '../answers/formats/text.js'
@@ -40,7 +39,7 @@ export class AggregatedDiscovery {
 
   constructor (fastify: RoutedServer) { this.#fastify = fastify }
 
-  async send (request: ServedRequest, reply: FastifyReply, root: Root): Promise<FastifyReply> {
+  async answer (request: ServedRequest, root: Root): Promise<DocumentAnswer> {
     const { orch } = request
     const { accept: { asVersion = '' } = {} } = orch
     const view = viewOf(orch)
@@ -51,7 +50,6 @@ export class AggregatedDiscovery {
     const isProtobuf = orch.accept?.format === 'protobuf'
     const document = documents.of(root, asVersion, isProtobuf)
     const json = isProtobuf ? documents.of(root, asVersion, false) : document
-    recordJson(orch, () => json.bytes)
     const format = textFormOf(orch.accept)
     const type = isProtobuf ? PROTOBUF_TYPE : format.type
     const { hash } = json
@@ -59,10 +57,9 @@ export class AggregatedDiscovery {
       ? document
       : new CachedDocument(await textOf(format, json.bytes, () => askerOf(orch)), { hash, changesOften: true })
     const [group = '', version = ''] = asVersion.split('/')
-    reply.header('cache-control', 'public')
-    return await shown.send(
-      request, reply, `${view.mediaType(type)};g=${group};v=${version};as=APIGroupDiscoveryList`, isExactly
-    )
+    const mediaType = `${view.mediaType(type)};g=${group};v=${version};as=APIGroupDiscoveryList`
+    const answer = await shown.answer(request, mediaType, isExactly)
+    return { ...answer, headers: { 'cache-control': 'public', ...answer.headers }, recorded: json.bytes }
   }
 }
 

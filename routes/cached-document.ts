@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
-import type { FastifyReply } from 'fastify'
+import type { DocumentAnswer } from '../answers/answer.js'
 import { acceptsGzip, LARGE_BYTES } from '../answers/heads.js'
 import type { ServedRequest } from '../answers/request-context.js'
 import { finish, type Steps } from '../schemas/steps.js'
@@ -47,28 +47,29 @@ export class CachedDocument {
     this.#modified = modified === undefined ? undefined : Math.floor(modified / SECOND) * SECOND
   }
 
-  /** Sends 304 if the client has it already. @param has whether If-None-Match says so, by default compared weakly */
-  async send (
-    request: ServedRequest, reply: FastifyReply, type: string, has = isKnown
-  ): Promise<FastifyReply> {
+  /** 304 if the client has it already. @param has whether If-None-Match says so, by default compared weakly */
+  async answer (request: ServedRequest, type: string, has = isKnown): Promise<DocumentAnswer> {
     const etag = `"${this.hash}"`
     const { headers } = request
-    reply.headers({ etag, vary: 'accept, accept-encoding', ...this.#dated() })
+    const heads = { etag, vary: 'accept, accept-encoding', ...this.#dated() }
     const tags = headers['if-none-match']
     if (tags === undefined ? this.#isUnmodified(headers['if-modified-since']) : has(tags, etag)) {
-      return reply.code(304).send()
+      return { kind: 'document', code: 304, headers: heads, bytes: undefined }
     }
     const [condition] = [headers['if-range']].flat()
     const range = this.#isRanged(condition, etag) ? byteRange(headers.range, this.bytes.length) : undefined
-    reply.header('content-type', type)
+    const typed = { ...heads, 'content-type': type }
     if (range !== undefined) {
       const { start, end } = range
-      return reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${this.bytes.length}`)
-        .send(this.bytes.subarray(start, end))
+      const ranged = { ...typed, 'content-range': `bytes ${start}-${end - 1}/${this.bytes.length}` }
+      return { kind: 'document', code: 206, headers: ranged, bytes: this.bytes.subarray(start, end) }
     }
-    if (this.bytes.length < LARGE_BYTES || !acceptsGzip(request)) return reply.send(this.bytes)
+    if (this.bytes.length < LARGE_BYTES || !acceptsGzip(request)) {
+      return { kind: 'document', code: 200, headers: typed, bytes: this.bytes }
+    }
     this.#compressed ??= compress(this.bytes, { level: this.#level })
-    return reply.header('content-encoding', 'gzip').send(await this.#compressed)
+    const encoded = { ...typed, 'content-encoding': 'gzip' }
+    return { kind: 'document', code: 200, headers: encoded, bytes: await this.#compressed }
   }
 
   #dated (): Record<string, string> {

@@ -1,15 +1,15 @@
 /**
  * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
  */
-import type { FastifyReply } from 'fastify'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import { AggregatedDiscovery } from './aggregated-discovery.js'
 import { apiResources } from '../registry/discovered-resources.js'
 import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
-import { served, type ServedRequest } from '../answers/request-context.js'
-import { sendLater, sendValue } from '../answers/send.js'
+import type { DocumentAnswer, PageAnswer, RelayedAnswer, ValueAnswer } from '../answers/answer.js'
+import type { ServedRequest } from '../answers/request-context.js'
+import { answered } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
 import type { RoutedServer } from './needs.js'
@@ -25,34 +25,30 @@ function named ({ orch: { info: { path } } }: ServedRequest): { readonly group: 
   return { group, version }
 }
 
-type Handle = (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+type Discovered = ValueAnswer | DocumentAnswer | PageAnswer | RelayedAnswer
+type Answering = (request: ServedRequest) => Discovered | Promise<Discovered>
 
-function send (request: ServedRequest, reply: FastifyReply, document: object): FastifyReply {
-  sendValue(request, reply, document)
-  return reply
-}
+const valueAnswer = (value: object): ValueAnswer => ({ kind: 'value', value })
 
 export default async function discovery (fastify: RoutedServer): Promise<void> {
   const { orchSettings: settings, orchAggregation: { groups } } = fastify
-  const route = (url: string, handler: Handle): void => {
+  const route = (url: string, answer: Answering): void => {
+    const handler = answered(answer)
     for (const path of withSlash(fastify, url)) {
-      fastify.route({
-        method: 'GET', url: path, exposeHeadRoute: false,
-        handler: (request, reply) => handler(served(request), reply)
-      })
+      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
     }
   }
   const get = (url: string, make: (request: ServedRequest) => object): void => {
-    route(url, (request, reply) => send(request, reply, make(request)))
+    route(url, request => valueAnswer(make(request)))
   }
 
   get('/version', () => versionInfo(settings.featureGates.release, settings.reader))
   const aggregated = new AggregatedDiscovery(fastify)
   /** One document of everything for those who ask for that. */
   const overview = (url: '/api' | '/apis', make: () => object): void => {
-    route(url, (request, reply) => request.orch.accept?.as === 'APIGroupDiscoveryList'
-      ? aggregated.send(request, reply, url)
-      : send(request, reply, make()))
+    route(url, request => request.orch.accept?.as === 'APIGroupDiscoveryList'
+      ? aggregated.answer(request, url)
+      : valueAnswer(make()))
   }
   overview('/api', () => ({
     kind: 'APIVersions',
@@ -84,18 +80,18 @@ export default async function discovery (fastify: RoutedServer): Promise<void> {
 /** The resources of the group and version that a request names. */
 function resourcesAt (
   { orchResources: resources, orchAggregation: aggregation }: RoutedServer, placeOf: typeof named
-): Handle {
-  return (request, reply) => {
+): Answering {
+  return request => {
     const { group, version } = placeOf(request)
     const { info } = request.orch
     const stores = resources.servedIn(group, version)
     if (stores.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)
-      return sendLater(request, reply, aggregation.proxy(service, request))
+      return aggregation.proxy(service, request)
     }
     // Lists of the core group have no apiVersion, as upstream.
-    return send(request, reply, {
+    return valueAnswer({
       kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }),
       groupVersion: group === '' ? version : `${group}/${version}`,
       resources: apiResources(stores, store => resources.subresourcesOf(store))
@@ -104,17 +100,17 @@ function resourcesAt (
 }
 
 /** All paths, or a page for browsers. */
-function root (fastify: RoutedServer): Handle {
+function root (fastify: RoutedServer): Answering {
   const { orchSettings: settings, orchAggregation: { groups }, orchAuthentication: { tokens } } = fastify
   // Loaded with the first browser: most servers meet none.
   let page: Promise<ReturnType<typeof frontPage>> | undefined
-  const sendPage = async (request: ServedRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const pageAnswer = async (request: ServedRequest): Promise<PageAnswer> => {
     page ??= import('./front-page/index.js').then(({ frontPage }) => frontPage(fastify))
-    return await (await page)(request, reply)
+    return await (await page)(request)
   }
-  return (request, reply) => request.orch.accept?.page === true
-    ? sendPage(request, reply)
-    : send(request, reply, {
+  return request => request.orch.accept?.page === true
+    ? pageAnswer(request)
+    : valueAnswer({
         paths: rootPaths(groups(), [
           ...discoveryPaths(tokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : [],
           ...settings.statePaths

@@ -4,7 +4,7 @@
  */
 import type { RouteHandlerMethod } from 'fastify'
 import { served } from '../answers/request-context.js'
-import { sendLater } from '../answers/send.js'
+import { answered } from '../answers/send.js'
 import { deprecationIn } from '../schemas/resource.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables } from './handlers.js'
@@ -16,6 +16,12 @@ export function dispatcher (fastify: RoutedServer): RouteHandlerMethod {
   const { orchResources: resources, orchAggregation: aggregation, orchMetrics: metrics } = fastify
   const tableOf = handlerTables(fastify)
   const noteDeprecation = deprecations(metrics.gauge)
+  const proxied = answered(request => {
+    const { info } = request.orch
+    const service = aggregation.find(info.path)
+    if (service === undefined) throw unknownPath(info)
+    return aggregation.proxy(service, request)
+  })
   return (arrived, reply) => {
     const request = served(arrived)
     const { info } = request.orch
@@ -26,8 +32,6 @@ export function dispatcher (fastify: RoutedServer): RouteHandlerMethod {
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }
-    const service = aggregation.find(info.path)
-    if (service === undefined) throw unknownPath(info)
-    return sendLater(request, reply, aggregation.proxy(service, request))
+    return proxied(request, reply)
   }
 }

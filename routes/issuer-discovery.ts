@@ -8,7 +8,8 @@ import type { JsonWebKey } from '../auth/service-account-tokens.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { CachedDocument } from './cached-document.js'
 import { withSlash } from './with-slash.js'
-import { served } from '../answers/request-context.js'
+import type { DocumentAnswer } from '../answers/answer.js'
+import { answered } from '../answers/send.js'
 import type { RoutedServer } from './needs.js'
 
 const CONFIGURATION = '/.well-known/openid-configuration'
@@ -32,13 +33,13 @@ export default async function issuerDiscovery (fastify: RoutedServer): Promise<v
       if (cached?.keys !== now) cached = { keys: now, document: new CachedDocument(jsonOf(valueOf(now))) }
       return cached.document
     }
+    const handler = answered(async (request): Promise<DocumentAnswer> => {
+      const answer = await document().answer(request, type)
+      const caching = { 'cache-control': `public, max-age=${keysMaxAge?.() ?? AN_HOUR}` }
+      return { ...answer, headers: { ...caching, ...answer.headers } }
+    })
     for (const path of withSlash(fastify, url)) {
-      fastify.route({
-        method: 'GET', url: path, exposeHeadRoute: false,
-        handler: (request, reply) => document().send(
-          served(request), reply.header('cache-control', `public, max-age=${keysMaxAge?.() ?? AN_HOUR}`), type
-        )
-      })
+      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
     }
   }
   serve(CONFIGURATION, JSON_TYPE, keys => ({

@@ -3,9 +3,9 @@
  * its hash, so that clients can cache it. Those of extension servers are merged and listed. Documents are JSON, or the
  * protobuf form that upstream clients prefer.
  */
-import type { FastifyReply } from 'fastify'
-import { served, type ServedRequest } from '../answers/request-context.js'
-import { sendLater } from '../answers/send.js'
+import type { DocumentAnswer, RelayedAnswer } from '../answers/answer.js'
+import type { ServedRequest } from '../answers/request-context.js'
+import { answered } from '../answers/send.js'
 import { viewOf, type View } from '../answers/view.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
@@ -72,23 +72,21 @@ function generations (fastify: RoutedServer): (request: ServedRequest) => Promis
 export default async function openapi (fastify: RoutedServer): Promise<void> {
   const { orchClock: clock, orchAggregation: aggregation, orchSettings: { featureGates: gates } } = fastify
   const currentGeneration = generations(fastify)
-  const get = (url: string, handler: (request: ServedRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
-    fastify.route({
-      method: 'GET', url, exposeHeadRoute: false,
-      handler: (request, reply) => handler(served(request), reply)
-    })
+  const get = (url: string, answer: (request: ServedRequest) => Promise<DocumentAnswer | RelayedAnswer>): void => {
+    fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler: answered(answer) })
   }
 
-  get('/openapi/v2', async (request, reply) => {
+  get('/openapi/v2', async request => {
     const format = formatOf(request, V2_FORMATS)
-    return (await (await currentGeneration(request)).v2(format))
-      .send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+    const document = await (await currentGeneration(request)).v2(format)
+    return await document.answer(request, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
   if (!gates.enabled('OpenAPIV3')) return
-  get('/openapi/v3', async (request, reply) => {
-    return (await (await currentGeneration(request)).index()).send(request, reply, JSON_TYPE)
+  get('/openapi/v3', async request => {
+    const document = await (await currentGeneration(request)).index()
+    return await document.answer(request, JSON_TYPE)
   })
-  get('/openapi/v3/*', async (request, reply) => {
+  get('/openapi/v3/*', async request => {
     const name = (request.params as { '*': string })['*']
     const generated = await currentGeneration(request)
     const own = renamed(name, viewOf(request.orch))
@@ -96,17 +94,19 @@ export default async function openapi (fastify: RoutedServer): Promise<void> {
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()
-      return sendLater(request, reply, aggregation.proxy(service, request))
+      return await aggregation.proxy(service, request)
     }
     const format = formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')
-    if (hash !== null) {
-      if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
-      reply.headers({
-        'cache-control': 'public, immutable', expires: new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString()
-      })
+    if (hash !== null && hash !== document.hash) {
+      const location = `${fastify.prefix}${addressOf(name, document.hash)}`
+      return { kind: 'document', code: 301, headers: { location }, bytes: undefined }
     }
-    if (format === 'json') return document.send(request, reply, JSON_TYPE)
-    return (await generated.v3Protobuf(own, document)).send(request, reply, PROTOBUF_V3)
+    const answer = format === 'json'
+      ? await document.answer(request, JSON_TYPE)
+      : await (await generated.v3Protobuf(own, document)).answer(request, PROTOBUF_V3)
+    if (hash === null) return answer
+    const expires = new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString()
+    return { ...answer, headers: { 'cache-control': 'public, immutable', expires, ...answer.headers } }
   })
 }

@@ -177,7 +177,7 @@ export class FaultInjector implements Faults {
     let answered = false
     for (const { name, fault: { status, retryAfter, disconnect, stale, staleReads, duplicate } } of applying) {
       if (disconnect === 'before') {
-        reply.hijack()
+        reply.hijack() // nothing is answered, so audit, the exchange log and deadlines must not see an answer
         return breakOff(reply.raw)
       }
       if (status !== undefined) {

@@ -3,10 +3,8 @@
  * links to documents, each as far as the reader may see it. It loads nothing, runs no script, and nothing of it is
  * listed or counted for it.
  */
-import type { FastifyReply } from 'fastify'
-import { HTML_TYPE } from '../../schemas/media-types.js'
+import type { PageAnswer } from '../../answers/answer.js'
 import type { ServedRequest } from '../../answers/request-context.js'
-import { sendWhole } from '../../answers/send-bytes.js'
 import { eventSection } from './events.js'
 import { html } from '../../answers/page/html.js'
 import { healthSection } from './health.js'
@@ -21,14 +19,11 @@ const ALONE = html`<section aria-labelledby="alone"><h2 id="alone">Nothing runs 
 <p>This is an API server alone: it stores pods and deployments, but no controller manager, scheduler or node acts on
 them.</p></section>`
 
-/** The handler of the page. */
-export function frontPage (fastify: RoutedServer): (
-  request: ServedRequest, reply: FastifyReply
-) => Promise<FastifyReply> {
+export function frontPage (fastify: RoutedServer): (request: ServedRequest) => Promise<PageAnswer> {
   const { orchAuthorization: { authorizer }, orchHealth: health, orchResources: resources } = fastify
   const meter = new LoopMeter()
   const isServed = (path: string): boolean => fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })
-  return async (request, reply) => {
+  return async request => {
     const { user, signal } = request.orch
     if (user === undefined) throw new TypeError('a request without a user has been refused')
     const rights = new Rights(authorizer, user)
@@ -42,9 +37,7 @@ export function frontPage (fastify: RoutedServer): (
       await resourceSection(resources, rights, base, signal),
       await linkSection(rights, base, isServed)
     ]
-    const html = Buffer.from(await page(user, rights, sections))
-    sendWhole(request, reply.header('content-security-policy', POLICY), `${HTML_TYPE}; charset=utf-8`, html)
-    return reply
+    return { kind: 'page', html: await page(user, rights, sections), policy: POLICY }
   }
 }
 
