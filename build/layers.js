@@ -49,7 +49,7 @@ const MAY_IMPORT = {
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: [
     'config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests',
-    'answers/server', 'files', 'storage/open', 'event-loop', 'auth/authorities', 'schemas/limits'
+    'answers/server', 'files', 'storage/open', 'event-loop', 'auth/authorities', 'auth/new-key', 'schemas/limits'
   ],
   // the last three for `orch-apiserver dev`
   testing: [

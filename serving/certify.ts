@@ -2,8 +2,9 @@
  * Creates the self-signed serving certificate, and certificates with test authorities. P-256 with hand-written DER: a
  * fixed structure costs less at start-up than a certificate library.
  */
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
+import { newKeyPair } from '../auth/new-key.js'
 import type { Pair } from '../config/certificates.js'
 
 export interface CertificateRequest {
@@ -101,7 +102,7 @@ export function certify (request: CertificateRequest): Pair {
     commonName, organizations, earlierNames, names = [], uses, critical = [], authority = false, issuer,
     digest = 'sha256'
   } = request
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { privateKey: key, publicKey } = newKeyPair()
   const algorithm = der(SEQUENCE, oid(SIGNATURES[digest]))
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive and of full length
@@ -114,7 +115,7 @@ export function certify (request: CertificateRequest): Pair {
     issuer === undefined ? distinguished(commonName, organizations, earlierNames) : distinguished(issuer.commonName),
     der(SEQUENCE, time(request.from), time(request.until)),
     distinguished(commonName, organizations, earlierNames),
-    publicKey.export({ type: 'spki', format: 'der' }),
+    publicKey,
     tagged(3, der(SEQUENCE,
       extension('2.5.29.19', true, authority ? der(SEQUENCE, TRUE) : der(SEQUENCE)), // basic constraints
       // key usage: digital signature, for authorities also certificate signing
@@ -122,12 +123,12 @@ export function certify (request: CertificateRequest): Pair {
       ...(uses.length === 0 ? [] : [extension('2.5.29.37', false, der(SEQUENCE, ...uses.map(use => oid(USES[use]))))]),
       ...critical.map(id => extension(id, true, der(SEQUENCE))),
       ...(alternatives.length === 0 ? [] : [extension('2.5.29.17', false, der(SEQUENCE, ...alternatives))]))))
-  const signature = sign(digest, body, issuer === undefined ? privateKey : issuer.key)
+  const signature = sign(digest, body, issuer === undefined ? key : issuer.key)
   const certificate = der(SEQUENCE, body, algorithm, der(BIT_STRING, Buffer.from([0]), signature))
   return {
     certificate: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END ` +
       'CERTIFICATE-----\n',
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    key
   }
 }
 

@@ -1,9 +1,9 @@
 /** A server with its listener on the loopback interface, ready to serve. */
-import { generateKeyPairSync } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { server as orch, type ServerOptions } from '../app.js'
+import { newKeyPair } from '../auth/new-key.js'
 import { selfSigned } from '../serving/certify.js'
 import type { Endpoint } from './kubeconfig.js'
 import type { Known } from './load.js'
@@ -24,9 +24,7 @@ let pair: ReturnType<typeof selfSigned> | undefined
 /** Shared by all servers of the process: a fork accepts tokens of the original, and key generation costs only once. */
 let signingKey: string | undefined
 export const sharedSigningKey = (): string =>
-  signingKey ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-    .export({ type: 'pkcs8', format: 'pem' })
-    .toString()
+  signingKey ??= newKeyPair().privateKey
 
 /** Routes have no Fastify schemas: without its compilers the start is a fifth shorter. */
 function noSchemas (): never {

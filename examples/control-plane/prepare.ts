@@ -95,9 +95,11 @@ export function prepare (
   const clients = authority('orch')
   const etcd = authority('orch-etcd')
   // What one server issues all have to accept.
-  const accounts = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-    .export({ type: 'pkcs8', format: 'pem' })
-    .toString()
+  const accounts = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' }
+  }).privateKey
   const shared = {
     ETCD_SERVERS: machines.map(({ address }) => `https://${address}:2379`).join(','),
     ETCD_CLUSTER: machines.map(({ name, address }) => `${name}=https://${address}:2380`).join(',')

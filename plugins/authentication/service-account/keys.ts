@@ -2,9 +2,8 @@
  * Parses PEM keys of service account tokens. RSA and ECDSA only, and one algorithm per key, so that a token cannot
  * choose how it is verified.
  */
-import {
-  createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject
-} from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { newKeyPair } from '../../../auth/new-key.js'
 import type { JsonWebKey } from '../../../auth/service-account-tokens.js'
 
 export interface TokenKey {
@@ -58,14 +57,10 @@ export function parseSigningKey (pem: string): SigningKey {
 }
 
 /** A new key, for as long as the server runs. */
-export function makeSigningKey (): SigningKey {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return { ...tokenKey(publicKey), privateKey }
-}
+export const makeSigningKey = (): SigningKey => parseSigningKey(makeSigningPem())
 
 /** A new private key in PEM. */
-export const makeSigningPem = (): string =>
-  makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+export const makeSigningPem = (): string => newKeyPair().privateKey
 
 /** The public key as published. */
 export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey =>
