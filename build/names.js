@@ -53,6 +53,9 @@ export const names = {
       'VariableDeclarator[init.name="naming"]': asked,
       'VariableDeclarator[init.property.name="naming"][id.type="ObjectPattern"]': asked,
       'Property[key.name="naming"][value.type="ObjectPattern"]': asked,
+      // by another name it would be asked unseen
+      'ObjectPattern > Property[key.name="naming"][value.type="Identifier"][value.name!="naming"]': asked,
+      'VariableDeclarator[init.property.name="naming"][id.name!="naming"]': asked,
       Literal: node => { text(node, node.regex?.pattern ?? String(node.value)) },
       TemplateElement: node => { text(node, node.value.raw) }
     }

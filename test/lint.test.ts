@@ -259,6 +259,8 @@ t.test('to import names, to ask a Naming and to contain a public name is to know
     "export const it = (naming: { user: (name: string) => string }) => naming.user('x')",
     "export const it = (of: { naming: { user: (name: string) => string } }) => of.naming.user('x')",
     "const naming = { user: 'x' }\nconst { user } = naming\nexport const it = user",
+    'export const it = ({ naming: names }: { naming: string }) => names',
+    'export function it (of: { naming: string }) {\n  const names = of.naming\n  return names\n}',
     "export const it = 'authentication.k8s.io'",
     'export const it = /\\.kubernetes\\.io$/',
     'export const it = `\\n.k8s.io`'

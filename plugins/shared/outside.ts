@@ -10,7 +10,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 
 type Claims = Readonly<Record<string, unknown>>
-type Service = NonNullable<HookTarget['service']>
+type Service = Parameters<Naming['hostOf']>[0]
 /** A user as extension servers are told of one. */
 export type RemoteUser = Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>
 
