@@ -96,9 +96,9 @@ export function * ownNew (write: CreateWrite): WaitingSteps<void> {
 
 /**
  * The creator owns what webhooks and host plugins have changed, and the defaults that follow from it; earlier defaults
- * belong to nobody.
+ * belong to nobody. Admission cannot change the managers: they are put back.
  */
-export function * ownForeign (write: CreateWrite): WaitingSteps<void> {
+export function * ownAdmitted (write: CreateWrite): WaitingSteps<void> {
   const { store, foreignChanges = [] } = write
   const completed = (copy: Record<string, unknown>): ApiObject => {
     const object = copy as unknown as ApiObject // as admission got it
@@ -112,6 +112,9 @@ export function * ownForeign (write: CreateWrite): WaitingSteps<void> {
     })
     write.managedFields = entriesOf(owners)
   }
+  const { object: { metadata }, managedFields } = write
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
 }
 
 function * ownSent (write: CreateWrite): WaitingSteps<void> {
@@ -120,12 +123,6 @@ function * ownSent (write: CreateWrite): WaitingSteps<void> {
   delete metadata.managedFields
   const states = { before: {}, after: store.conversion.storable(object), managers: [], ignored: ignoredOnCreate(store) }
   setOwners(object, yield * tracked(write, states))
-}
-
-/** Restores the managers, which admission cannot change. */
-export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite): void {
-  if (managedFields === undefined) delete metadata.managedFields
-  else metadata.managedFields = managedFields
 }
 
 /**

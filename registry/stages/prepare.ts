@@ -8,7 +8,6 @@ import type { ResourceStore } from '../resource-store.js'
 import { fillDefaults } from '../outgrown.js'
 import { now } from '../write-context.js'
 import { matchNamespace, matchTarget } from './identity.js'
-import { keepOwners } from './own.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import type { Stage } from './run.js'
 import { randomSuffix, SUFFIX_LENGTH } from './suffix.js'
@@ -35,7 +34,6 @@ export function identifyAgain (write: CreateWrite): void {
   const { store, object, target, object: { metadata } } = write
   if (target.name === '') matchNamespace(store, object, target)
   else matchTarget(store, object, target)
-  keepOwners(write)
   delete metadata.resourceVersion
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds

@@ -16,7 +16,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { ADMIT_AGAIN } from './admit.js'
 import { NAME } from './prepare.js'
 import { Repeat, type Stage } from './run.js'
-import { expect, SPAN, transact } from './store.js'
+import { acknowledge, expectedValue, SPAN } from './store.js'
 import type { CreateWrite } from './writes.js'
 
 /** The preconditions that another store has. */
@@ -32,8 +32,9 @@ export const STORE_NEW: Stage<CreateWrite> = {
     const { store: { backend }, key, preconditions, lease } = write
     const others = apart(write)
     const guards = preconditions.filter(precondition => !others.includes(precondition))
-    await transact(write, () => backend.create(key, expect(write), { ...lease, guards }))
+    write.outcome = await backend.create(key, expectedValue(write), { ...lease, guards })
     if (others.length > 0) write.undo.push({ of: STORE_NEW, revert: () => takeBack(write) })
+    await acknowledge(write)
   }
 }
 

@@ -1,5 +1,4 @@
 /** The transaction of a write with the store: what all have in common, and that of a change. */
-import type { WriteResult } from '../../storage/backend.js'
 import type { Stage } from './run.js'
 import type { Write } from './write.js'
 import type { ChangeWrite, StoredWrite } from './writes.js'
@@ -22,25 +21,26 @@ export const STORE_CHANGE: Stage<ChangeWrite> = {
   span: SPAN,
   fields: ({ removes }) => ({ operation: removes ? 'delete' : 'update' }),
   when: ({ dryRun, result }) => !dryRun && result === undefined,
-  run: write => transact(write, () => {
+  run: async write => {
     const { store: { backend }, object, base: { key, revision }, lease, removes } = write
-    if (removes) return backend.delete(key, revision)
     const options = object.metadata.deletionTimestamp === undefined ? lease : { ...lease, ...DELETING }
-    return backend.update(key, expect(write), revision, options)
-  })
+    write.outcome = removes
+      ? await backend.delete(key, revision)
+      : await backend.update(key, expectedValue(write), revision, options)
+    await acknowledge(write)
+  }
 }
 
 /** Registers the write with the cache before it is sent. @returns the value to store */
-export function expect ({ store, key, encoded }: StoredWrite): Uint8Array {
+export function expectedValue ({ store, key, encoded }: StoredWrite): Uint8Array {
   if (encoded === undefined) throw new TypeError('the object of a write is encoded before it is stored')
   store.cache?.expectWrite(key, encoded)
   return encoded.value
 }
 
-/** Runs the transaction, then waits for the commit listeners. @throws as the back end */
-export async function transact (write: Write, send: () => Promise<WriteResult>): Promise<void> {
-  const outcome = write.outcome = await send()
-  if (!outcome.succeeded) return
+/** After the transaction: if it succeeded, waits for the commit listeners. */
+export async function acknowledge (write: Write): Promise<void> {
+  if (write.outcome?.succeeded !== true) return
   write.isStored = true
-  await write.store.acknowledge(outcome.revision)
+  await write.store.acknowledge(write.outcome.revision)
 }

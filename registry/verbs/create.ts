@@ -9,7 +9,7 @@ import { DECODING, dropUnknown } from '../stages/decode.js'
 import { encodeNew } from '../stages/encode.js'
 import { identify } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
-import { ownForeign, ownNew } from '../stages/own.js'
+import { ownAdmitted, ownNew } from '../stages/own.js'
 import { complete, identifyAgain, NAME, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { LEASE } from '../stages/store.js'
@@ -39,7 +39,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   { name: 'own', run: ownNew },
   REFUSE_WHILE_CLOSING,
   ADMIT_OBJECT,
-  { name: 'own what foreign code changed', run: ownForeign },
+  { name: 'own again', run: ownAdmitted },
   { name: 'default', run: complete },
   { name: 'identify again', run: identifyAgain },
   NAME,

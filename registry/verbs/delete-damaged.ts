@@ -9,7 +9,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { MODIFIED } from '../stages/expected-version.js'
 import { runStages, type Stage } from '../stages/run.js'
-import { STORE_CHANGE, transact } from '../stages/store.js'
+import { acknowledge, STORE_CHANGE } from '../stages/store.js'
 import { Write } from '../stages/write.js'
 import type { ObjectWrite } from '../write-context.js'
 
@@ -38,7 +38,10 @@ const DELETE_DAMAGED: ReadonlyArray<Stage<DamagedWrite>> = [
     ...STORE_CHANGE,
     fields: () => ({ operation: 'delete' }),
     when: ({ dryRun }) => !dryRun,
-    run: write => transact(write, () => write.store.backend.delete(write.key, write.revision))
+    run: async write => {
+      write.outcome = await write.store.backend.delete(write.key, write.revision)
+      await acknowledge(write)
+    }
   },
   { name: 'conclude', run: conclude }
 ]

@@ -7,7 +7,7 @@ import { DECODING, dropUnknown } from '../../../registry/stages/decode.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
 import { identify } from '../../../registry/stages/identity.js'
 import { measure } from '../../../registry/stages/object-limits.js'
-import { keepOwners, ownForeign, ownNew } from '../../../registry/stages/own.js'
+import { ownAdmitted, ownNew } from '../../../registry/stages/own.js'
 import { complete, identifyAgain, NAME, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import { concludeNew, STORE_NEW } from '../../../registry/stages/store-new.js'
@@ -111,9 +111,8 @@ t.test('own: what foreign code changes during admission belongs to the creator t
   const done = beforeForeign(write.admitted)
   Object.assign(write.object, { data: { k: 'v', ours: 'x', hooked: 'x' } })
   done?.()
-  finish(ownForeign(write))
   write.object.metadata.managedFields = []
-  keepOwners(write)
+  finish(ownAdmitted(write))
   t.match(write.object.metadata.managedFields, [
     { manager: 'me', fieldsV1: { 'f:data': { 'f:k': {}, 'f:hooked': {} } } }
   ])

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { matchTarget, requireUid } from '../../../registry/stages/identity.js'
 import { settle } from '../../../registry/stages/prepare-change.js'
-import { LEASE, transact } from '../../../registry/stages/store.js'
+import { acknowledge, LEASE } from '../../../registry/stages/store.js'
 import { OtherWrite, present } from '../../../registry/stages/write.js'
 import { removeDamaged } from '../../../registry/verbs/delete-damaged.js'
 import { StorageError } from '../../../storage/errors.js'
@@ -23,11 +23,15 @@ t.test('store: what succeeded is noted for good, and waits for those who must kn
   const write = creation(t)
   const told: number[] = []
   write.store.onCommitted(async revision => { told.push(revision) })
-  await transact(write, async () => ({ succeeded: false, revision: 3, current: undefined }))
-  t.match(write, { isStored: false, outcome: { revision: 3 } })
-  await transact(write, async () => ({ succeeded: true, revision: 4 }))
-  await transact(write, async () => ({ succeeded: false, revision: 5, current: undefined }))
-  t.match(write, { isStored: true, outcome: { revision: 5 } })
+  await acknowledge(write)
+  write.outcome = { succeeded: false, revision: 3, current: undefined }
+  await acknowledge(write)
+  t.equal(write.isStored, false)
+  write.outcome = { succeeded: true, revision: 4 }
+  await acknowledge(write)
+  write.outcome = { succeeded: false, revision: 5, current: undefined }
+  await acknowledge(write)
+  t.equal(write.isStored, true)
   t.strictSame(told, [4])
 })
 
