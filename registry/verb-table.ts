@@ -1,6 +1,7 @@
 /**
- * The handlers of a served resource. It knows which requests the resource can have at all, and answers the others:
- * 404 and 405, which nothing else decides.
+ * The handlers of a served resource. It knows which requests the resource can have at all, and refuses the others
+ * with 404 and 405. The dispatcher and the not-found handler refuse paths without a resource, the handlers of virtual
+ * resources refuse watches.
  */
 import type { RequestInfo } from '../auth/request-info.js'
 import { dnsLabel } from '../schemas/names.js'

@@ -3,7 +3,7 @@
  * is a field of the set, and so is a node that contains `.`. Sets are immutable, share parts, and keep their elements
  * in canonical order.
  */
-import { finish, type Steps } from '../../schemas/steps.js'
+import type { Steps } from '../../schemas/steps.js'
 import { SELF, parseElement, sortElements } from './elements.js'
 
 export interface FieldSet { readonly [element: string]: FieldSet }
@@ -196,13 +196,10 @@ interface Step { left: number }
 export const newStep = (): Step => ({ left: ELEMENTS_PER_STEP })
 
 /**
- * Parses a set that a client wrote, into canonical form.
+ * Parses a set that a client wrote, into canonical form, in steps: it may have thousands of elements.
  * @throws TypeError that describes the error
  */
-export const parseFieldSet = (value: unknown): FieldSet => finish(parseFieldSetInSteps(value))
-
-/** The same in steps: it may have thousands of elements. */
-export function * parseFieldSetInSteps (value: unknown, step = newStep()): Steps<FieldSet> {
+export function * parseFieldSet (value: unknown, step = newStep()): Steps<FieldSet> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError('a set of fields is an object')
   }
@@ -215,7 +212,7 @@ export function * parseFieldSetInSteps (value: unknown, step = newStep()): Steps
     }
     const element = parseElement(text)
     if (element === undefined) continue
-    const child = yield * parseFieldSetInSteps(below, step)
+    const child = yield * parseFieldSet(below, step)
     if (element === SELF) member = true
     else children.set(element, unionOfParts(children.get(element) ?? child, child))
   }

@@ -4,7 +4,7 @@
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
 import type { Steps } from '../../schemas/steps.js'
-import { newStep, parseFieldSetInSteps, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
+import { newStep, parseFieldSet, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
 
 export type ManagedFieldsOperation = 'Apply' | 'Update'
 
@@ -66,7 +66,7 @@ export function * submitted (
   const step = newStep()
   for (const [index, entry] of entries.entries()) {
     try {
-      const parsed = managerOf(entry, yield * parseFieldSetInSteps(entry.fieldsV1 ?? EMPTY, step))
+      const parsed = managerOf(entry, yield * parseFieldSet(entry.fieldsV1 ?? EMPTY, step))
       const { manager, operation, apiVersion, subresource } = parsed
       managers.set(
         JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), parsed

@@ -52,6 +52,7 @@ const partsOf = (declaration: (schema: object) => Declaration): PropertyDescript
     get (this: object) { return objectOf(declaration(this)).required ?? [] }, enumerable: true, configurable: true
   }
 })
+/** The same of a choice (`alternatives` in `declare.ts`), whose value is that of one of its fields. */
 const choiceOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
   anyOf: {
     get (this: object) { return Object.values(objectOf(declaration(this)).properties) }, enumerable: true,

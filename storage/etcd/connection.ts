@@ -1,6 +1,6 @@
 /**
  * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use
- * `etcd3` (see `etcd3-endpoint.ts`).
+ * `etcd3` (see `etcd3-channel.ts`).
  *
  * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write
  * reports whether it may have been sent.
