@@ -17,15 +17,16 @@ export async function storedPage (
   const { start, end, first, everything, matches } = selection(store, request, from)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
-  let next = exactKey(store, request) ?? first
   const rethrow = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
-  if (next !== first) {
-    const { revision, kv } = await store.backend.get(next, at).catch(rethrow)
-    const entry = kv === undefined || next < first ? undefined : store.entries.decode(kv, kv.modRevision)
+  const exact = exactKey(store, request)
+  if (exact !== undefined) {
+    const { revision, kv } = await store.backend.get(exact, at).catch(rethrow)
+    const entry = kv === undefined || exact < first ? undefined : store.entries.decode(kv, kv.modRevision)
     if (entry !== undefined && matches(entry)) entries.push(entry)
     store.observer?.listedFromStore(kv === undefined ? 0 : 1, entry === undefined ? 0 : 1, entries.length)
     return { revision, entries, continue: '', remaining: undefined }
   }
+  let next = first
   let revision = at
   let read = 0
   let examined = 0
