@@ -52,8 +52,8 @@ export interface WriteContext {
    * @throws StatusError 400
    */
   readonly unknown?: (paths: readonly string[]) => void
-  /** Validates what the request changes, besides what is always validated. Default nothing. */
-  readonly validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]
+  /** Finds names in what the request changes that have no effect. Default none. */
+  readonly misnamed?: ((object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]) | undefined
 }
 
 export const isDryRun = ({ dryRun, caller }: WriteContext): boolean => dryRun ?? caller.dryRun ?? false

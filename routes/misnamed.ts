@@ -5,18 +5,16 @@ import type { WriteContext } from '../registry/write-context.js'
 import { mayBeMisnamed, misnamedWarnings } from '../schemas/compat/findings.js'
 import { bodyOf } from './body.js'
 
-export function misnamed (request: VerbRequest): Pick<WriteContext, 'validate'> {
+export function misnamed (request: VerbRequest): WriteContext['misnamed'] {
   const { warnings } = request.orch
   const { findings } = viewOf(request.orch)
-  if (findings !== undefined) return { validate: findings }
+  if (findings !== undefined) return findings
   const body = bodyOf(request)
-  if (!(body instanceof GivenBody ? body.mayBeMisnamed : mayBeMisnamed(body))) return {}
-  return {
-    validate: (object, old) => {
-      for (const text of misnamedWarnings(object, old)) {
-        if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
-      }
-      return []
+  if (!(body instanceof GivenBody ? body.mayBeMisnamed : mayBeMisnamed(body))) return undefined
+  return (object, old) => {
+    for (const text of misnamedWarnings(object, old)) {
+      if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
     }
+    return []
   }
 }

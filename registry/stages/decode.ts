@@ -1,4 +1,7 @@
-/** The first stages of what a client sent: it is decoded, converted, and loses what the release does not have. */
+/**
+ * The first stages of what a client sent: it is decoded, converted with its defaults, and loses what the release does
+ * not have.
+ */
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Steps } from '../../schemas/steps.js'
 import type { Stage } from './run.js'
@@ -12,8 +15,8 @@ export const DECODE: Stage<Write & { readonly given: Given<object> }> = {
   run: ({ given }) => given.decode()
 }
 
-/** Converts what a client sent to the stored version. @throws StatusError 413 if its defaults make it too large */
-export function * convert (write: StoredWrite): Steps<void> {
+/** Converts what a client sent to the stored version, with its defaults. @throws StatusError 413 if they are large */
+export function * convertAndDefault (write: StoredWrite): Steps<void> {
   write.object = yield * write.store.conversion.sent(write.object)
 }
 
@@ -23,7 +26,7 @@ type SentWrite = StoredWrite & { readonly given: Given<ApiObject> }
 export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   DECODE,
   {
-    name: 'convert',
+    name: 'convert and default',
     when: ({ given }) => given.sent !== undefined,
     run: function * (write) { write.object = yield * write.store.conversion.sent(write.given.value) }
   }

@@ -2,10 +2,11 @@
  * Matches the name and namespace of an object that was sent with the URL. The object may omit its
  * namespace but must not contradict the URL. Error texts as upstream.
  */
+import { randomUUID } from 'node:crypto'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
-import type { Target } from '../write-context.js'
+import { now, type Target } from '../write-context.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import type { CreateWrite } from './writes.js'
 
@@ -51,4 +52,21 @@ export function identify (write: CreateWrite): void {
   }
   matchNamespace(store, object, target)
   mergeOwnerReferences(object, context.caller)
+}
+
+/**
+ * Admission may have replaced the metadata, but must not rename an object that the client named.
+ * @throws StatusError 400
+ */
+export function identifyAgain (write: CreateWrite): void {
+  const { store, object, target, object: { metadata } } = write
+  if (target.name === '') matchNamespace(store, object, target)
+  else matchTarget(store, object, target)
+  delete metadata.resourceVersion
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  delete metadata.clusterName
+  metadata.uid = randomUUID()
+  metadata.creationTimestamp = now(store)
 }

@@ -1,13 +1,10 @@
 /** Prepares objects for validation once they are admitted: values that the server decides. */
-import { randomUUID } from 'node:crypto'
 import { emptyField } from '../../schemas/language/plan.js'
 import { putAt } from '../../schemas/language/values.js'
 import type { Subresource } from '../../schemas/subresource.js'
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { ResourceStore } from '../resource-store.js'
 import { fillDefaults } from '../outgrown.js'
-import { now } from '../write-context.js'
-import { matchNamespace, matchTarget } from './identity.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import type { Stage } from './run.js'
 import { randomSuffix, SUFFIX_LENGTH } from './suffix.js'
@@ -17,30 +14,13 @@ type Members = Record<string, unknown>
 // An object has its fields as members.
 export const membersOf = (object: ApiObject): Members => object as unknown as Members
 
-/** Completes an object that mutating admission may have changed. */
-export function complete ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
+/** Mutating admission may have taken away defaults, or repeated owner references. */
+export function defaultAgain ({ store, object, oldObject, context, subresource }: CreateWrite | ChangeWrite): void {
   // What is behind a view was stored, not sent.
   const { conversion: { written }, stored, gates } = store
   fillDefaults(subresourceOf(store, subresource)?.view === undefined ? written : stored, gates, object, oldObject)
   store.defaults.fill(object)
   mergeOwnerReferences(object, context.caller, true)
-}
-
-/**
- * Admission may have replaced the metadata, but must not rename an object that the client named.
- * @throws StatusError 400
- */
-export function identifyAgain (write: CreateWrite): void {
-  const { store, object, target, object: { metadata } } = write
-  if (target.name === '') matchNamespace(store, object, target)
-  else matchTarget(store, object, target)
-  delete metadata.resourceVersion
-  delete metadata.deletionTimestamp
-  delete metadata.deletionGracePeriodSeconds
-  delete metadata.selfLink
-  delete metadata.clusterName
-  metadata.uid = randomUUID()
-  metadata.creationTimestamp = now(store)
 }
 
 const MAX_BASE_LENGTH = 63 - SUFFIX_LENGTH
@@ -58,11 +38,15 @@ export const NAME: Stage<CreateWrite> = {
   }
 }
 
+/** Notes names without effect, before what they name is dropped. */
+export function checkNames (write: CreateWrite): void {
+  write.misnamed = write.context.misnamed?.(write.object, undefined) ?? []
+}
+
 /** Prepares a new object whose name is known. */
 export function prepareNew (write: CreateWrite): void {
-  const { store, object, context: { caller, validate } } = write
+  const { store, object, context: { caller } } = write
   const { user } = caller
-  write.findings = validate?.(object, undefined) ?? [] // before what has no effect is dropped
   for (const { name, changes = [] } of store.representation.subresources) {
     if (name !== 'status' || store.strategy.statusOfNew === true) continue
     for (const field of changes) putAt(membersOf(object), field, emptyField(store.stored.message, field))

@@ -16,7 +16,8 @@ import type { ResourceStore } from '../resource-store.js'
 import { ADMIT_AGAIN } from './admit.js'
 import { NAME } from './prepare.js'
 import { Repeat, type Stage } from './run.js'
-import { acknowledge, expectedValue, SPAN } from './store.js'
+import { acknowledge, SPAN } from './store.js'
+import { present } from './write.js'
 import type { CreateWrite } from './writes.js'
 
 /** The preconditions that another store has. */
@@ -29,10 +30,12 @@ export const STORE_NEW: Stage<CreateWrite> = {
   fields: () => ({ operation: 'create' }),
   when: ({ dryRun }) => !dryRun,
   run: async write => {
-    const { store: { backend }, key, preconditions, lease } = write
+    const { store: { backend, cache }, key, preconditions, lease } = write
+    const encoded = present(write.encoded, 'encoded object')
     const others = apart(write)
     const guards = preconditions.filter(precondition => !others.includes(precondition))
-    write.outcome = await backend.create(key, expectedValue(write), { ...lease, guards })
+    cache?.expectWrite(key, encoded)
+    write.outcome = await backend.create(key, encoded.value, { ...lease, guards })
     if (others.length > 0) write.undo.push({ of: STORE_NEW, revert: () => takeBack(write) })
     await acknowledge(write)
   }

@@ -1,6 +1,6 @@
 /** The transaction of a write with the store: what all have in common, and that of a change. */
 import type { Stage } from './run.js'
-import type { Write } from './write.js'
+import { present, type Write } from './write.js'
 import type { ChangeWrite, StoredWrite } from './writes.js'
 
 export const SPAN = 'Store transaction'
@@ -22,20 +22,16 @@ export const STORE_CHANGE: Stage<ChangeWrite> = {
   fields: ({ removes }) => ({ operation: removes ? 'delete' : 'update' }),
   when: ({ dryRun, result }) => !dryRun && result === undefined,
   run: async write => {
-    const { store: { backend }, object, base: { key, revision }, lease, removes } = write
-    const options = object.metadata.deletionTimestamp === undefined ? lease : { ...lease, ...DELETING }
-    write.outcome = removes
-      ? await backend.delete(key, revision)
-      : await backend.update(key, expectedValue(write), revision, options)
+    const { store: { backend, cache }, object, base: { key, revision }, lease } = write
+    if (write.removes) write.outcome = await backend.delete(key, revision)
+    else {
+      const options = object.metadata.deletionTimestamp === undefined ? lease : { ...lease, ...DELETING }
+      const encoded = present(write.encoded, 'encoded object')
+      cache?.expectWrite(key, encoded)
+      write.outcome = await backend.update(key, encoded.value, revision, options)
+    }
     await acknowledge(write)
   }
-}
-
-/** Registers the write with the cache before it is sent. @returns the value to store */
-export function expectedValue ({ store, key, encoded }: StoredWrite): Uint8Array {
-  if (encoded === undefined) throw new TypeError('the object of a write is encoded before it is stored')
-  store.cache?.expectWrite(key, encoded)
-  return encoded.value
 }
 
 /** After the transaction: if it succeeded, waits for the commit listeners. */

@@ -14,9 +14,9 @@ import type { ChangeWrite, CreateWrite } from './writes.js'
 
 /** @throws StatusError 422 */
 export function * validateNew (write: CreateWrite): WaitingSteps<void> {
-  const { store, object, findings } = write
+  const { store, object, misnamed } = write
   const admitted = yield * admissionFindings(write)
-  const own = [...admitted, ...validateObject(store.stored, object, store.gates), ...findings]
+  const own = [...admitted, ...validateObject(store.stored, object, store.gates), ...misnamed]
   const ofVersion = yield * validateVersion(store.representation, {
     object, old: undefined, subresource: '', gates: store.gates
   })
@@ -26,7 +26,7 @@ export function * validateNew (write: CreateWrite): WaitingSteps<void> {
 
 /** @throws StatusError 422, which tells readers of the object who owns the refused fields */
 export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
-  const { store, object, oldObject: old, subresource, context: { caller, validate, fieldManager = '' } } = write
+  const { store, object, oldObject: old, subresource, context: { caller, misnamed, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
   const admitted = yield * admissionFindings(write)
   const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
@@ -34,11 +34,11 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   const own = isWhole
     ? validateUpdate(store.stored, object, before, store.gates)
     : validateSubresource(store.stored, { object, old: before }, named, store.gates)
-  const sent = validate?.(object, old) ?? []
+  const names = misnamed?.(object, old) ?? []
   const { representation, gates } = store
   const warn = (text: string): void => { caller.warn?.(text) }
   const ofVersion = yield * validateVersion(representation, { object, old: before, subresource, gates, warn })
-  const all = [...admitted, ...own, ...sent, ...ofVersion, ...addressForms(write, old)]
+  const all = [...admitted, ...own, ...names, ...ofVersion, ...addressForms(write, old)]
   if (all.length > 0) {
     const explains = yield * waitFor(mayGet(write))
     refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)

@@ -58,8 +58,8 @@ export class CreateWrite extends StoredWrite {
   readonly applied: readonly Manager[] | undefined
   /** The entries of managers, which admission cannot change. */
   managedFields: ApiObject['metadata']['managedFields'] = undefined
-  /** What is wrong with the object as it was sent. */
-  findings: readonly FieldError[] = []
+  /** Names without effect in the object as it was sent. */
+  misnamed: readonly FieldError[] = []
   /** The name that the client sent; '' if it left that to the server. */
   sentName = ''
   /** The name that the server chose for this attempt, if it had to. */

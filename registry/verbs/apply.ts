@@ -16,7 +16,7 @@ import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
 import { reportTooLarge } from '../stages/object-limits.js'
 import { isMissing } from '../stages/change.js'
-import { convert, DECODE } from '../stages/decode.js'
+import { convertAndDefault, DECODE } from '../stages/decode.js'
 import { matchTarget } from '../stages/identity.js'
 import { fieldsKept, ownersIn, setOwners, managerIdentity } from '../stages/own.js'
 import type { Stage } from '../stages/run.js'
@@ -128,7 +128,7 @@ export const APPLY: ReadonlyArray<Stage<ApplyWrite>> = [
     { name: 'read managers', run: readManagers },
     { name: 'merge', run: merge },
     { name: 'identify', run: identify },
-    { name: 'convert', run: convert },
+    { name: 'convert and default', run: convertAndDefault },
     { name: 'refuse uid', when: isMissing, run: refuseUid },
     createMissing(({ managers }) => managers)
   ], ({ object, managers }) => { setOwners(object, managers) })

@@ -13,7 +13,7 @@ import { compareVersion, MODIFIED } from '../stages/expected-version.js'
 import { DECODE, dropUnknown } from '../stages/decode.js'
 import { measure } from '../stages/object-limits.js'
 import { inheritOwners, ownChange } from '../stages/own.js'
-import { complete } from '../stages/prepare.js'
+import { defaultAgain } from '../stages/prepare.js'
 import { inherit, prepareChange, settle } from '../stages/prepare-change.js'
 import { Repeat, runStages, type Stage } from '../stages/run.js'
 import { LEASE, STORE_CHANGE } from '../stages/store.js'
@@ -62,7 +62,7 @@ export function changeOf<W extends ChangeWrite> (
     { name: 'measure', run: measure },
     { name: 'compare versions', run: compareVersion },
     ADMIT_OBJECT,
-    { name: 'default', run: complete },
+    { name: 'default again', run: defaultAgain },
     { name: 'inherit', run: inherit },
     { name: 'inherit owners', run: inheritOwners },
     { name: 'prepare', run: prepareChange },

@@ -7,10 +7,10 @@ import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
 import { DECODING, dropUnknown } from '../stages/decode.js'
 import { encodeNew } from '../stages/encode.js'
-import { identify } from '../stages/identity.js'
+import { identify, identifyAgain } from '../stages/identity.js'
 import { measure } from '../stages/object-limits.js'
 import { ownAdmitted, ownNew } from '../stages/own.js'
-import { complete, identifyAgain, NAME, prepareNew } from '../stages/prepare.js'
+import { checkNames, defaultAgain, NAME, prepareNew } from '../stages/prepare.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { LEASE } from '../stages/store.js'
 import { concludeNew, HOLD, STORE_NEW } from '../stages/store-new.js'
@@ -40,9 +40,10 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   REFUSE_WHILE_CLOSING,
   ADMIT_OBJECT,
   { name: 'own again', run: ownAdmitted },
-  { name: 'default', run: complete },
+  { name: 'default again', run: defaultAgain },
   { name: 'identify again', run: identifyAgain },
   NAME,
+  { name: 'check names', when: ({ context }) => context.misnamed !== undefined, run: checkNames },
   { name: 'prepare', run: prepareNew },
   ALLOCATE_NEW,
   { name: 'validate', isLong: true, run: validateNew },

@@ -10,7 +10,7 @@ import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
-import { convert, DECODE } from '../stages/decode.js'
+import { convertAndDefault, DECODE } from '../stages/decode.js'
 import type { Stage } from '../stages/run.js'
 import { Given, type Sent } from '../stages/write.js'
 import { ChangeWrite } from '../stages/writes.js'
@@ -78,7 +78,7 @@ export const PATCH: ReadonlyArray<Stage<PatchWrite>> = [
     { name: 'copy', run: copy },
     { name: 'patch', isLong: true, run: applyPatch },
     { name: 'decode patched', run: decodePatched },
-    { name: 'convert', run: convert },
+    { name: 'convert and default', run: convertAndDefault },
     { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }
   ])
 ]

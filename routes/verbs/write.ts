@@ -43,7 +43,7 @@ export function contextOf (request: VerbRequest): WriteContext {
       applyFieldValidation(request, fieldValidation(request), strictFindings(paths, []), why =>
         badRequest(`strict decoding error: ${why}`))
     },
-    ...misnamed(request)
+    misnamed: misnamed(request)
   }
 }
 

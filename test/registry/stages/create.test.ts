@@ -5,10 +5,10 @@ import { ADMIT_AGAIN } from '../../../registry/stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../../../registry/stages/allocate.js'
 import { DECODING, dropUnknown } from '../../../registry/stages/decode.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
-import { identify } from '../../../registry/stages/identity.js'
+import { identify, identifyAgain } from '../../../registry/stages/identity.js'
 import { measure } from '../../../registry/stages/object-limits.js'
 import { ownAdmitted, ownNew } from '../../../registry/stages/own.js'
-import { complete, identifyAgain, NAME, prepareNew } from '../../../registry/stages/prepare.js'
+import { checkNames, defaultAgain, NAME, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
 import { concludeNew, STORE_NEW } from '../../../registry/stages/store-new.js'
 import { validateNew } from '../../../registry/stages/validate.js'
@@ -118,13 +118,13 @@ t.test('own: what foreign code changes during admission belongs to the creator t
   ])
 })
 
-t.test('default: owner references that admission repeats are merged with a warning', async t => {
+t.test('default again: owner references that admission repeats are merged with a warning', async t => {
   const warnings: string[] = []
   const signal = new AbortController().signal
   const write = creation(t, config('a'), { caller: { signal, warn: text => { warnings.push(text) } } })
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' }
   write.object.metadata.ownerReferences = [owner, { ...owner }]
-  complete(write)
+  defaultAgain(write)
   t.equal(write.object.metadata.ownerReferences.length, 1)
   t.match(warnings, [/duplicate entries after mutating admission/])
 })
@@ -152,9 +152,10 @@ t.test('name: each attempt generates another name, which admission sees', async 
   t.not(write.name, name)
 })
 
-t.test('prepare and validate: findings of what was sent are refused with those of the object', async t => {
+t.test('check names, prepare and validate: names without effect are refused with those of the object', async t => {
   const finding = { type: 'FieldValueInvalid' as const, field: 'data', value: 'x', detail: 'as sent' }
-  const write = creation(t, config('A'), { validate: () => [finding] })
+  const write = creation(t, config('A'), { misnamed: () => [finding] })
+  checkNames(write)
   prepareNew(write)
   const causes = [{ field: 'metadata.name' }, { field: 'data' }]
   t.match(await failureOf(() => finish(validateNew(write))), { status: { details: { causes } } })
