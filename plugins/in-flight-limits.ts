@@ -2,8 +2,8 @@
  * Limits concurrent requests, separately for reads and mutations. Excess requests fail with 429 and Retry-After instead
  * of queueing. A request frees its place once its response is written or waits only for the client, so slow readers
  * block nobody; plugins/shared/unsent-responses.ts bounds the bytes they hold. Long-running requests, health probes and
- * administrators (system:masters) are exempt. Registered after authentication, which identifies administrators, and
- * before authorization.
+ * administrators (system:masters) are exempt. Registered after impersonation, as it is about who acts, and before
+ * authorization.
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
  */
 import type { FastifyReply } from 'fastify'
@@ -112,6 +112,6 @@ async function inFlightLimits (
 export default plugin<InFlightOptions>()(inFlightLimits, {
   name: 'orch/in-flight-limits',
   fastify: '5.x',
-  dependencies: ['orch/authentication'],
+  dependencies: ['orch/impersonation'],
   decorators: { fastify: ['orchMetrics'], request: ['orch'] }
 })

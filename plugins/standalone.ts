@@ -72,6 +72,6 @@ export default plugin<StandaloneOptions>()(async (fastify, { standalone = false 
 }, {
   name: 'orch/standalone',
   fastify: '5.x',
-  dependencies: ['orch/authentication'],
+  dependencies: ['orch/authorization'],
   decorators: { fastify: ['orchClock', 'orchResources'], request: ['orch'] }
 })

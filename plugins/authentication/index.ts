@@ -216,6 +216,7 @@ export default plugin<AuthenticationOptions>()(async (fastify, options) => {
 }, {
   name: 'orch/authentication',
   fastify: '5.x',
+  dependencies: ['orch/deadline', 'orch/security-headers'],
   decorators: {
     fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch']
   }

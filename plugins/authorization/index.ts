@@ -116,7 +116,7 @@ export default plugin<AuthorizationOptions>()(async (fastify, options) => {
 }, {
   name: 'orch/authorization',
   fastify: '5.x',
-  dependencies: ['orch/authentication'],
+  dependencies: ['orch/impersonation'],
   decorators: {
     fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch']
   }

@@ -120,6 +120,6 @@ function name (
 export default plugin<FlowControlOptions>()(flowControl, {
   name: 'orch/flow-control',
   fastify: '5.x',
-  dependencies: ['orch/authentication'],
+  dependencies: ['orch/impersonation'],
   decorators: { fastify: ['orchMetrics', 'orchResources'], request: ['orch'] }
 })

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Fastify from '../fastify.js'
 import type { FastifyPluginAsync } from 'fastify'
-import orch from '../../app.js'
+import orch, { server } from '../../app.js'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8')
@@ -67,6 +67,63 @@ t.test('a plugin that precedes one that it needs fails the boot', async t => {
     )
     await app.close()
   }
+})
+
+/** What each may not precede: where the order of hooks is the security of the server. */
+const ORDER = [
+  ['orch/request-info', 'orch/security-headers'],
+  ['orch/security-headers', 'orch/authentication'],
+  ['orch/deadline', 'orch/authentication'],
+  ['orch/authentication', 'orch/audit'],
+  ['orch/audit', 'orch/impersonation'],
+  ['orch/impersonation', 'orch/stalled-requests'],
+  ['orch/impersonation', 'orch/in-flight-limits'],
+  ['orch/impersonation', 'orch/flow-control'],
+  ['orch/impersonation', 'orch/authorization'],
+  ...['request-bodies', 'negotiation', 'dry-run', 'standalone'].map(later => ['orch/authorization', `orch/${later}`])
+] as const
+
+type Plugin = FastifyPluginAsync & { readonly [META]?: { readonly name: string } }
+const META: unique symbol = Symbol.for('plugin-meta') as never
+
+/** Boots with the lines of `app.ts` from one plugin up to another moved behind that one. */
+async function bootMoved (first: string, second: string): Promise<void> {
+  const app = Fastify({ logger: false })
+  const moved: Array<() => Promise<unknown>> = []
+  try {
+    await app.register(async scope => {
+      // one of its overloads
+      const register = scope.register.bind(scope) as unknown as (plugin: Plugin, options: object) => Promise<unknown>
+      let isBetween = false
+      const moving = async (plugin: Plugin, options: object): Promise<void> => {
+        const name = plugin[META]?.name
+        if (name === first) isBetween = true
+        if (isBetween && name !== second) {
+          moved.push(async () => await register(plugin, options))
+          return
+        }
+        await register(plugin, options)
+        isBetween = false
+        for (const run of moved.splice(0)) await run()
+      }
+      scope.register = moving as never
+      await server(scope, { limits: { priorityAndFairness: second === 'orch/flow-control' } })
+    })
+    await app.ready()
+  } finally {
+    await app.close()
+  }
+}
+
+t.test('moved lines of app.ts fail the boot where the order of hooks matters', async t => {
+  for (const [first = '', second = ''] of ORDER) {
+    await t.rejects(
+      bootMoved(first, second),
+      { message: new RegExp(`The dependency '${first}' of plugin '${second}' is not registered`) },
+      `${second} needs ${first}`
+    )
+  }
+  await bootMoved('orch/http2-sessions', 'orch/metrics')
 })
 
 t.test('a request that a host refuses before ours is answered as a Status', async t => {

@@ -11,7 +11,7 @@ async function build (test: Test, options: InFlightOptions) {
   const fastify = await bareServer({
     info: ({ method, url }) => clusterRoles({ verb: url.includes('watch') ? 'watch' : VERBS[method] ?? '' })
   })
-  await fastify.register(fp(async () => {}, { name: 'orch/authentication' }))
+  await fastify.register(fp(async () => {}, { name: 'orch/impersonation' }))
   await fastify.register(metrics)
   await fastify.register(inFlightLimits, options)
   const waiting: Array<() => void> = []
