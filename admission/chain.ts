@@ -2,9 +2,9 @@
 import { badRequest, type FieldError } from '../schemas/status.js'
 import { stringify } from '../schemas/codec/json/exact.js'
 import type {
-  Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass, Precondition
+  Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, ForeignChange, Pass, Precondition
 } from '../registry/admission.js'
-import { beforeForeign } from './foreign-changes.js'
+import { MutatingPass } from './mutating-pass.js'
 
 const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) ||
   wanted.includes('*' as T)
@@ -70,8 +70,10 @@ export class AdmissionChain implements Admission {
    * requested it, all do. At most one reinvocation.
    * @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects
    */
-  async mutate (request: AdmissionRequest): Promise<void> {
-    await this.#observed({ plugin: '', phase: 'admit', request }, () => this.#mutate(request))
+  async mutate (request: AdmissionRequest, tracksForeign = false): Promise<readonly ForeignChange[]> {
+    const pass = new MutatingPass(tracksForeign)
+    await this.#observed({ plugin: '', phase: 'admit', request }, () => this.#mutate(request, pass))
+    return pass.foreignChanges
   }
 
   /** @returns the preconditions of all plugins that have one @throws StatusError of the plugin that refuses */
@@ -101,11 +103,10 @@ export class AdmissionChain implements Admission {
     return plugins
   }
 
-  async #mutate (request: AdmissionRequest): Promise<void> {
+  async #mutate (request: AdmissionRequest, pass: MutatingPass): Promise<void> {
     const again: Array<{ readonly plugin: AdmissionPlugin, readonly left: string | undefined }> = []
     const state = (): string | undefined =>
       this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
-    const pass = new MutatingPass()
     const plugins = this.#pluginsFor(request)
     for (const plugin of plugins) {
       if (!matchesPredicate(plugin, request)) continue
@@ -119,7 +120,7 @@ export class AdmissionChain implements Admission {
       if (pending !== undefined) await pending
       if (plugin.reinvocation === true) again.push({ plugin, left: state() })
     }
-    if (pass.wanted) {
+    if (pass.isRepeated) {
       pass.round = 1
       for (const plugin of plugins) {
         if (plugin.mutate !== undefined &&
@@ -134,7 +135,7 @@ export class AdmissionChain implements Admission {
   }
 
   #mutateWith (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
-    const done = this.#ofHost.has(plugin) ? beforeForeign(request) : undefined
+    const done = this.#ofHost.has(plugin) ? pass.beforeForeign(request.object) : undefined
     const call = { plugin: plugin.name, phase: 'admit', request } as const
     const pending = this.#observed(call, () => plugin.mutate?.(request, pass))
     if (done === undefined) return pending
@@ -179,10 +180,4 @@ export class AdmissionChain implements Admission {
     report(false)
     return returned
   }
-}
-
-class MutatingPass implements Pass {
-  round: 0 | 1 = 0
-  wanted = false
-  again (): void { this.wanted = true }
 }

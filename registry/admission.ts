@@ -82,11 +82,6 @@ export interface AdmissionRequest {
    * part of the object.
    */
   readonly annotate: (key: string, value: string, level?: 'Metadata' | 'Request') => void
-  /**
-   * On CREATE, for the server's own plugins: what foreign code has changed so far (`admission/foreign-changes.ts` adds
-   * to it). The creator owns that. Nobody owns the other changes that plugins make to a new object.
-   */
-  readonly foreignChanges?: ForeignChange[] | undefined
   /** Reports how long a webhook call took. `together` is true for calls that ran in parallel. */
   readonly waited?: ((milliseconds: number, together: boolean) => void) | undefined
 }
@@ -108,12 +103,21 @@ export interface Pass {
   readonly round: 0 | 1
   /** Requests a reinvocation, because a webhook changed the object. At most one takes place. */
   readonly again: () => void
+  /**
+   * For the server's own plugins: call it before foreign code changes the object.
+   * @returns a function to call afterwards; undefined if nobody wants to know
+   */
+  readonly beforeForeign: (object: AdmissionRequest['object']) => (() => void) | undefined
 }
 
 /** All admission plugins of a server. Implemented by `admission/chain.ts`. */
 export interface Admission {
-  /** @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects */
-  mutate: (request: AdmissionRequest) => Promise<void>
+  /**
+   * @param tracksForeign whether the caller wants to know what foreign code changes. Default no.
+   * @returns that: the creator of a new object owns it, nobody the other changes that plugins make
+   * @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects
+   */
+  mutate: (request: AdmissionRequest, tracksForeign?: boolean) => Promise<readonly ForeignChange[]>
   /** @returns what plugins add to the findings of validation */
   findings?: (request: AdmissionRequest) => readonly FieldError[] | Promise<readonly FieldError[]>
   /** @returns the preconditions of all plugins that have one @throws StatusError of the plugin that refuses */

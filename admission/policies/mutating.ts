@@ -7,7 +7,6 @@ import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { oncePer } from '../../schemas/once-per.js'
 import { isStatusError, StatusError, type StatusReason } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
-import { beforeForeign } from '../foreign-changes.js'
 import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
 import { conditionsHold, EvaluationError, madeBy } from './evaluation.js'
@@ -39,7 +38,7 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
   })
   const progressOf = oncePer((_pass: Pass): Progress => ({ invoked: new Set(), again: new Set(), left: undefined }))
   const run = (request: AdmissionRequest, pass: Pass, all: readonly BoundPolicy[]): Promise<void> =>
-    new Round(request, tools).run(all, pass, progressOf(pass))
+    new Round(request, tools, pass).run(all, progressOf(pass))
   return {
     name: 'MutatingAdmissionPolicy',
     handles: request => {
@@ -57,6 +56,7 @@ export function mutatingPolicies (tools: PolicyTools): AdmissionPlugin {
 /** One round of all policies over a request. */
 class Round {
   readonly #request: AdmissionRequest
+  readonly #pass: Pass
   readonly #tools: PolicyTools
   readonly #variables: RequestVariables
   readonly #failures: Failure[] = []
@@ -64,14 +64,15 @@ class Round {
   /** Once for all, as it compares whole objects. */
   #done: (() => void) | undefined
 
-  constructor (request: AdmissionRequest, tools: PolicyTools) {
+  constructor (request: AdmissionRequest, tools: PolicyTools, pass: Pass) {
     this.#request = request
+    this.#pass = pass
     this.#tools = tools
     this.#variables = new RequestVariables(request, tools)
   }
 
-  async run (all: readonly BoundPolicy[], pass: Pass, progress: Progress): Promise<void> {
-    const request = this.#request
+  async run (all: readonly BoundPolicy[], progress: Progress): Promise<void> {
+    const [request, pass] = [this.#request, this.#pass]
     const invocations = await runStepsWithinBudget(invocationsOf(all, request, this.#tools, (policy, binding, why) => {
       this.#fail(policy, binding, why, 'Forbidden')
     }))
@@ -127,7 +128,7 @@ class Round {
     }
     try {
       const made = await runStepsWithinBudget(madeBy(mutation, policy, await this.#variables.of(invocation)))
-      this.#done ??= beforeForeign(this.#request)
+      this.#done ??= this.#pass.beforeForeign(object)
       const change: Change = { made, names: this.#tools.names, isChanged: this.#isChanged }
       if (await mutate(mutation, object, this.#variables.version(requested), change)) this.#isChanged = true
       this.#variables.forget()

@@ -33,7 +33,7 @@ interface Progress {
 
 interface Round {
   readonly request: AdmissionRequest
-  readonly round: number
+  readonly pass: Pass
   readonly writer: ReviewWriter
   readonly versions: RequestedVersions
 }
@@ -61,7 +61,7 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
       if (!await isMeant(invocation, request, { tools: policies, type: 'admit' })) continue
       if (pass.round === 1 && !progress.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await callHook(tools, invocation, { request, round: pass.round, writer, versions })) {
+      if (await callHook(tools, invocation, { request, pass, writer, versions })) {
         scheduleReinvocation(progress)
         pass.again()
       }
@@ -86,11 +86,11 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
 
 /** @returns whether the hook changed the object */
 async function callHook (
-  tools: HookTools, { hook, index, requested }: Invocation, { request, round, writer, versions }: Round
+  tools: HookTools, { hook, index, requested }: Invocation, { request, pass, writer, versions }: Round
 ): Promise<boolean> {
   const version = versions.of(requested)
   const { name, configuration } = hook
-  const place = `round_${round}_index_${index}`
+  const place = `round_${pass.round}_index_${index}`
   let changed = false
   try {
     const { failedOpen } = await outcomeOf(
@@ -99,7 +99,8 @@ async function callHook (
         hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }
       ),
       async ({ patch }) => {
-        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, version, request)
+        if (patch === undefined) return
+        const patched = await applyHookPatch(name, patch, version, { object: request.object, pass })
         if (patched === undefined) return
         changed = patched.changed
         // The patch may contain secrets of the object.

@@ -5,8 +5,7 @@ import { isStatusError } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
 import { runSteps, runStepsWithinBudget } from '../../event-loop/turns.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
-import type { AdmissionRequest } from '../../registry/admission.js'
-import { beforeForeign } from '../foreign-changes.js'
+import type { AdmissionRequest, Pass } from '../../registry/admission.js'
 import { JSON_PATCH, type HookPatch } from './answer.js'
 import type { RequestedVersion } from './requested-version.js'
 import { internal } from './refusals.js'
@@ -25,9 +24,8 @@ export interface Patched {
  */
 export async function applyHookPatch (
   hook: string, { text, type }: HookPatch, version: RequestedVersion,
-  request: Pick<AdmissionRequest, 'object' | 'foreignChanges'>
+  { object, pass }: Pick<AdmissionRequest, 'object'> & { readonly pass: Pick<Pass, 'beforeForeign'> }
 ): Promise<Patched | undefined> {
-  const { object } = request
   const patch = await runSteps(parseOperations(text), text.length)
   if (patch.length === 0) return undefined
   if (object === undefined) {
@@ -41,7 +39,7 @@ export async function applyHookPatch (
   try {
     const { value: document } = await runSteps(parseInSteps(Buffer.from(before), UNBOUNDED), before.length)
     const patched = await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(patch)))
-    const done = beforeForeign(request)
+    const done = pass.beforeForeign(object)
     version.put(object, patched)
     done?.()
   } catch (error) {

@@ -5,15 +5,27 @@ import { runStages, type Stage } from './run.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'
 
 export const ADMIT: Stage = {
-  name: 'admit', span: 'Mutating admission', run: ({ store, admitted }) => store.admission.mutate(admitted)
+  name: 'admit',
+  span: 'Mutating admission',
+  run: async ({ store, admitted }) => { await store.admission.mutate(admitted) }
 }
 
-/** The same of an object, whose owners stay readable. */
-export const ADMIT_OBJECT: Stage<CreateWrite | ChangeWrite> = {
+/** The same of a new object, whose owners stay readable. */
+export const ADMIT_NEW: Stage<CreateWrite> = {
   ...ADMIT,
   run: async write => {
-    const { managedFields } = write.object.metadata
-    await write.store.admission.mutate(write.admitted)
+    const { store, admitted, applied, object: { metadata: { managedFields } } } = write
+    write.foreignChanges = await store.admission.mutate(admitted, applied === undefined)
+    restoreOwners(write, managedFields)
+  }
+}
+
+/** The same of a changed one. */
+export const ADMIT_CHANGED: Stage<ChangeWrite> = {
+  ...ADMIT,
+  run: async write => {
+    const { store, admitted, object: { metadata: { managedFields } } } = write
+    await store.admission.mutate(admitted)
     restoreOwners(write, managedFields)
   }
 }

@@ -99,7 +99,7 @@ export function * ownNew (write: CreateWrite): WaitingSteps<void> {
  * belong to nobody. Admission cannot change the managers: they are put back.
  */
 export function * ownAdmitted (write: CreateWrite): WaitingSteps<void> {
-  const { store, foreignChanges = [] } = write
+  const { store, foreignChanges } = write
   const completed = (copy: Record<string, unknown>): ApiObject => {
     const object = copy as unknown as ApiObject // as admission got it
     applyDefaults(store.conversion.written.message, object, store.gates)

@@ -64,15 +64,14 @@ export class CreateWrite extends StoredWrite {
   sentName = ''
   /** The name that the server chose for this attempt, if it had to. */
   generatedName: string | undefined = undefined
-  /** None where the managers are those of an apply. */
-  readonly foreignChanges: ForeignChange[] | undefined
+  /** By admission; empty where the managers are those of an apply. */
+  foreignChanges: readonly ForeignChange[] = []
 
   constructor (write: ObjectWrite, given: ApiObject | Sent<ApiObject>, applied?: readonly Manager[]) {
     super(write, 'CREATE')
     this.given = new Given(given)
     if (this.given.sent === undefined) this.object = this.given.value
     this.applied = applied
-    this.foreignChanges = applied === undefined ? [] : undefined
   }
 
   /** What admission asks about, even if it renames the object. */

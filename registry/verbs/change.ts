@@ -5,7 +5,7 @@ import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
-import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
+import { ADMIT_AGAIN, ADMIT_CHANGED } from '../stages/admit.js'
 import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../stages/allocate.js'
 import { concludeChange, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../stages/change.js'
 import { encodeChange } from '../stages/encode.js'
@@ -61,7 +61,7 @@ export function changeOf<W extends ChangeWrite> (
     { name: 'drop what is unknown', run: dropUnknown },
     { name: 'measure', run: measure },
     { name: 'compare versions', run: compareVersion },
-    ADMIT_OBJECT,
+    ADMIT_CHANGED,
     { name: 'default again', run: defaultAgain },
     { name: 'inherit', run: inherit },
     { name: 'inherit owners', run: inheritOwners },

@@ -3,7 +3,7 @@ import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { forbidden } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { ADMIT_AGAIN, ADMIT_OBJECT } from '../stages/admit.js'
+import { ADMIT_AGAIN, ADMIT_NEW } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
 import { DECODING, dropUnknown } from '../stages/decode.js'
 import { encodeNew } from '../stages/encode.js'
@@ -38,7 +38,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   { name: 'measure', run: measure },
   { name: 'own', run: ownNew },
   REFUSE_WHILE_CLOSING,
-  ADMIT_OBJECT,
+  ADMIT_NEW,
   { name: 'own again', run: ownAdmitted },
   { name: 'default again', run: defaultAgain },
   { name: 'identify again', run: identifyAgain },

@@ -1,7 +1,7 @@
 /** The stages of a creation, each alone. */
 import t from 'tap'
-import { beforeForeign } from '../../../admission/foreign-changes.js'
-import { ADMIT_AGAIN } from '../../../registry/stages/admit.js'
+import { MutatingPass } from '../../../admission/mutating-pass.js'
+import { ADMIT_AGAIN, ADMIT_NEW } from '../../../registry/stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../../../registry/stages/allocate.js'
 import { DECODING, dropUnknown } from '../../../registry/stages/decode.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
@@ -94,23 +94,36 @@ t.test('own: the creator owns what it sent, an apply has its own managers', asyn
   const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
   finish(ownNew(write))
   t.match(write.managedFields, [{ manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { 'f:k': {} } } }])
-  t.strictSame(write.foreignChanges, [])
   const applied = new CreateWrite(creation(t), config('a'), [])
   finish(ownNew(applied))
   t.equal(applied.managedFields, undefined)
-  t.equal(applied.foreignChanges, undefined)
+})
+
+t.test('admit: what foreign code changes is noted, except where the managers are those of an apply', async t => {
+  const write = creation(t, config('a', { k: 'v' }))
+  const changes = [{ before: {}, after: { data: {} } }]
+  const mutate = async (_request: object, tracksForeign?: boolean) => tracksForeign === true ? changes : []
+  Object.assign(write.store, { admission: { mutate } })
+  await ADMIT_NEW.run(write)
+  t.equal(write.foreignChanges, changes)
+  const applied = new CreateWrite(write, config('a'), [])
+  await ADMIT_NEW.run(applied)
+  t.strictSame(applied.foreignChanges, [])
+  t.equal(new MutatingPass(false).beforeForeign({}), undefined)
 })
 
 t.test('own: what foreign code changes during admission belongs to the creator too', async t => {
   const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
   finish(ownNew(write))
-  const plain = beforeForeign(write.admitted)
+  const pass = new MutatingPass(true)
+  const plain = pass.beforeForeign(write.admitted.object)
   plain?.()
-  t.strictSame(write.foreignChanges, [], 'code that changes nothing owns nothing')
+  t.strictSame(pass.foreignChanges, [], 'code that changes nothing owns nothing')
   Object.assign(write.object, { data: { k: 'v', ours: 'x' } })
-  const done = beforeForeign(write.admitted)
+  const done = pass.beforeForeign(write.admitted.object)
   Object.assign(write.object, { data: { k: 'v', ours: 'x', hooked: 'x' } })
   done?.()
+  write.foreignChanges = pass.foreignChanges
   write.object.metadata.managedFields = []
   finish(ownAdmitted(write))
   t.match(write.object.metadata.managedFields, [
