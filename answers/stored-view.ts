@@ -170,7 +170,7 @@ export class StoredView extends View {
     const { store } = this
     const { apiVersion, conversion } = store.representation
     if (conversion === undefined) return stored
-    return stored.known(apiVersion) as Entry | undefined ?? (yield * store.conversion.once(stored))
+    return stored.known(apiVersion) as Entry | undefined ?? (yield * store.conversion.onceForClients(stored))
   }
 
   * #renamed (json: Buffer): Steps<Buffer> {

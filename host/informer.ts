@@ -184,7 +184,7 @@ export class TypeInformer {
     if (before?.revision === entry.revision) {
       return (this.#options.resync ?? 0) > 0 ? updated?.(before.object, before.object) : undefined
     }
-    const object = frozen(withoutNulls(store.representation.message, store.conversion.kept(entry).copy()))
+    const object = frozen(withoutNulls(store.representation.message, store.conversion.forClients(entry).copy()))
     this.#objects.set(key, { revision: entry.revision, object })
     for (const index of this.#indexes.values()) index.put(key, object)
     return before === undefined ? added?.(object) : updated?.(object, before.object)

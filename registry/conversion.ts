@@ -24,14 +24,14 @@ export class Conversion {
   constructor (of: Converted) { this.#of = of }
 
   /** An entry in the clients' version, which is kept beside it. */
-  kept (entry: Entry): Entry {
+  forClients (entry: Entry): Entry {
     const { conversion, apiVersion } = this.#of.representation
     if (conversion === undefined) return entry
-    return entry.derive(apiVersion, () => finish(this.once(entry)), ({ json }) => json.length)
+    return entry.derive(apiVersion, () => finish(this.onceForClients(entry)), ({ json }) => json.length)
   }
 
-  /** The same, made for a single use. */
-  * once (entry: Entry): Steps<Entry> {
+  /** The same, made for a single use and not kept. */
+  * onceForClients (entry: Entry): Steps<Entry> {
     const { entries, representation: { message, conversion } } = this.#of
     if (conversion === undefined) return entry
     const stored = entries.read(entry)
@@ -48,7 +48,7 @@ export class Conversion {
    * needed.
    * @throws StatusError 413 if its defaults make it too large
    */
-  * sent (object: ApiObject): Steps<ApiObject> {
+  * fromSent (object: ApiObject): Steps<ApiObject> {
     const { stored, representation, defaults, gates } = this.#of
     fillDefaults(representation, gates, object)
     const { conversion } = representation
@@ -63,7 +63,7 @@ export class Conversion {
     return converted
   }
 
-  /** Whose fields and defaults an object has while it is written, until `stored`. */
+  /** Whose fields and defaults an object has while it is written, until `asStored`. */
   get written (): Representation {
     const { stored, representation } = this.#of
     return representation.conversion?.unpruned === undefined ? stored : representation
@@ -76,7 +76,7 @@ export class Conversion {
   }
 
   /** A written object as it is stored: with the fields and defaults of the stored version. @throws StatusError 413 */
-  stored (object: ApiObject): ApiObject {
+  asStored (object: ApiObject): ApiObject {
     const storable = this.storable(object)
     if (storable !== object) fillDefaults(this.#of.stored, this.#of.gates, storable, object)
     return storable

@@ -35,7 +35,7 @@ export const isSame = (a: ManagerIdentity, b: ManagerIdentity): boolean =>
     (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
 
 /** Reads stored entries, whose sets are canonical and need no parsing. */
-export function stored (entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
+export function managersIn (entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
   return (entries ?? []).map(entry => managerOf(entry, (entry.fieldsV1 ?? EMPTY) as FieldSet)) // written by `entriesOf`
 }
 

@@ -9,7 +9,7 @@ import { isStatusError, notFound } from '../../schemas/status.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import { current } from '../current.js'
 import type { ResourceStore } from '../resource-store.js'
-import { keep } from './encode.js'
+import { toStoredForm } from './encode.js'
 import { Repeat, type Stage } from './run.js'
 import type { ChangeWrite } from './writes.js'
 
@@ -50,14 +50,14 @@ export function decodeOld (write: ChangeWrite): void {
 export function decideRemoval (write: ChangeWrite): void {
   const { store, object } = write
   write.removes = removable(store, object)
-  if (write.removes) keep(write)
+  if (write.removes) toStoredForm(write)
 }
 
 /** Answers with what was written, or begins again on the object that was there instead. */
 export async function concludeChange (write: ChangeWrite): Promise<void> {
-  const { store, object, kept, base, outcome, removes, encoded } = write
+  const { store, object, storedForm, base, outcome, removes, encoded } = write
   if (outcome === undefined) {
-    if (removes) write.result = store.entries.of(base.key, kept, base.revision)
+    if (removes) write.result = store.entries.of(base.key, storedForm, base.revision)
     if (!await isCurrent(write)) throw new Repeat(FIND)
   } else if (!outcome.succeeded) {
     write.current = outcome.current === undefined
@@ -68,10 +68,10 @@ export async function concludeChange (write: ChangeWrite): Promise<void> {
   } else if (removes) {
     write.result = object === write.oldObject
       ? base.at(outcome.revision)
-      : store.entries.of(base.key, kept, outcome.revision)
+      : store.entries.of(base.key, storedForm, outcome.revision)
   } else {
     write.result = encoded?.entry(outcome.revision)
-    if (write.result !== undefined) keepDecoded(write.result, kept, base)
+    if (write.result !== undefined) keepDecoded(write.result, storedForm, base)
   }
 }
 

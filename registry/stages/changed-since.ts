@@ -12,7 +12,7 @@ import { LARGE_OBJECT_BYTES } from '../../schemas/limits.js'
 import { compare, type Changes } from '../apply/compare.js'
 import { pathText } from '../apply/elements.js'
 import { at, paths, size } from '../apply/field-set.js'
-import { stored, type Manager } from '../apply/managers.js'
+import { managersIn, type Manager } from '../apply/managers.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
 import { mayGet, type ObjectWrite } from '../write-context.js'
@@ -81,7 +81,7 @@ function changes ({ representation: { message }, gates }: ResourceStore, old: Ap
   const differences = compare(shapesOf(message, gates).owned, old, now)
   return {
     count: size(differences.changed) + size(differences.removed),
-    texts: fieldTexts(differences, stored(now.metadata.managedFields))
+    texts: fieldTexts(differences, managersIn(now.metadata.managedFields))
   }
 }
 
@@ -104,7 +104,7 @@ function unseen ({ metadata: { managedFields } }: ApiObject, object: ApiObject |
   if (sent === undefined || sent.length === 0) return { count: 0, texts: [] }
   const keyOf = ({ manager, operation, subresource, time }: Manager): string =>
     JSON.stringify([manager, operation, subresource, time])
-  const seen = new Set(stored(sent).map(keyOf))
-  const names = new Set(stored(managedFields).filter(manager => !seen.has(keyOf(manager))).map(nameOf))
+  const seen = new Set(managersIn(sent).map(keyOf))
+  const names = new Set(managersIn(managedFields).filter(manager => !seen.has(keyOf(manager))).map(nameOf))
   return { count: names.size, texts: [...names].map(name => `fields of ${name}`) }
 }

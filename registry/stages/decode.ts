@@ -17,7 +17,7 @@ export const DECODE: Stage<Write & { readonly given: Given<object> }> = {
 
 /** Converts what a client sent to the stored version, with its defaults. @throws StatusError 413 if they are large */
 export function * convertAndDefault (write: StoredWrite): Steps<void> {
-  write.object = yield * write.store.conversion.sent(write.object)
+  write.object = yield * write.store.conversion.fromSent(write.object)
 }
 
 type SentWrite = StoredWrite & { readonly given: Given<ApiObject> }
@@ -28,7 +28,7 @@ export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   {
     name: 'convert and default',
     when: ({ given }) => given.sent !== undefined,
-    run: function * (write) { write.object = yield * write.store.conversion.sent(write.given.value) }
+    run: function * (write) { write.object = yield * write.store.conversion.fromSent(write.given.value) }
   }
 ]
 

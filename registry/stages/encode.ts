@@ -9,19 +9,19 @@ import { refuse } from '../write-context.js'
 import { limitBytes, limitValues } from './object-limits.js'
 import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 
-/** Brings the object into its stored form. @throws StatusError 413 */
-export function keep (write: StoredWrite): ApiObject {
+/** Converts the object, as readers will get it. @throws StatusError 413 */
+export function toStoredForm (write: StoredWrite): ApiObject {
   const { store, object } = write
-  const kept = store.conversion.stored(object)
-  removeUnstoredEmpty(store.stored.message, kept)
-  write.kept = kept
-  return kept
+  const storedForm = store.conversion.asStored(object)
+  removeUnstoredEmpty(store.stored.message, storedForm)
+  write.storedForm = storedForm
+  return storedForm
 }
 
 /** @throws StatusError 413, 422 if the name is too long for a key; 500 of a conversion */
 export function * encodeNew (write: CreateWrite): WaitingSteps<void> {
   const { store, namespace } = write
-  const object = keep(write)
+  const object = toStoredForm(write)
   write.key = store.keys.of(namespace, object.metadata.name ?? '')
   if (!isKey(write.key)) {
     const detail = 'the name is longer than the store can hold'
@@ -33,7 +33,7 @@ export function * encodeNew (write: CreateWrite): WaitingSteps<void> {
 /** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413; 500 of a conversion */
 export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
   const { store, base, dryRun } = write
-  const json = yield * store.entries.unversioned(keep(write))
+  const json = yield * store.entries.unversioned(toStoredForm(write))
   yield
   if (json.isOf(base.json, base.revision)) {
     // A dry run does not store an object again that is encrypted with an older key.
@@ -51,10 +51,10 @@ function * encode (write: StoredWrite, json: UnversionedJson): WaitingSteps<void
   const { store, key } = write
   write.json = json
   yield * limitValues(write, json)
-  const value = store.entries.encode(write.kept)
+  const value = store.entries.encode(write.storedForm)
   limitBytes(write, json, value)
   const readBack = yield * asRead(write, json, value)
-  const make = store.entries.at(key, write.kept, readBack)
+  const make = store.entries.at(key, write.storedForm, readBack)
   let entry: Entry | undefined
   // The cache and the answer share the entry, which the first of them creates.
   write.encoded = { value, entry: revision => entry?.revision === revision ? entry : entry = make(revision) }
@@ -64,6 +64,6 @@ function * encode (write: StoredWrite, json: UnversionedJson): WaitingSteps<void
 function * asRead (write: StoredWrite, json: UnversionedJson, value: Uint8Array): WaitingSteps<UnversionedJson> {
   const { store: { backend, entries }, key } = write
   if (backend.asRead === undefined) return json
-  write.kept = entries.object(key, yield * waitFor(backend.asRead(key, value)))
-  return yield * entries.unversioned(write.kept)
+  write.storedForm = entries.object(key, yield * waitFor(backend.asRead(key, value)))
+  return yield * entries.unversioned(write.storedForm)
 }

@@ -2,7 +2,7 @@
 import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { FieldError } from '../../schemas/status.js'
 import { at } from '../apply/field-set.js'
-import { stored } from '../apply/managers.js'
+import { managersIn } from '../apply/managers.js'
 import { itemsOf, memberOf, membersOf, shapesOf, type Shape } from '../apply/shape.js'
 import { fieldElement } from '../apply/elements.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -33,7 +33,7 @@ export interface Refused {
 export function withOwners (
   { stored: { message }, gates }: ResourceStore, { findings, object, old, own }: Refused
 ): readonly FieldError[] {
-  const managers = stored(old.metadata.managedFields)
+  const managers = managersIn(old.metadata.managedFields)
   if (managers.length === 0) return findings
   const { owned } = shapesOf(message, gates)
   return findings.map((finding, index) => {

@@ -12,7 +12,7 @@ import { fieldElement } from '../apply/elements.js'
 import { isIdentical } from '../../schemas/language/values.js'
 import { setOf, EMPTY, type FieldSet } from '../apply/field-set.js'
 import {
-  stored, entriesOf, submitted, isReset, type Manager, type ManagedFieldsOperation, type ManagerIdentity
+  entriesOf, managersIn, submitted, isReset, type Manager, type ManagedFieldsOperation, type ManagerIdentity
 } from '../apply/managers.js'
 import { reconciled } from '../apply/reconcile.js'
 import { shapesOf, type Shape } from '../apply/shape.js'
@@ -77,7 +77,7 @@ type ObjectChange = CreateWrite | ChangeWrite
 
 /** Reads stored entries. The schema may have changed since, of custom types anywhere. */
 export function ownersIn (store: ResourceStore, entries: Entries): readonly Manager[] {
-  const managers = stored(entries)
+  const managers = managersIn(entries)
   const versions = versionsOf(store, false)
   return managers.map(manager => reconciled(manager, versions, !store.stored.protobuf))
 }
@@ -107,7 +107,7 @@ export function * ownAdmitted (write: CreateWrite): WaitingSteps<void> {
   }
   for (const { before, after } of foreignChanges) {
     const owners = yield * tracked(write, {
-      before: completed(before), after: completed(after), managers: stored(write.managedFields),
+      before: completed(before), after: completed(after), managers: managersIn(write.managedFields),
       ignored: ignoredOnCreate(store)
     })
     write.managedFields = entriesOf(owners)

@@ -40,7 +40,7 @@ export function prepareChange (write: ChangeWrite): void {
 /** Increments the generation if the desired state changed, as it will be stored. */
 function updateGeneration (store: ResourceStore, object: ApiObject, old: ApiObject): void {
   const { generation, stored, type } = store
-  const desired = generation?.(store.conversion.stored(object))
+  const desired = generation?.(store.conversion.asStored(object))
   if (desired === undefined) return
   const before = generation?.(old)
   const isSame = type.countsEmpty

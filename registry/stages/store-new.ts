@@ -82,11 +82,11 @@ const MAX_NAME_ATTEMPTS = 8
 
 /** Answers with the new object, or begins again. @throws StatusError 409 */
 export async function concludeNew (write: CreateWrite): Promise<void> {
-  const { store, key, kept, object: { metadata: { name = '' } }, outcome, preconditions, generatedName } = write
+  const { store, key, storedForm, object: { metadata: { name = '' } }, outcome, preconditions, generatedName } = write
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) {
-      write.result = store.entries.unstored(key, kept)
+      write.result = store.entries.unstored(key, storedForm)
       return
     }
   } else if (outcome.succeeded) {

@@ -99,7 +99,7 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
       if (desired === undefined) throw new TypeError(`${plural} have no version ${apiVersion}`)
       const copy = clone(object)
       const typed = copy as unknown as ApiObject // an object of the type
-      const converted: object = desired.conversion?.fromStored(typed) ?? this.store.conversion.stored(typed)
+      const converted: object = desired.conversion?.fromStored(typed) ?? this.store.conversion.asStored(typed)
       return converted as Record<string, unknown>
     }
   }

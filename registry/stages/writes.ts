@@ -16,7 +16,7 @@ const BYTES_PER_VALUE = 16
 /** A write that may put an object into the store. */
 export class StoredWrite extends Write {
   #object: ApiObject | undefined = undefined
-  #kept: ApiObject | undefined = undefined
+  #storedForm: ApiObject | undefined = undefined
   /** Of a new object: once its name is known. */
   key: string
   attempt = 1
@@ -38,12 +38,12 @@ export class StoredWrite extends Write {
   override get object (): ApiObject { return present(this.#object, 'object') }
   override set object (object: ApiObject) {
     this.#object = object
-    this.#kept = undefined
+    this.#storedForm = undefined
   }
 
   /** As readers will get the object, once it is encoded. */
-  get kept (): ApiObject { return this.#kept ?? this.object }
-  set kept (object: ApiObject) { this.#kept = object }
+  get storedForm (): ApiObject { return this.#storedForm ?? this.object }
+  set storedForm (object: ApiObject) { this.#storedForm = object }
 
   override get size (): number { return Math.max(super.size, this.values * BYTES_PER_VALUE, this.json?.length ?? 0) }
 

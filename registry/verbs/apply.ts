@@ -60,7 +60,7 @@ export class ApplyWrite extends ChangeWrite {
 }
 
 export function copy (write: ApplyWrite): void {
-  write.live = write.current === undefined ? {} : write.store.conversion.kept(write.current).copy()
+  write.live = write.current === undefined ? {} : write.store.conversion.forClients(write.current).copy()
 }
 
 /** Reads the managers; those of an object without any are `before-first-apply`. */

@@ -28,7 +28,7 @@ export function get (
 ): Entry | Promise<Entry> {
   const key = store.keys.of(namespace, name)
   const { cache } = store
-  if (cache === undefined) return stored(store, key, name, resourceVersion)
+  if (cache === undefined) return getStored(store, key, name, resourceVersion)
   const wait = waitForResourceVersion(cache, resourceVersion)
   return wait === undefined ? find(store, cache, key, name) : wait.then(() => find(store, cache, key, name))
 }
@@ -48,7 +48,7 @@ function find (store: ResourceStore, cache: WatchCache, key: string, name: strin
 }
 
 /** Reads from the back end, whose newest state satisfies any valid version. */
-async function stored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
+async function getStored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
   if (resourceVersion !== '') await waitForRevision(store.backend, parseRevision(resourceVersion))
   const { kv } = await store.backend.get(key)
   if (kv === undefined) throw notFound(store.resource, name)

@@ -51,7 +51,7 @@ export function copy (write: PatchWrite): void {
   // Objects of other types may hold what their definition has lost since, which is reported.
   if (members === undefined || conversion !== undefined || !protobuf) {
     write.leftAlone = []
-    write.patched = store.conversion.kept(base).copy()
+    write.patched = store.conversion.forClients(base).copy()
     return
   }
   const patched: Plain = { apiVersion, kind }

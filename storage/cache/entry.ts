@@ -3,7 +3,7 @@
  * Everything else (the parsed object, protobuf, table rows) is made on demand and kept while it is asked for.
  *
  * Its object is read as it is sent with `object`, to be changed with `copy`, as the server itself works on it with
- * `entries.read` of its store; in another version, the same of the entry that `conversion.kept` returns.
+ * `entries.read` of its store; in another version, the same of the entry that `conversion.forClients` returns.
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { LONG_FORM_BYTES } from '../../schemas/limits.js'

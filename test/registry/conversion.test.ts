@@ -33,11 +33,11 @@ const autoscaler = ({ message, apiVersion }: Representation) => decode(message, 
 
 t.test('in the stored version nothing is converted: entries and objects are the same', async t => {
   const entry = store.entries.of('/registry/a', autoscaler(type.stored), 7)
-  t.equal(store.conversion.kept(entry), entry)
-  t.equal(finish(store.conversion.once(entry)), entry)
+  t.equal(store.conversion.forClients(entry), entry)
+  t.equal(finish(store.conversion.onceForClients(entry)), entry)
   const sent = autoscaler(type.stored)
-  t.equal(finish(store.conversion.sent(sent)), sent)
-  t.equal(store.conversion.stored(sent), sent)
+  t.equal(finish(store.conversion.fromSent(sent)), sent)
+  t.equal(store.conversion.asStored(sent), sent)
   t.equal(store.conversion.written, type.stored)
 })
 
@@ -49,16 +49,16 @@ t.test('in another version an entry is made once and kept beside the stored one'
   await cache.fresh()
   const entry = cache.get(key)
   if (entry === undefined) throw new Error('the cache does not have what was created')
-  const kept = other.conversion.kept(entry)
-  t.equal(other.conversion.kept(entry), kept)
+  const kept = other.conversion.forClients(entry)
+  t.equal(other.conversion.forClients(entry), kept)
   t.match(kept.object, { apiVersion: representation.apiVersion, metadata: { resourceVersion: String(entry.revision) } })
-  const once = finish(other.conversion.once(entry))
+  const once = finish(other.conversion.onceForClients(entry))
   t.not(once, kept)
   t.equal(String(once.json), String(kept.json))
 })
 
 t.test('what a client sends gets the defaults of its version, and those of the stored one', async t => {
-  const stored = finish(other.conversion.sent(autoscaler(representation)))
+  const stored = finish(other.conversion.fromSent(autoscaler(representation)))
   t.equal(stored.apiVersion, type.stored.apiVersion)
   t.match(stored, { spec: { minReplicas: 1, maxReplicas: 3 } })
 })

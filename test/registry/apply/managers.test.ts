@@ -1,6 +1,6 @@
 import t from 'tap'
 import {
-  stored, limitManagers, entriesOf, put, submitted, isReset, type Manager
+  managersIn, limitManagers, entriesOf, put, submitted, isReset, type Manager
 } from '../../../registry/apply/managers.js'
 import { Play } from './scenario.js'
 import { finish } from '../../../schemas/steps.js'
@@ -26,7 +26,7 @@ t.test('entries are sorted: appliers first, then by age, name, version and subre
     fieldsType: 'FieldsV1',
     fieldsV1: { 'f:late': {} }
   })
-  t.same(entriesOf(stored(entries)), entries, 'and back')
+  t.same(entriesOf(managersIn(entries)), entries, 'and back')
   t.equal(entriesOf([]), undefined)
 })
 
