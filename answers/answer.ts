@@ -1,6 +1,6 @@
 /** What a verb answers: a value that knows neither the format nor how it is sent. */
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import type { Message } from '../schemas/language/declare.js'
 import type { Tabular } from '../schemas/table.js'
 import type { Status } from '../schemas/status.js'
@@ -125,7 +125,12 @@ export interface PassedAnswer {
 /** The connection belongs to another protocol from now on; no hook sees that. */
 export interface UpgradeAnswer {
   readonly kind: 'upgrade'
-  readonly begin: (reply: FastifyReply) => void
+  readonly connection: Socket
+  readonly head: { readonly headers: readonly string[], readonly message?: string | undefined }
+  /** The head has been sent, and the connection is free. */
+  readonly begin: () => void
+  /** The connection is gone. */
+  readonly abandon?: () => void
 }
 
 export type RelayedAnswer = PassedAnswer | UpgradeAnswer

@@ -10,15 +10,18 @@ import { Readable, Writable } from 'node:stream'
 import { constants, createGzip, type Gzip } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
-import { unframedSocket } from '../serving/wire/raw-bodies.js'
+import { unframedSocket, type MaybeConnected } from '../serving/wire/raw-bodies.js'
 import { CHUNK_BYTES, ChunkWriter } from './chunks.js'
 import { served, type RequestContext, type ServedRequest } from './request-context.js'
+
+/** The response, or a stream in its place, which has no socket. */
+export type BodyOutput = Writable & Pick<ServerResponse, 'flushHeaders'> & MaybeConnected
 
 export interface Content {
   /** Its bytes, if they are known beforehand. */
   readonly length?: number | string | undefined
   /** Writes all of it, and ends or destroys `out`. Called at most once. */
-  readonly writeTo: (out: ServerResponse) => void
+  readonly writeTo: (out: BodyOutput) => void
   /** It will not be sent: the client has gone, or a hook sent something else. */
   readonly abandon?: () => void
 }
@@ -50,7 +53,8 @@ export class Body extends Readable {
     }
     const isOrdinary = hasTrailers || this.readableFlowing !== null // a hook listens to the data
     if (isOrdinary && !isAnswered) return super.pipe(destination, options)
-    this.emit('end') // Fastify need not follow it any longer
+    // Fastify follows it until it ends, and would destroy it and log its own error where the client leaves first.
+    this.emit('end')
     if (isAnswered) this.destroy()
     else this.#start(raw)
     return destination
@@ -59,7 +63,7 @@ export class Body extends Readable {
   override _read (): void {
     if (this.#relay !== undefined) return this.#relay.proceed()
     this.#relay = new Relay(this)
-    this.#start(this.#relay as unknown as ServerResponse) // it has the members that bodies use
+    this.#start(this.#relay)
   }
 
   override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
@@ -68,7 +72,7 @@ export class Body extends Readable {
     done(error)
   }
 
-  #start (out: ServerResponse): void {
+  #start (out: BodyOutput): void {
     const content = this.#content
     this.#content = undefined
     content?.writeTo(out)
@@ -142,7 +146,7 @@ export function piecewise ({ request }: FastifyReply, source: Pieces): Content {
 }
 
 async function write (
-  { orch, log }: ServedRequest, { pieces, length, compressed }: Pieces, out: ServerResponse
+  { orch, log }: ServedRequest, { pieces, length, compressed }: Pieces, out: BodyOutput
 ): Promise<void> {
   const gzip = compressed ? gzipInto(out, orch) : undefined
   const writer = new ChunkWriter(out, gzip ?? (length === undefined ? out : destinationOf(out)))
@@ -183,13 +187,13 @@ async function write (
  * The stream for a body of known length. It needs no framing, so it may bypass the response and write to the socket,
  * unless the response waits behind another one.
  */
-function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
+function destinationOf (raw: BodyOutput): NodeJS.WritableStream {
   raw.flushHeaders()
   return unframedSocket(raw) ?? raw
 }
 
 /** Reports unsent bytes when compression pauses or ends. */
-function gzipInto (out: ServerResponse, orch: RequestContext): Gzip {
+function gzipInto (out: Writable, orch: RequestContext): Gzip {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
   gzip.on('pause', () => { orch.handedOver(out.writableLength + gzip.readableLength + gzip.writableLength) })
   gzip.once('end', () => { orch.handedOver(out.writableLength) })

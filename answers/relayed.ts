@@ -1,11 +1,11 @@
 /** Sends what another server has answered, as it comes. */
-import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { StatusError } from '../schemas/status.js'
 import type { PassedAnswer, RelayedAnswer } from './answer.js'
-import { Body } from './body.js'
+import { Body, type BodyOutput } from './body.js'
 import { pipePaced } from './paced.js'
 import type { ServedRequest } from './request-context.js'
+import { switchProtocols } from './switch-protocols.js'
 
 /** Headers of this server that would change how a proxied page behaves. */
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
@@ -16,7 +16,8 @@ const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
 
 export function sendRelayed (request: ServedRequest, reply: FastifyReply, answer: RelayedAnswer): undefined {
   if (answer.kind === 'upgrade') {
-    answer.begin(reply)
+    if (switchProtocols(request, reply, answer.connection, answer.head)) answer.begin()
+    else answer.abandon?.()
     return
   }
   if (answer.code > MAX_STATUS && request.raw.httpVersionMajor > 1) {
@@ -47,7 +48,7 @@ function stream (
 ): void {
   const { body } = answer
   body.on('error', () => {}) // it may fail while a hook of the host waits
-  const writeTo = (raw: ServerResponse): void => { relay(request, raw, answer) }
+  const writeTo = (raw: BodyOutput): void => { relay(request, raw, answer) }
   const abandon = (): void => { body.destroy() }
   try {
     void reply.send(new Body(reply, { length, writeTo, abandon }))
@@ -58,7 +59,7 @@ function stream (
 }
 
 function relay (
-  { log, orch, server }: ServedRequest, raw: ServerResponse, { body, ending }: Streamed
+  { log, orch, server }: ServedRequest, raw: BodyOutput, { body, ending }: Streamed
 ): void {
   raw.flushHeaders() // the first bytes may take long
   const end = (): void => {

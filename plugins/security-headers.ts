@@ -37,8 +37,8 @@ const ALLOWED = {
 }
 
 /**
- * Helmet's other headers concern pages. The only one, `routes/front-page/`, has a policy of its own, by the hash of its
- * style sheet.
+ * Helmet's other headers concern pages. Those of this server (`answers/page/`) have a policy of their own, by the hash
+ * of their style sheet.
  */
 export const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },

@@ -21,7 +21,7 @@ import type { RoutedServer } from './needs.js'
 
 /** Sends the answer. */
 export type Handler = ReturnType<ReturnType<typeof answering>>
-type Verbs = Partial<Record<string, Verb>>
+type Verbs = Readonly<Record<string, Verb>>
 
 /** PATCH serves both patch and apply, distinguished by media type. */
 const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(request) ? apply(request) : patch(request)
@@ -118,7 +118,7 @@ export function handlerTables (fastify: RoutedServer): (store: ResourceStore) =>
   const verbs = new VerbTables(fastify)
   return oncePer(store => {
     const handlers = new Map([...verbs.of(store)].map(([name, all]) =>
-      [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run as Verb)]))] as const))
+      [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run)]))] as const))
     for (const { name, verbs } of servedBelow(store).filter(connects)) {
       const connect = connections.get(`${store.representation.plural}/${name}`)
       if (connect === undefined) continue

@@ -1,11 +1,10 @@
 /** The body of a watch. */
-import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Representation } from '../../schemas/resource.js'
 import { scopeLabel } from '../../auth/request-info.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { WatchAnswer } from '../answer.js'
-import { Body } from '../body.js'
+import { Body, type BodyOutput } from '../body.js'
 import { warn } from '../heads.js'
 import type { ServedRequest } from '../request-context.js'
 import { watchForm } from './encoder.js'
@@ -47,7 +46,7 @@ export function sendWatch (
     if (reply.raw.destroyed) return abandon() as undefined
     warn(reply, answer.warnings, request.orch)
     reply.header('content-type', type)
-    const writeTo = (raw: ServerResponse): void => {
+    const writeTo = (raw: BodyOutput): void => {
       releaseHeaders(request)
       const open = openWatches(closing(), store.clock, grace)
       const observer = observerOf(store.representation)

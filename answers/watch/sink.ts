@@ -4,11 +4,11 @@
  * connection, an injected request), it writes to the response. Benchmark: `npm run bench -- watch`, 'one event at a
  * time to 1,000 watchers, HTTP/1.1': 1.1 to 1.2 times as much without it.
  */
-import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { ByteRate } from '../../serving/wire/byte-rate.js'
+import type { BodyOutput } from '../body.js'
 import { endRawChunks, startRawChunks } from '../../serving/wire/raw-bodies.js'
 
 /** A connection that accepts no bytes for this long while some are pending is closed, at most twice this time later. */
@@ -25,7 +25,7 @@ export interface SinkListener {
 }
 
 export class Sink {
-  readonly #raw: ServerResponse
+  readonly #raw: BodyOutput
   readonly #stream: ServerHttp2Stream | undefined
   readonly #out: Writable
   readonly #listener: SinkListener
@@ -48,7 +48,7 @@ export class Sink {
    * @param raw a response whose head has been sent
    * @param perSecond bytes per second; 0 for no limit
    */
-  constructor (raw: ServerResponse, listener: SinkListener, stalledMs = STALLED_MS, perSecond = 0) {
+  constructor (raw: BodyOutput, listener: SinkListener, stalledMs = STALLED_MS, perSecond = 0) {
     this.#raw = raw
     this.#listener = listener
     this.#stalledMs = stalledMs
@@ -165,13 +165,13 @@ export class Sink {
         else this.#disarm()
       })
     }
-    timeoutSource.setTimeout(this.#stalledMs)
+    timeoutSource.setTimeout?.(this.#stalledMs)
   }
 
   #disarm (): void {
     if (!this.#armed) return
     this.#armed = false
     const timeoutSource = this.#stream ?? this.#raw
-    timeoutSource.setTimeout(0)
+    timeoutSource.setTimeout?.(0)
   }
 }

@@ -5,7 +5,6 @@
  * (Interface: Watch, Events.)
  */
 import type { FastifyBaseLogger } from 'fastify'
-import type { ServerResponse } from 'node:http'
 import { expired, internalError, isStatusError } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -13,6 +12,7 @@ import type { Feed, FeedBatch } from '../../storage/cache/feed.js'
 import { isStorageError } from '../../storage/errors.js'
 import { TOO_OLD, type ObjectWatch } from '../../registry/verbs/watch.js'
 import { isLarge } from '../../event-loop/turns.js'
+import type { BodyOutput } from '../body.js'
 import { CHUNK_BYTES as SPARE_BYTES, reuseChunk } from '../chunks.js'
 import type { WatchEncoder } from './encoder.js'
 import { InitialState, type Part } from './initial.js'
@@ -32,7 +32,7 @@ const INITIAL_BYTES = SPARE_BYTES - 1024
 const EVENTS_PER_CHUNK = 500
 
 export interface StreamOptions {
-  readonly raw: ServerResponse
+  readonly raw: BodyOutput
   readonly watch: ObjectWatch
   readonly encoder: (chunked: boolean) => WatchEncoder
   readonly seconds: number

@@ -1,7 +1,6 @@
 /** exec, attach and port-forward: upgraded connections to the node agent, which implements the protocol. */
 import type { RelayedAnswer } from '../../answers/answer.js'
 import type { ServedRequest } from '../../answers/request-context.js'
-import { switchProtocols } from '../../answers/switch-protocols.js'
 import { send, type Incoming } from '../../clients/outgoing.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
@@ -83,10 +82,9 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', tools: Strea
     }
     return {
       kind: 'upgrade',
-      begin: reply => {
-        if (!switchProtocols(request, reply, connection, webSocket)) return
-        new ChannelTranslator(connection, translation).begin()
-      }
+      connection,
+      head: webSocket,
+      begin: () => { new ChannelTranslator(connection, translation).begin() }
     }
   }
 }

@@ -85,7 +85,6 @@ async function flowControl (
     const work = narrow && READS_MANY.has(info.verb) ? ofList(full, flow, queues.settings) : full
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat({ flow, queues, series, kind, unsent, user, work }, reply, done)
-    // The previous filter has just read the clock.
     const entered = seat.enter()
     if (entered === 'refused') return
     orch.occupy(seat)

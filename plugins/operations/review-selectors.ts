@@ -15,7 +15,7 @@ import type { SelectorRequirement } from '../../schemas/selectors/requirement.js
 const AT = 'spec.resourceAttributes'
 
 interface Given { readonly key: string, readonly operator: string, readonly values?: readonly string[] | undefined }
-interface Attributes { readonly rawSelector?: string | undefined, readonly requirements?: readonly Given[] | undefined }
+interface Selector { readonly rawSelector?: string | undefined, readonly requirements?: readonly Given[] | undefined }
 
 export function validateSelectors (
   { fieldSelector, labelSelector }: Pick<ResourceAttributes, 'fieldSelector' | 'labelSelector'>, report: Report
@@ -30,7 +30,7 @@ export function validateSelectors (
 }
 
 function validate (
-  selector: Attributes | undefined, at: string, report: Report, visit: (requirement: Given, at: string) => void
+  selector: Selector | undefined, at: string, report: Report, visit: (requirement: Given, at: string) => void
 ): void {
   if (selector === undefined) return
   const { rawSelector = '', requirements = [] } = selector
@@ -53,8 +53,8 @@ export function selectorsOf (
 ): { readonly selectors?: Selectors, readonly ignored: readonly string[] } {
   if (fieldSelector === undefined && labelSelector === undefined) return { ignored: [] }
   const ignored: string[] = []
-  const told = (
-    name: string, { rawSelector = '', requirements = [] }: Attributes, read: (text: string) => SelectorRequirement[],
+  const requirementsOf = (
+    name: string, { rawSelector = '', requirements = [] }: Selector, read: (text: string) => SelectorRequirement[],
     isKnown: (requirement: Given) => boolean
   ): SelectorRequirement[] => {
     const known = rawSelector === '' ? requirements.filter(isKnown).map(plain) : readable(read, rawSelector)
@@ -63,9 +63,9 @@ export function selectorsOf (
     }
     return known ?? []
   }
-  const fields = told('fieldSelector', fieldSelector ?? {}, fieldRequirements, ({ operator, values = [] }) =>
+  const fields = requirementsOf('fieldSelector', fieldSelector ?? {}, fieldRequirements, ({ operator, values = [] }) =>
     (operator === 'In' || operator === 'NotIn') && values.length === 1)
-  const labels = told('labelSelector', labelSelector ?? {}, labelRequirements, ({ operator }) =>
+  const labels = requirementsOf('labelSelector', labelSelector ?? {}, labelRequirements, ({ operator }) =>
     OPERATORS.has(operator))
   return { selectors: { fields, labels }, ignored }
 }

@@ -1,7 +1,7 @@
 /**
  * Says verb, group, version, resource, subresource, namespace and name, once per request, from the matched route and
- * its parameters. Authorization and routing use the same result, so they cannot disagree. Registered first; creates
- * `request.orch`.
+ * its parameters. Authorization and routing use the same result, so they cannot disagree. Creates `request.orch`:
+ * the hooks before it, those of a host among them, see none.
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
@@ -64,7 +64,10 @@ export default plugin<RequestInfoOptions>()(async (
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
     // The client disconnected while a hook of the host waited; the request's place would never be released.
-    if (isClosed(request, reply.raw)) return
+    if (isClosed(request, reply.raw)) {
+      reply.hijack() // nobody answers it
+      return
+    }
     closeWithConnection(reply.raw)
     resetAfterResponse(reply.raw)
     const url = request.raw.url ?? '/'

@@ -6,23 +6,26 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
+/** What a response says of its socket and its framing; a stream in its place has none of it. */
+export type MaybeConnected = Partial<Pick<ServerResponse, 'chunkedEncoding' | 'socket' | 'setTimeout'>>
+
 /** Queued and injected responses have no socket. */
-const connected = ({ socket }: ServerResponse): Socket | undefined => socket instanceof Socket ? socket : undefined
+const connected = ({ socket }: MaybeConnected): Socket | undefined => socket instanceof Socket ? socket : undefined
 
 /**
  * Returns the socket for chunks that the caller frames, until `endRawChunks`. Undefined if the body is not chunked or
  * the response is queued. The head must have been sent.
  */
-export function startRawChunks (response: ServerResponse): Socket | undefined {
-  const socket = response.chunkedEncoding ? connected(response) : undefined
+export function startRawChunks (response: MaybeConnected): Socket | undefined {
+  const socket = response.chunkedEncoding === true ? connected(response) : undefined
   if (socket !== undefined) response.chunkedEncoding = false
   return socket
 }
 
 /** Must precede `end`, which writes the last chunk. */
-export function endRawChunks (response: ServerResponse): void { response.chunkedEncoding = true }
+export function endRawChunks (response: MaybeConnected): void { response.chunkedEncoding = true }
 
 /** Returns the socket for a body of known length. Undefined as for `startRawChunks`. The head must have been sent. */
-export function unframedSocket (response: ServerResponse): Socket | undefined {
+export function unframedSocket (response: MaybeConnected): Socket | undefined {
   return response.chunkedEncoding === false ? connected(response) : undefined // undefined over HTTP/2
 }

@@ -1,9 +1,11 @@
 /** Bodies without a server: what becomes of one that fails, is not sent, or is read by something else. */
 import t, { type Test } from 'tap'
 import { EventEmitter, once } from 'node:events'
+import { get } from 'node:http'
 import { PassThrough, Writable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
+import Fastify from '../fastify.js'
 import { Body, piecewise, type Pieces } from '../../answers/body.js'
 
 interface Made {
@@ -63,6 +65,35 @@ t.test('a body takes the response over when it is piped into it, and has its len
   await once(raw, 'finish')
   t.equal(received(), 'onetwo')
   t.same(did.slice(0, 2), ['hijack', 'content-length: 6'])
+})
+
+t.test('Fastify pipes a body into the response, and no longer follows it', async t => {
+  const log: Array<{ level: number }> = []
+  const logger = { stream: { write: (line: string) => { log.push(JSON.parse(line) as { level: number }) } } }
+  const app = Fastify({ logger })
+  t.teardown(() => app.close())
+  const taken: boolean[] = []
+  let sent: Body | undefined
+  app.get('/', (_request, reply) => {
+    sent = new Body(reply, {
+      writeTo: out => {
+        taken.push(out === reply.raw)
+        out.write('one')
+      }
+    })
+    return reply.send(sent)
+  })
+  const response = new Promise<void>((resolve, reject) => {
+    app.server.once('request', (_request, raw) => { raw.once('close', resolve) })
+    app.listen({ port: 0 }).then(origin => {
+      get(origin, answer => { answer.once('data', () => { answer.destroy() }) })
+    }, reject)
+  })
+  await response
+  await new Promise(resolve => { setImmediate(resolve) })
+  t.same(taken, [true])
+  t.equal(sent?.destroyed, false, 'a client that leaves is for who writes the body to notice')
+  t.same(log.filter(({ level }) => level > 30), [])
 })
 
 t.test('a piece that fails ends the connection, and the log has the audit ID', async t => {

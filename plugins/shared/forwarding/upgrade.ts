@@ -5,7 +5,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RelayedAnswer } from '../../../answers/answer.js'
-import { switchProtocols } from '../../../answers/switch-protocols.js'
 import type { ServedRequest } from '../../../answers/request-context.js'
 import { isClientError, type ClientError } from '../../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../../clients/outgoing.js'
@@ -89,11 +88,9 @@ export async function upgrade (
   const message = destination.switching === undefined ? answer.statusMessage : undefined
   return {
     kind: 'upgrade',
-    begin: reply => {
-      if (!switchProtocols(request, reply, connection, { headers, message })) {
-        upgraded.socket.destroy()
-        return
-      }
+    connection,
+    head: { headers, message },
+    begin: () => {
       join(connection, upgraded, {
         ending,
         perSecond: server.orchSettings.connectionBytesPerSecond,
@@ -101,6 +98,7 @@ export async function upgrade (
           request.log.info({ reason, auditId: orch.auditId }, 'a forwarded connection ended, as its back end broke off')
         }
       })
-    }
+    },
+    abandon: () => { upgraded.socket.destroy() }
   }
 }
