@@ -133,7 +133,10 @@ type Serving = FastifyInstance & Required<Pick<FastifyInstance, 'orchAuthorizati
 /** A request that has passed request info. */
 export type ServedRequest = FastifyRequest & { orch: RequestContext, server: Serving }
 
-/** For handlers, and hooks that run after request info. */
+/**
+ * For handlers, and hooks that run after request info. The server's decorators need no check: it has no request before
+ * all of its plugins have registered (`loadedServer` of `plugins/shared/plugin.ts` is for code outside requests).
+ */
 export function served (request: FastifyRequest): ServedRequest {
   if (request.orch === undefined) throw new Error(`${request.method} ${request.url} is handled before request info`)
   return request as ServedRequest

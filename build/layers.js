@@ -39,22 +39,22 @@ const MAY_IMPORT = {
   admission: UP_TO_REGISTRY,
   controllers: UP_TO_ADMISSION,
   answers: [...UP_TO_REGISTRY, 'serving/wire'],
-  routes: [...UP_TO_REGISTRY, 'answers', 'serving/wire'],
+  routes: [...UP_TO_REGISTRY, 'answers', 'plugins/shared/plugin', 'serving/wire'], // they are a plugin too
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   host: [
     ...UP_TO_CONTROLLERS, 'answers', 'routes/handlers', 'plugins/errors', 'plugins/request-info',
-    'plugins/storage-version-barrier'
+    'plugins/shared/plugin', 'plugins/storage-version-barrier'
   ],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: [
     'config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests',
-    'answers/server', 'files', 'storage/open', 'event-loop', 'auth/authorities', 'auth/new-key', 'schemas/limits'
+    'plugins/shared/plugin', 'files', 'storage/open', 'event-loop', 'auth/authorities', 'auth/new-key', 'schemas/limits'
   ],
   // the last three for `orch-apiserver dev`
   testing: [
-    'app', 'host', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
-    'config/commands/dev', 'config/flag', 'config/suggestions'
+    'app', 'host', ...UP_TO_REGISTRY, 'answers', 'plugins/shared/plugin', 'routes/deprecation', 'serving/certify',
+    'config/command-line', 'config/commands/dev', 'config/flag', 'config/suggestions'
   ],
   app: [
     'config/checks/index', 'config/option', 'config/server-options', 'host', 'plugins',

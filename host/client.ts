@@ -7,7 +7,7 @@ import { TypedObjects } from './typed-objects.js'
 import { requestServer, type Asker, type RequestServer } from './requests.js'
 import { checkOptions, CLIENT, INFORMER } from './options.js'
 import { typeNameOf } from './types.js'
-import type { Whole } from '../answers/server.js'
+import type { Whole } from '../plugins/shared/plugin.js'
 
 const MANAGER = 'orch-client'
 

@@ -1,6 +1,6 @@
 /** `fastify.orch` of a host: the servers that are registered in its scope. */
 import type { FastifyInstance } from 'fastify'
-import { loadedServer, type Whole } from '../answers/server.js'
+import { loadedServer, type Whole } from '../plugins/shared/plugin.js'
 import { clientOf } from './client.js'
 import type { Orch, OwnClient } from './contract.js'
 

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Answer, VerbRequest } from '../answers/answer.js'
-import type { Whole } from '../answers/server.js'
+import type { Whole } from '../plugins/shared/plugin.js'
 import { barrierOf } from '../plugins/storage-version-barrier.js'
 import { statusOf } from '../plugins/errors.js'
 import { infoOfPath, withSelectors } from '../plugins/request-info/paths.js'

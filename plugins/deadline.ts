@@ -10,7 +10,7 @@ import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.
 import { MAX_TIMER_MS } from '../event-loop/clock.js'
 import { isLongRunning } from './shared/request-kinds.js'
 import { IndexedList } from './shared/indexed-list.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export interface DeadlineOptions {
   /** Milliseconds; 0 disables the deadline. Default 60,000. */

@@ -5,7 +5,7 @@
 import { served } from '../answers/request-context.js'
 import { parseDryRun } from '../schemas/dry-run.js'
 import { isConnection } from './shared/request-kinds.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { later } from './shared/server.js'
 
 export default plugin()(async fastify => {

@@ -8,7 +8,7 @@ import { openEgress, type Egress, type EgressOptions } from '../clients/egress/i
 import { openRelay, type Relay } from '../clients/egress/relay.js'
 import type { Tunnel, TunnelTarget } from '../clients/egress/tunnel.js'
 import { occasionally } from './shared/rate-limited.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export type { EgressOptions } from '../clients/egress/index.js'
 

@@ -18,7 +18,7 @@ import {
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
 import { acceptOf } from './shared/client-names.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { later } from './shared/server.js'
 
 /**

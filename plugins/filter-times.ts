@@ -3,7 +3,7 @@
  * that filter's name. A request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import { served } from '../answers/request-context.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */

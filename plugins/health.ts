@@ -9,7 +9,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { reasonOf } from '../storage/errors.js'
 import { HEALTH_ENDPOINTS } from './shared/request-kinds.js'
-import { plugin, type Having } from '../answers/server.js'
+import { plugin, type Having } from './shared/plugin.js'
 
 /** Fails by throwing or rejecting; the error's message is logged. */
 export type HealthCheck = () => unknown

@@ -13,7 +13,7 @@ import { continueInTurn, currentResponse, readAsStream } from '../serving/wire/p
 import { serverOf } from '../serving/wire/server-of.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 /** Mount prefixes, stored on each HTTP server: one host may mount several API servers. */
 const PREFIXES = Symbol('prefixes of the API')

@@ -7,7 +7,7 @@
 import { Http2ServerResponse, type Http2Session } from 'node:http2'
 import { served } from '../answers/request-context.js'
 import { destroyWhenCancelled, resetWhenDestroyed } from '../serving/wire/compatible-responses.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export interface Http2SessionsOptions {
   /** Milliseconds between pings to clients with active requests. Default 30 seconds. */

@@ -14,7 +14,7 @@ import { tooManyRequests } from '../schemas/status.js'
 import { requestKinds, type KindSeries } from './shared/in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './shared/request-kinds.js'
 import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './shared/unsent-responses.js'
-import { plugin, type Having } from '../answers/server.js'
+import { plugin, type Having } from './shared/plugin.js'
 
 export interface InFlightOptions {
   /** Concurrent reads; 0 means unlimited. Default 400. */

@@ -9,7 +9,7 @@ import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
 import { acceptOf } from './shared/client-names.js'
 import { isConnection } from './shared/request-kinds.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { later } from './shared/server.js'
 
 const ANSWER: Available = { protobuf: true, watch: false, transforms: true }

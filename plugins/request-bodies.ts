@@ -14,7 +14,7 @@ import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
 import { badRequest, StatusError, tooLarge, tooManyRequests, unsupportedMediaType } from '../schemas/status.js'
 import { isAdministrator, isConnection } from './shared/request-kinds.js'
 import { quote } from '../schemas/quote.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export interface RequestBodiesOptions {
   /** Bytes of all concurrent bodies; several times the largest body. Default 256 MiB. */

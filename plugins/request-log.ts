@@ -8,7 +8,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { served, type ObjectRecorder, type RequestContext, type ServedRequest } from '../answers/request-context.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { withoutUrlSecrets } from '../schemas/quote.js'
 
 export interface RequestLogOptions {

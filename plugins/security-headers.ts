@@ -9,7 +9,7 @@
  */
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export interface SecurityHeadersOptions {
   /** Regular expressions. Default none: CORS is disabled. */

@@ -13,7 +13,7 @@ import type { FastifyInstance } from 'fastify'
 import { served } from '../answers/request-context.js'
 import { StatusError } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 export type ShutdownState = 'serving' | 'delaying' | 'draining' | 'closed'
 

@@ -7,7 +7,7 @@ import { served, type RequestContext } from '../answers/request-context.js'
 import { quote } from '../schemas/quote.js'
 import { tooManyRequests } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 
 /** What requests have in common that may make a process hang again. */
 export interface RequestLike {

@@ -5,7 +5,7 @@
  * nothing. Registered after authentication.
  */
 import { served, type ServedRequest } from '../answers/request-context.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { warn } from '../answers/heads.js'
 import { LEADERS, renewedWithin } from '../controllers/controller-manager.js'
 

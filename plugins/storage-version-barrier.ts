@@ -10,7 +10,7 @@ import { serviceUnavailable, type StatusError } from '../schemas/status.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { reasonOf } from '../storage/errors.js'
 import { isAdministrator } from './shared/request-kinds.js'
-import { plugin, type Having } from '../answers/server.js'
+import { plugin, type Having } from './shared/plugin.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 

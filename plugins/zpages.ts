@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from 'fastify'
 import { warn } from '../answers/heads.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from './shared/plugin.js'
 import { served, type ServedRequest } from '../answers/request-context.js'
 import { viewOf } from '../answers/view.js'
 import { toYaml } from '../schemas/codec/yaml/yaml-write.js'

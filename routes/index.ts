@@ -10,7 +10,7 @@ import { dispatcher } from './dispatch.js'
 import issuerDiscovery from './issuer-discovery.js'
 import openapi from './openapi.js'
 import { apiRoutes } from './table.js'
-import { plugin } from '../answers/server.js'
+import { plugin } from '../plugins/shared/plugin.js'
 import { NEEDS, type RoutedServer } from './needs.js'
 
 /** A release that can be emulated, or one before it. */

@@ -1,5 +1,5 @@
 /** What routes find on the server. */
-import type { Having } from '../answers/server.js'
+import type { Having } from '../plugins/shared/plugin.js'
 
 export const NEEDS = [
   'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth',

@@ -1,6 +1,6 @@
 /** A server that serves: its reports, and how it ends. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Whole } from '../answers/server.js'
+import type { Whole } from '../plugins/shared/plugin.js'
 import type { Listener } from './listener.js'
 import { reportReadiness } from './service-manager.js'
 

@@ -29,7 +29,7 @@ import { withServiceAccountKey } from './service-accounts.js'
 import { endOnSignals, reportOnSignals } from './signals.js'
 import { endOnUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
-import { loadedServer, type Whole } from '../answers/server.js'
+import { loadedServer, type Whole } from '../plugins/shared/plugin.js'
 
 export { reportToServiceManager } from './running.js'
 

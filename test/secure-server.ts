@@ -11,7 +11,7 @@ import { openWatches, type OpenWatches } from '../answers/watch/turns.js'
 import type { WatchCache } from '../storage/cache/watch-cache.js'
 import { client, type Client } from './build.js'
 import { authority } from './serving/authority.js'
-import { loadedServer } from '../answers/server.js'
+import { loadedServer } from '../plugins/shared/plugin.js'
 import { polled } from './polled.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })

@@ -7,7 +7,7 @@ import { newKeyPair } from '../auth/new-key.js'
 import { selfSigned } from '../serving/certify.js'
 import type { Endpoint } from './kubeconfig.js'
 import type { Known } from './load.js'
-import { loadedServer, type Whole } from '../answers/server.js'
+import { loadedServer, type Whole } from '../plugins/shared/plugin.js'
 
 export interface Listening extends Endpoint {
   /** The Fastify instance around the server, whose hooks run before the server's own. */

@@ -6,7 +6,7 @@ import { observeAdmission } from './admission-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
 import { observePodSecurity } from './pod-security-metrics.js'
 import { observePolicies } from './policy-metrics.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 export interface AdmissionPluginOptions {
   readonly admission?: AdmissionOptions | undefined

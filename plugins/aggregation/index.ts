@@ -22,7 +22,7 @@ import { observeAvailability, observeCertificates } from './metrics.js'
 import { Pools } from './pools.js'
 import { discoveryProbe } from './probe.js'
 import { remoteProxy, type RemoteProxy } from './proxy.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 export interface AggregationOptions {
   /**

@@ -9,7 +9,7 @@ import type { BatchOptions, OnLost } from './batches.js'
 import { eventJson, jsonLine, type AuditEvent, type EventForm, type EventVersion } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 
 export interface BackendsOptions extends Partial<SinkOptions>, Partial<AuditBackendOptions> {
   /** Of the log's events, whose names it says; the public one with `compatNames`. Default audit.orch.io/v1. */

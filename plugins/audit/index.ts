@@ -15,7 +15,7 @@ import { sourceIPs } from './subject.js'
 import { auditMetrics, Trail } from './trail.js'
 import type { AuditPolicy } from '../../schemas/api/audit/policy.js'
 import type { AuditedRequest, OrchDecorators } from '../shared/server.js'
-import { plugin, type Having } from '../../answers/server.js'
+import { plugin, type Having } from '../shared/plugin.js'
 
 export interface AuditOptions extends BackendsOptions {
   /** Default: metadata of all requests. */

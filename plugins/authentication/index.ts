@@ -29,7 +29,7 @@ import { KeptTokens } from './service-account/kept-tokens.js'
 import { serviceAccounts } from './service-account/index.js'
 import { hasToken, removeAuthorization, tokenInProtocol } from './sent-credentials.js'
 import { currentTrust } from './trust.js'
-import { plugin, type Having } from '../../answers/server.js'
+import { plugin, type Having } from '../shared/plugin.js'
 
 export type { AuthenticationOptions, HostAuthenticator, HostCredentials } from './method.js'
 import { ignoredToken } from './token-file.js'

@@ -3,7 +3,7 @@
  * if it is valid. Those that follow objects begin with the server and stay. Members of system:masters are allowed
  * before any of them is asked.
  */
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import type { AuthorizationMode } from '../../auth/authorization-modes.js'
 import type { Authorizer, Ruling } from '../../auth/authorizer.js'
 import { followConfiguration } from '../shared/followed-configuration.js'

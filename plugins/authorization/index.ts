@@ -19,7 +19,7 @@ import { configuredAuthorizers } from './configured.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
 import { SUPERUSERS } from './superusers.js'
-import { plugin, type Having } from '../../answers/server.js'
+import { plugin, type Having } from '../shared/plugin.js'
 
 export type { AuthorizationOptions } from './modes.js'
 

@@ -11,7 +11,7 @@ import { reviewMetrics } from '../shared/review-metrics.js'
 import { abacAuthorizer } from '../../auth/abac.js'
 import type { ConfiguredAuthorizersOptions } from './configured.js'
 import type { AuthorizationWebhookOptions } from './webhook.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 
 type AuthorizingServer = Having<'orchClock' | 'orchEgress' | 'orchMetrics' | 'orchResources' | 'orchSettings'>
 

@@ -25,7 +25,7 @@ import { NodeAgents, type NodeAgentOptions } from './node-agents.js'
 import { optionsFrom } from './options.js'
 import { proxyTo } from './proxy.js'
 import { streamTo } from './streams.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 export type { NodeAgentOptions } from './node-agents.js'
 

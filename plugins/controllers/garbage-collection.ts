@@ -8,7 +8,7 @@ import type { Request, Requests } from '../../controllers/garbage/requests.js'
 import type { Discover, RemoteVersion } from '../../controllers/garbage/types.js'
 import { StorageError } from '../../storage/errors.js'
 import { apiVersionOf } from '../../schemas/groups.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 
 const NAMESPACE = 'orch-system'
 const NAME = 'generic-garbage-collector'

@@ -5,7 +5,7 @@
 import type { Leadership } from '../../controllers/leadership.js'
 import { failureFields } from '../../storage/errors.js'
 import { withoutRepeats } from '../shared/repeated-failures.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 import { bootstrap, STORAGE_VERSIONS_HOOK, type BootstrapSettings } from './bootstrap.js'
 import { observeQueues } from './queue-metrics.js'
 import { Starter } from './start-in-order.js'

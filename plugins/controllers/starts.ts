@@ -8,7 +8,7 @@ import { SystemPriorityClasses } from '../../controllers/system-priority-classes
 import type { ControllerOptions } from '../../controllers/controller.js'
 import type { RootCA } from '../../controllers/root-ca.js'
 import type { ObserveQueue } from '../../controllers/work-queue.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import type { Started } from './start-in-order.js'
 
 /** What controllers are made of. */

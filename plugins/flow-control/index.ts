@@ -22,7 +22,7 @@ import { headerPrefixOf } from '../shared/client-names.js'
 import { requestKinds } from '../shared/in-flight-metrics.js'
 import { isConnection } from '../shared/request-kinds.js'
 import { UnsentResponses } from '../shared/unsent-responses.js'
-import { plugin, type Having } from '../../answers/server.js'
+import { plugin, type Having } from '../shared/plugin.js'
 
 export interface FlowControlOptions {
   /** Total seats of all levels. Default 600. */

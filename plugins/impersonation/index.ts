@@ -16,7 +16,7 @@ import { modesOf, type Mode } from './constrained.js'
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { ownUsers } from '../shared/client-names.js'
 import { removeHeaders } from '../shared/sent-headers.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 import { later, type Authorization } from '../shared/server.js'
 
 const PATH = '/impersonate'

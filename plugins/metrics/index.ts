@@ -17,7 +17,7 @@ import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
 import { describe } from './stability.js'
 import { SummaryFamily } from './summaries.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 import { later } from '../shared/server.js'
 import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../shared/metric-series.js'
 

@@ -10,7 +10,7 @@ import { rulesReview } from './rules-review.js'
 import { selfReview } from './self-review.js'
 import { tokenRequest } from './token-request.js'
 import { tokenReview } from './token-review.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 const AUTHORIZATION = 'authorization.orch.io'
 

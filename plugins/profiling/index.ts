@@ -9,7 +9,7 @@ import { debugFlags } from './flags.js'
 import { stateOf, type State } from '../../registry/state.js'
 import { sendTable, type Row } from '../shared/debug-table.js'
 import { Pages } from './pages.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 export interface ProfilingOptions {
   /** Measures the event loop delay, `--contention-profiling`. Default false. */

@@ -15,7 +15,7 @@ import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { observeForms } from './form-metrics.js'
 import { observeCaches, observeStores } from './store-metrics.js'
-import { plugin, type Having } from '../../answers/server.js'
+import { plugin, type Having } from '../shared/plugin.js'
 
 /** Watch cache settings. */
 export interface WatchCacheOptions {

@@ -15,7 +15,7 @@ import { closeWithConnection } from '../shared/queued-responses.js'
 import { resetAfterResponse } from '../shared/unread-bodies.js'
 import { infoOfPath, RoutePattern, withSelectors, type Sent } from './paths.js'
 import { Context } from './request-context.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 const CLOSE = { connection: 'close' }
 

@@ -1,6 +1,6 @@
 /**
  * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it
- * declare that (`answers/server.ts`), so that a wrong order fails at boot; until then it is undefined.
+ * declare that (`plugin.ts`), so that a wrong order fails at boot; until then it is undefined.
  */
 import type { FastifyInstance } from 'fastify'
 import type { RequestContext, ServedRequest } from '../../answers/request-context.js'

@@ -2,7 +2,7 @@
 import { startCompaction } from '../../storage/compaction.js'
 import { failureFields } from '../../storage/errors.js'
 import type { Stores } from '../../storage/open.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import { withoutRepeats } from '../shared/repeated-failures.js'
 import type { StorageOptions } from './options.js'
 

@@ -1,6 +1,6 @@
 /** Encryption at rest: opened, observed, and changed with the file that configures it. */
 import type { Encryption } from '../../storage/encryption/index.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import { followConfiguration } from '../shared/followed-configuration.js'
 import { observeEncryption } from './encryption-metrics.js'
 import type { StorageOptions } from './options.js'

@@ -5,7 +5,7 @@ import { refuseNewerFormat, sayWhichAreSilent } from './etcd-at-start.js'
 import { DEFAULT_PREFIX, type StorageOptions } from './options.js'
 import { reportOn } from './reports.js'
 import { openedStores } from './stores.js'
-import { plugin } from '../../answers/server.js'
+import { plugin } from '../shared/plugin.js'
 
 export type { StorageOptions } from './options.js'
 

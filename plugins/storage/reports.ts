@@ -8,7 +8,7 @@ import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import type { Encryption } from '../../storage/encryption/index.js'
 import type { Store } from '../../storage/open.js'
 import type { Metrics } from '../shared/metric-series.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import type { StorageOptions } from './options.js'
 
 /** Milliseconds of a check. */

@@ -1,6 +1,6 @@
 /** The back ends of the server, whose notes it logs. */
 import { openStores, type Stores } from '../../storage/open.js'
-import type { Having } from '../../answers/server.js'
+import type { Having } from '../shared/plugin.js'
 import { throughProxy } from './etcd-proxy.js'
 import { DEFAULT_PREFIX, type StorageOptions } from './options.js'
 

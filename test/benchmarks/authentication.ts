@@ -7,7 +7,7 @@ import { server as orch } from '../../app.js'
 import { tokenCredentials, type Authenticator, type Credentials } from '../../auth/authenticator.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 import { polled } from '../polled.js'
 
 /** Microseconds per call. */

@@ -13,7 +13,7 @@ import { launch } from './process.js'
 import { UNBOUNDED } from './reads.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 import { polled } from '../polled.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'

@@ -15,7 +15,7 @@ import { openBackend } from '../../storage/open.js'
 import { binding, BINDINGS, client, Watch, type Client } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { until } from '../interop/server.js'
-import { loadedServer, type Whole } from '../../answers/server.js'
+import { loadedServer, type Whole } from '../../plugins/shared/plugin.js'
 import { ownTime } from '../own-time.js'
 import { polled } from '../polled.js'
 

@@ -3,7 +3,7 @@ import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import { gateSettings } from '../../config/feature-gates.js'
 import { featureGates } from '../../schemas/gates.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 
 t.test('a gate has its default of the release unless it is set', async t => {
   const gates = featureGates()

@@ -6,7 +6,7 @@ import t from 'tap'
 import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import { BINDINGS, client, PROTOBUF, build, binding, type Client, type Json, type Answer } from '../build.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 import { polled } from '../polled.js'
 
 function status (

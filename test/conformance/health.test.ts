@@ -3,7 +3,7 @@ import t from 'tap'
 import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import { BINDINGS, binding, build, client } from '../build.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 import { polled } from '../polled.js'
 
 const ENDPOINTS = ['/healthz', '/livez', '/readyz'] as const

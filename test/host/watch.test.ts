@@ -2,7 +2,7 @@
 import t from 'tap'
 import Fastify from '../fastify.js'
 import { server, type Authorizer, type OwnClient, type ServerOptions, type WatchEvent } from '../../app.js'
-import { loadedServer, type Whole } from '../../answers/server.js'
+import { loadedServer, type Whole } from '../../plugins/shared/plugin.js'
 import type { Backend, BackendWatch, WatchRequest } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
 import { openMemory } from '../../storage/embedded/memory.js'

@@ -7,7 +7,7 @@ import { openWatches } from '../../answers/watch/turns.js'
 import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { HeldTime } from '../answers/watch/held-time.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 import { polled } from '../polled.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

@@ -4,7 +4,7 @@ import Fastify from '../fastify.js'
 import { server as orch } from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
-import { loadedServer } from '../../answers/server.js'
+import { loadedServer } from '../../plugins/shared/plugin.js'
 
 t.test('a watch without a version starts with the state, then sends changes in order', async t => {
   const server = await listen(t)

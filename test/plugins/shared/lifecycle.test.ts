@@ -5,7 +5,7 @@ import { server as orch, type Authenticator, type Authorizer, type ServerOptions
 import { runParts } from '../../../plugins/shared/lifecycle.js'
 import { tokenCredentials } from '../../../auth/authenticator.js'
 import { parseRequest } from '../../request-info.js'
-import { loadedServer, type Whole } from '../../../answers/server.js'
+import { loadedServer, type Whole } from '../../../plugins/shared/plugin.js'
 
 type Test = Pick<typeof t, 'teardown'>
 

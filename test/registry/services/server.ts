@@ -5,7 +5,7 @@ import type { Backend } from '../../../storage/backend.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ServiceAllocation } from '../../../registry/services/allocation.js'
 import { client, type Test, type Json, type Client } from '../../build.js'
-import { loadedServer } from '../../../answers/server.js'
+import { loadedServer } from '../../../plugins/shared/plugin.js'
 import { polled } from '../../polled.js'
 
 export const SERVICES = '/api/v1/namespaces/default/services'

@@ -1,6 +1,6 @@
 /**
- * What code finds on the server: decorators are missing until the plugin that provides them has registered, so they are
- * there for the plugins that declare to need them, and for requests.
+ * A plugin, and what code finds on the server: decorators are missing until the plugin that provides them has
+ * registered, so they are there for the plugins that declare to need them, and for requests.
  */
 import type { FastifyInstance, FastifyPluginAsync, FastifyPluginOptions } from 'fastify'
 import fp, { type PluginMetadata } from 'fastify-plugin'

@@ -1,8 +1,8 @@
 /** What code finds on a server whose plugins have all registered. */
 import t from 'tap'
-import { loadedServer } from '../../answers/server.js'
-import { server as orch } from '../../app.js'
-import Fastify from '../fastify.js'
+import { loadedServer } from '../../../plugins/shared/plugin.js'
+import { server as orch } from '../../../app.js'
+import Fastify from '../../fastify.js'
 
 t.test('a server is loaded when every plugin has provided what it does, and not before', async t => {
   t.throws(() => loadedServer(undefined), { message: 'the server was not loaded' })
