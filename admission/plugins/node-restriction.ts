@@ -173,7 +173,7 @@ function withoutGrowth (claim: PersistentVolumeClaim, recovers: boolean): unknow
 /** Tokens must be bound to pods of the node. */
 async function admitToken (request: AdmissionRequest, node: string, { gates, authorize }: Tools): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return
-  const { boundObjectRef: bound, audiences } = (request.object as unknown as TokenRequest).spec // its body
+  const { boundObjectRef: bound, audiences } = typed<TokenRequest>(request).object?.spec ?? {}
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
     throw refusal(request, 'node requested token not bound to a pod')
   }

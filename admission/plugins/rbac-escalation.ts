@@ -8,7 +8,7 @@ import { allows } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { forbidden, notFound } from '../../schemas/status.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import { onlyForCollection } from '../garbage-fields.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Binding } from '../../auth/rbac/grants.js'
@@ -52,10 +52,9 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   }
 
   const role = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    // the resource's type
-    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole
-    const old = request.oldObject as unknown as ClusterRole | undefined
-    const { resource, namespace } = request
+    const { object, oldObject: old, resource, namespace } = typed<ClusterRole>(request)
+    if (object === undefined) return
+    const { rules = [], aggregationRule, metadata: { name = '' } } = object
     if (await isAllowed(user, { verb: 'escalate', resource, namespace, name })) return
     requirePermissions(request, user, rules, name)
     // Aggregated rules may change later.
@@ -63,9 +62,10 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   }
 
   const binding = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // the resource's type
+    const { object, namespace } = typed<Binding>(request)
+    if (object === undefined) return
+    const { roleRef, metadata: { name = '' } } = object
     const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
-    const { namespace } = request
     if (await isAllowed(user, { verb: 'bind', resource, namespace, name: roleRef.name })) return
     const rules = rbac.role(roleRef.kind === 'Role' ? namespace : '', roleRef.name)
     if (rules === undefined) throw notFound({ group: GROUP, resource }, roleRef.name)

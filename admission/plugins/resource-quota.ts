@@ -14,7 +14,7 @@ import { usedAfter, chargeFor, type Charge } from '../quota/check.js'
 import { evaluatorOf } from '../quota/evaluators.js'
 import type { Evaluator } from '../quota/evaluator.js'
 import { uncovered, type LimitedResource } from '../quota/limited.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
 const QUOTAS = 'resourcequotas'
@@ -74,9 +74,8 @@ class Accounts {
 
   /** @returns the charges of a request. Throws a StatusError if it exceeds a quota */
   chargesFor (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] {
-    const { group, resource, object, oldObject } = request as unknown as {
-      group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
-    }
+    const { group, resource, object, oldObject } = typed<ApiObject>(request)
+    if (object === undefined) return []
     const evaluator = evaluatorOf(this.#resources, group, resource)
     const now = this.#resources.clock.wall()
     const evaluated = { evaluator, object, old: oldObject, now }

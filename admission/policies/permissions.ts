@@ -7,7 +7,7 @@ import type {
 } from '../../schemas/api/admissionregistration/v1.js'
 import { sameValue } from '../../schemas/language/values.js'
 import { resourceRequest } from '../../auth/request-info.js'
-import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
+import { typed, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import { invalid, type StatusError } from '../../schemas/status.js'
 import { representationOf } from './parameters.js'
 import type { PolicyTools } from './variables.js'
@@ -40,11 +40,9 @@ export function parameterPermissions (tools: Omit<PolicyTools, 'gates'>): Admiss
   }
 
   const ofPolicy = async (request: AdmissionRequest): Promise<void> => {
-    // Of both kinds, which share these fields.
-    const { spec } = request.object as unknown as Partial<Policy>
-    const before = (request.oldObject as unknown as Partial<Policy> | undefined)?.spec
-    const { paramKind } = spec ?? {}
-    if (paramKind === undefined || sameValue(paramKind, before?.paramKind)) return
+    const { object, oldObject: old } = typed<Policy>(request) // of both kinds, which share these fields
+    const { paramKind } = object?.spec ?? {}
+    if (paramKind === undefined || sameValue(paramKind, old?.spec?.paramKind)) return
     if (await mayRead(request, paramKind, { verb: 'get', namespace: ALL, name: ALL })) return
     const { apiVersion = '', kind = '' } = paramKind
     throw unreadable(
@@ -54,10 +52,10 @@ export function parameterPermissions (tools: Omit<PolicyTools, 'gates'>): Admiss
   }
 
   const ofBinding = async (request: AdmissionRequest, policies: string): Promise<void> => {
-    const { spec: { paramRef, policyName = '' } } = request.object as unknown as Binding // of both kinds
-    const before = (request.oldObject as unknown as Binding | undefined)?.spec
+    const { object, oldObject: old } = typed<Binding>(request) // of both kinds
+    const { paramRef, policyName = '' } = object?.spec ?? {}
     if (paramRef === undefined) return
-    if (before?.policyName === policyName && sameValue(paramRef, before.paramRef)) return
+    if (old?.spec.policyName === policyName && sameValue(paramRef, old.spec.paramRef)) return
     const policy = await request.reader.get(GROUP, policies, '', policyName) as Policy | undefined
     const { name = '', namespace = '' } = paramRef
     const verb = name === '' ? 'list' : 'get'
