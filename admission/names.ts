@@ -1,15 +1,17 @@
 /**
- * How clients, who write the expressions of policies, and the reviewer of images name what admission shows them. Only
- * servers with public names have it; the others show what is stored.
+ * How clients, who write the expressions of policies, and the reviewer of images name what admission shows them. Under
+ * own names they see what is stored.
  */
 import type { Asked } from '../expressions/authorizer.js'
 import { ResourceAttributes } from '../schemas/api/authorization/accessreviews.js'
 import { parseLong } from '../schemas/codec/json/exact.js'
 import { decode, type Decoded } from '../schemas/language/decode.js'
 import type { Message } from '../schemas/language/types.js'
-import type { Naming } from '../schemas/naming.js'
+import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 
 export interface AdmissionNames {
+  /** False where what is shown is what is stored, so that it can be read without writing JSON. */
+  readonly renames: boolean
   /** A group, or `GROUP/VERSION`. */
   readonly group: (own: string) => string
   /** Domains of labels that are the system's because they have no other name, and those of them that nodes may set. */
@@ -35,9 +37,24 @@ export interface ImageSpec {
   readonly namespace?: string
 }
 
-export function admissionNames (naming: Naming): AdmissionNames | undefined {
-  if (!naming.renames) return undefined
+const same = <T>(own: T): T => own
+
+export const OWN_ADMISSION_NAMES: AdmissionNames = {
+  renames: false,
+  group: same,
+  labelDomains: OWN_NAMES.labelDomains,
+  images: same,
+  object: parseLong,
+  review: same,
+  asked: same,
+  message: same,
+  decode
+}
+
+export function admissionNames (naming: Naming): AdmissionNames {
+  if (!naming.renames) return OWN_ADMISSION_NAMES
   return {
+    renames: true,
     group: naming.group,
     labelDomains: naming.labelDomains,
     images: own => imagesAs(own, naming),

@@ -54,8 +54,7 @@ export interface AdmissionTools {
   /** Observes policies and match conditions. */
   readonly observePolicies?: PolicyObserver
   readonly gates: Gates
-  /** Default own names. */
-  readonly names?: AdmissionNames | undefined
+  readonly names: AdmissionNames
   /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

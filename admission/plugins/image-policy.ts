@@ -30,7 +30,7 @@ export async function imagePolicy (
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
   const metadata = gates.enabled('UnsetTimesAreOmitted') ? {} : { creationTimestamp: null }
-  const apiVersion = names?.group(API_VERSION) ?? API_VERSION
+  const apiVersion = names.group(API_VERSION)
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
   const statusOf = async (
@@ -40,8 +40,7 @@ export async function imagePolicy (
     const cached = cache.get(key)
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
-    const shown = names?.images(spec) ?? spec
-    const body = { kind: 'ImageReview', apiVersion, metadata, spec: shown, status: { allowed: false } }
+    const body = { kind: 'ImageReview', apiVersion, metadata, spec: names.images(spec), status: { allowed: false } }
     const status = readStatus(
       await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)), apiVersion
     )

@@ -20,7 +20,6 @@ const RESTRICTED = 'node-restriction.orch.io'
 
 /** More domains than these, where labels have no other name. */
 type LabelDomains = AdmissionNames['labelDomains']
-const OWN_ALONE: LabelDomains = { system: [], nodes: [] }
 
 const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
 
@@ -40,7 +39,7 @@ function forbiddenChanges (
 }
 
 export function admitNode (
-  request: AdmissionRequest, node: string, domains: LabelDomains = OWN_ALONE, gates: Pick<Gates, 'enabled'>
+  request: AdmissionRequest, node: string, domains: LabelDomains, gates: Pick<Gates, 'enabled'>
 ): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => {

@@ -32,7 +32,7 @@ type Check = (request: AdmissionRequest, node: string, tools: Tools) => void | P
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
   '/pods': admitPod,
-  '/nodes': (request, node, { names, gates }) => { admitNode(request, node, names?.labelDomains, gates) },
+  '/nodes': (request, node, { names, gates }) => { admitNode(request, node, names.labelDomains, gates) },
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {

@@ -6,7 +6,7 @@ import { toJson } from '../../expressions/from-json.js'
 import { Entries, Items, type Value } from '../../expressions/values.js'
 import { nextTurn, runStepsWithinBudget, turnIsOver } from '../../event-loop/turns.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
-import { decode, undeclaredIn } from '../../schemas/language/decode.js'
+import { undeclaredIn } from '../../schemas/language/decode.js'
 import { Facts, type Message } from '../../schemas/language/types.js'
 import { clone } from '../../schemas/language/values.js'
 import { isStatusError, StatusError } from '../../schemas/status.js'
@@ -19,7 +19,6 @@ import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../registry/pat
 import type { AdmissionNames } from '../names.js'
 import { internal } from '../webhooks/refusals.js'
 import type { RequestedVersion } from '../webhooks/requested-version.js'
-import { shown } from './parameters.js'
 import type { Mutation } from './policy.js'
 import { mistyped } from './scalars.js'
 
@@ -28,7 +27,7 @@ type Members = Readonly<Record<string, unknown>>
 export interface Change {
   /** What the expression made. */
   readonly made: Value
-  readonly names?: AdmissionNames | undefined
+  readonly names: AdmissionNames
   /** Others have changed the object in this round, so that it need not be compared. */
   readonly isChanged: boolean
 }
@@ -43,21 +42,21 @@ export async function mutate (
   { made, names, isChanged }: Change
 ): Promise<boolean> {
   const { message, shown: typed, json, gates } = version
-  if (applies && message !== undefined && typed !== undefined && names === undefined) {
+  if (applies && message !== undefined && typed !== undefined && !names.renames) {
     // Without writing and parsing JSON. What is written replaces members.
     const before = { ...typed(object) }
     const live = clone(before)
     await endOfTurn()
-    const after = configured(version, live, made)
+    const after = configured(version, live, made, names)
     await endOfTurn()
-    put(version, object, after)
+    put(version, object, after, names)
     if (isChanged) return true
     await endOfTurn()
     return compare(shapesOf(message, gates).whole, before, typed(object)) !== UNCHANGED
   }
   const before = json(object)
   await endOfTurn()
-  const document = shown(before, names)
+  const document = names.object(before)
   await endOfTurn()
   const after = applies ? configured(version, document, made, names) : await patched(document, made)
   if (after === undefined) return false
@@ -74,11 +73,11 @@ async function endOfTurn (): Promise<void> {
 
 /** @throws StatusError 500 */
 function put (
-  version: RequestedVersion, object: Record<string, unknown>, after: unknown, names?: AdmissionNames
+  version: RequestedVersion, object: Record<string, unknown>, after: unknown, names: AdmissionNames
 ): void {
   let unknown: readonly string[]
   try {
-    unknown = version.put(object, after, names?.decode)
+    unknown = version.put(object, after, names.decode)
   } catch (error) {
     if (!isDecodeError(error)) throw error
     throw internal(error.message, error)
@@ -114,7 +113,7 @@ function operation (entry: Value): Members {
  */
 function configured (
   { message, gates, kind: { group, version, kind } }: RequestedVersion, live: unknown, configuration: Value,
-  names?: AdmissionNames
+  names: AdmissionNames
 ): unknown {
   if (message === undefined) {
     throw new StatusError('ServiceUnavailable', `Resource kind ${group}/${version}, Kind=${kind} not found. There ` +
@@ -123,24 +122,24 @@ function configured (
   checkTypes(configuration)
   const { apiVersion, kind: shownKind } = live as Members
   const config = { ...toJson(configuration) as Members, apiVersion, kind: shownKind }
-  const { whole } = shapesOf(names?.message(message) ?? message, gates)
+  const { whole } = shapesOf(names.message(message), gates)
   const decoded = decodedConfig([message, whole], config, names)
   const atomics = atomicsIn(whole, config)
   if (atomics.length > 0) {
     throw refused(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`)
   }
-  const applied = names === undefined ? appliedValue(whole, config, decoded) : config
+  const applied = names.renames ? config : appliedValue(whole, config, decoded)
   return merge(whole, live, applied, { ofLive: false, moved: false })
 }
 
 const refused = (why: string): Error => new Error(`error applying patch: ${why}`)
 
 /** @throws Error for values that do not fit the type */
-function decodedConfig ([message, whole]: readonly [Message, Shape], config: object, names?: AdmissionNames): unknown {
+function decodedConfig ([message, whole]: readonly [Message, Shape], config: object, names: AdmissionNames): unknown {
   const findings: string[] = []
   let object: unknown
   try {
-    const read = (names?.decode ?? decode)(message, clone(config))
+    const read = names.decode(message, clone(config))
     object = read.object
     findings.push(...undeclaredIn(read))
   } catch (error) {

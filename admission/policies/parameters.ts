@@ -3,7 +3,6 @@ import type { ApiObject } from '../../schemas/meta/api-object.js'
 import type { Representation } from '../../schemas/resource.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { toJson } from '../../schemas/codec/json/encode.js'
-import { parseLong } from '../../schemas/codec/json/exact.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionTools } from '../options.js'
@@ -63,8 +62,4 @@ export async function parametersOf (
 /** As clients see it, in the version that the policy names. */
 const viewed = (
   object: ApiObject, { message, conversion }: Representation, names: AdmissionTools['names']
-): unknown => shown(toJson(message, conversion?.fromStored(object) ?? object), names)
-
-/** JSON of an object as clients see it, parsed. */
-export const shown = (own: string, names: AdmissionTools['names']): unknown =>
-  names === undefined ? parseLong(own) : names.object(own)
+): unknown => names.object(toJson(message, conversion?.fromStored(object) ?? object))

@@ -11,7 +11,6 @@ import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/reque
 import { SelectorsOfQuery } from '../../auth/selectors.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import { reasonOf } from '../../storage/errors.js'
-import { shown } from './parameters.js'
 import type { AdmissionTools } from '../options.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { ReviewWriter } from '../webhooks/review.js'
@@ -69,8 +68,8 @@ export class RequestVariables {
     if (object === undefined) return null
     const { message, shown: typed, json } = this.version(requested)
     const { names } = this.#tools
-    return message === undefined || typed === undefined || names !== undefined
-      ? shown(json(object), names)
+    return message === undefined || typed === undefined || names.renames
+      ? names.object(json(object))
       : new Given(celValueOf(message, typed(object)))
   }
 
@@ -94,7 +93,7 @@ export class RequestVariables {
   reviewed (requested: RequestedKind): Values {
     const writer = new ReviewWriter(this.#request, spoken => this.version(spoken))
     const own = writer.write('v1', '', requested, '"object":null,"oldObject":null')
-    const text = this.#tools.names?.review(own) ?? own
+    const text = this.#tools.names.review(own)
     const { request } = parseLong(text) as { request: Record<string, unknown> } // this server wrote it
     const { object: _object, oldObject: _oldObject, uid: _uid, ...rest } = request
     return rest
@@ -116,7 +115,7 @@ export class RequestVariables {
   }
 
   /** From own names to those of clients, or back. */
-  named (asked: Asked): Asked { return this.#tools.names?.asked(asked) ?? asked }
+  named (asked: Asked): Asked { return this.#tools.names.asked(asked) }
 
   /** For authorizers, like those in the query of such a request. */
   #selectorsOf ({ fieldSelector, labelSelector }: Asked): Pick<RequestInfo, 'selectors'> {
@@ -130,7 +129,7 @@ export class RequestVariables {
   namespaceIn (live: ApiObject | undefined): unknown {
     if (live === undefined) return null
     const { names } = this.#tools
-    const read = names === undefined ? live : names.object(toJson(Namespace, live as Namespace)) as ApiObject
+    const read = names.renames ? names.object(toJson(Namespace, live as Namespace)) as ApiObject : live
     const { metadata: { uid, ...metadata }, ...rest } = read
     return { ...rest, metadata: { ...metadata, UID: uid } }
   }

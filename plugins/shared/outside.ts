@@ -39,7 +39,7 @@ export interface Outside {
   readonly auditEvent: ((own: string) => string) | undefined
   /** All names of what a component makes, such as its locks, which default roles name. */
   readonly ofComponents: (own: string) => string[]
-  readonly admission: AdmissionNames | undefined
+  readonly admission: AdmissionNames
 }
 
 export function outside (hasPublicNames: boolean): Outside {

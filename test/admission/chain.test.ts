@@ -8,6 +8,7 @@ import { pluginFor, type AdmissionRule, type AdmissionPlugin, type AdmissionRequ
 import { events, type Event } from '../../schemas/api/core/events.js'
 import { CATALOGUE, loadPlugins } from '../../admission/catalogue.js'
 import { handles } from '../../admission/chain.js'
+import { OWN_ADMISSION_NAMES } from '../../admission/names.js'
 import { badRequest } from '../../schemas/status.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { BINDINGS, build, binding, type Json } from '../build.js'
@@ -204,6 +205,7 @@ const notes: string[] = []
 const resources = new Proxy({}, { get: notYet }) as ResourceRegistry
 const tools = {
   clock: systemClock,
+  names: OWN_ADMISSION_NAMES,
   gates: featureGates({ MutatingAdmissionPolicy: true, ValidatingAdmissionPolicy: true }),
   resources,
   authorize: notYet,
