@@ -50,11 +50,11 @@ export function readConfiguration<T extends object> (
     return type === undefined || (type.kind === kind && type.apiVersion === apiVersion)
   })
   if (message === undefined) {
-    const known = messages.map(candidate =>
+    const expectedTypes = messages.map(candidate =>
       `${candidate[Facts].type?.kind ?? ''} of ${candidate[Facts].type?.apiVersion ?? ''}`)
     return refuse(kind === '' || apiVersion === ''
-      ? `it needs kind and apiVersion: ${known.join(' or ')}`
-      : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
+      ? `it needs kind and apiVersion: ${expectedTypes.join(' or ')}`
+      : `it is ${String(kind)} of ${String(apiVersion)}, not ${expectedTypes.join(' or ')}`)
   }
   try {
     const { object, unknown } = decode(message, value, UNBOUNDED) // the file's size was limited when it was read

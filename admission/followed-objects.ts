@@ -86,9 +86,9 @@ export class FollowedObjects<One, All> {
     const before = this.#compiled
     this.#compiled = new Map()
     for (const entry of [...entries].sort((one, other) => one.name < other.name ? -1 : 1)) {
-      const known = before.get(entry.key)
-      const compiled = known?.revision === entry.revision
-        ? known
+      const compiledBefore = before.get(entry.key)
+      const compiled = compiledBefore?.revision === entry.revision
+        ? compiledBefore
         : { revision: entry.revision, one: this.#compilation.one(store.entries.read(entry)) }
       this.#compiled.set(entry.key, compiled)
     }

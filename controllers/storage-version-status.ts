@@ -14,8 +14,8 @@ export function withServer (
   now: string
 ): StorageVersion['status'] {
   const { storageVersions: before = [], commonEncodingVersion, conditions = [] } = status
-  const known = before.some(({ apiServerID }) => apiServerID === own.apiServerID)
-  const storageVersions = known
+  const isListed = before.some(({ apiServerID }) => apiServerID === own.apiServerID)
+  const storageVersions = isListed
     ? before.map(version => version.apiServerID === own.apiServerID ? own : version)
     : [...before, own]
   const common = storageVersions.every(({ encodingVersion }) => encodingVersion === own.encodingVersion)

@@ -49,10 +49,10 @@ export class Entries {
 
   /** @throws StorageError 'Corrupt', 'Undecryptable' */
   decode (kv: KeyValue, revision: Revision): Entry {
-    const known = this.#isShared && kv.damage === undefined
+    const sharedEntry = this.#isShared && kv.damage === undefined
       ? decodedBefore(kv.value, this.#type, kv.key, revision)
       : undefined
-    return known ?? this.of(kv.key, this.#codec.decode(kv), revision)
+    return sharedEntry ?? this.of(kv.key, this.#codec.decode(kv), revision)
   }
 
   /** The stored object as decoding makes it, for a single use. Treat it as frozen. */

@@ -37,6 +37,6 @@ function mayChangeImages ({ object, oldObject: old }: TypedRequest<Pod>): boolea
   if (old === undefined) return true
   const imagesOf = (pod: Pod | undefined): string[] =>
     LISTS.flatMap(list => (pod?.spec[list] ?? []).map(({ image = '' }) => image))
-  const known = new Set(imagesOf(old))
-  return imagesOf(object).some(image => !known.has(image))
+  const oldImages = new Set(imagesOf(old))
+  return imagesOf(object).some(image => !oldImages.has(image))
 }

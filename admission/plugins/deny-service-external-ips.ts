@@ -7,8 +7,8 @@ export const denyServiceExternalIPs = pluginFor<Service>(services, {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],
   validate: request => {
-    const known = new Set(request.oldObject?.spec.externalIPs)
-    if (request.object?.spec.externalIPs?.every(address => known.has(address)) === false) {
+    const oldAddresses = new Set(request.oldObject?.spec.externalIPs)
+    if (request.object?.spec.externalIPs?.every(address => oldAddresses.has(address)) === false) {
       throw refusal(request, 'Use of external IPs is denied by admission control')
     }
   }

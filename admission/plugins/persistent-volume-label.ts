@@ -24,8 +24,8 @@ export const persistentVolumeLabel = pluginFor<PersistentVolume>(persistentVolum
   mutate: request => {
     if (request.object === undefined) return
     const { metadata: { labels = {}, annotations = {} }, spec } = request.object
-    const known = LABELS.find(pair => pair.every(label => Object.hasOwn(labels, label)))
-    if (known !== undefined && Object.hasOwn(annotations, PROVISIONED)) return setAffinity(request, spec, labels, known)
+    const zone = LABELS.find(pair => pair.every(label => Object.hasOwn(labels, label)))
+    if (zone !== undefined && Object.hasOwn(annotations, PROVISIONED)) return setAffinity(request, spec, labels, zone)
     const refuse = (kind: string, volume: string, provider: string): never => {
       throw refusal(request, `error querying ${kind} ${volume}: unable to build ${provider}`)
     }

@@ -12,15 +12,15 @@ const EXPIRATION_SECONDS = 3607
  * @param suffix returns the random end of the volume's name
  */
 export function mountToken (spec: PodSpec, suffix: () => string): void {
-  const known = spec.volumes?.find(({ name }) => name.startsWith(PREFIX))?.name
-  const name = known ?? `${PREFIX}${suffix()}`
+  const existingName = spec.volumes?.find(({ name }) => name.startsWith(PREFIX))?.name
+  const name = existingName ?? `${PREFIX}${suffix()}`
   let needed = false
   for (const container of [...spec.initContainers ?? [], ...spec.containers ?? []]) {
     if (container.volumeMounts?.some(({ mountPath }) => mountPath === PATH) === true) continue
     container.volumeMounts = [...container.volumeMounts ?? [], { name, readOnly: true, mountPath: PATH }]
     needed = true
   }
-  if (needed && known === undefined) spec.volumes = [...spec.volumes ?? [], tokenVolume(name)]
+  if (needed && existingName === undefined) spec.volumes = [...spec.volumes ?? [], tokenVolume(name)]
 }
 
 const tokenVolume = (name: string): Volume => ({

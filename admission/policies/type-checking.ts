@@ -76,9 +76,9 @@ function typesIn (rules: readonly NamedRuleWithOperations[], resources: Resource
     for (const group of apiGroups.toSorted()) {
       for (const version of apiVersions.toSorted()) {
         for (const resource of plurals.filter(plural => !/[*/]/.test(plural)).toSorted()) {
-          const known = resources.lookup({ group, version, resource })
-          if (known === undefined) continue
-          matching.add(known.representation)
+          const store = resources.lookup({ group, version, resource })
+          if (store === undefined) continue
+          matching.add(store.representation)
           if (++count === MOST_TYPES) return inOrder(matching)
         }
       }

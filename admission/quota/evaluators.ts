@@ -17,8 +17,8 @@ const counts = new Map<string, Evaluator>()
 const extended = new WeakMap<ResourceRegistry, Evaluators>()
 
 function ownOf (resources: ResourceRegistry): Evaluators {
-  const known = extended.get(resources)
-  if (known !== undefined) return known
+  const made = extended.get(resources)
+  if (made !== undefined) return made
   const ofClasses = extendedResources(resources)
   if (ofClasses === undefined) return OWN
   const evaluators = {

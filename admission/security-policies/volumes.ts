@@ -68,12 +68,12 @@ function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError
     for (const [index, { volumeMounts = [] }] of (spec[list] ?? []).entries()) {
       for (const [mount, { name, readOnly = false }] of volumeMounts.entries()) {
         if (readOnly) continue
-        const known = byVolume.get(name) ?? []
-        known.push({
+        const mounts = byVolume.get(name) ?? []
+        mounts.push({
           type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly,
           detail: 'must be read-only'
         })
-        byVolume.set(name, known)
+        byVolume.set(name, mounts)
       }
     }
   }

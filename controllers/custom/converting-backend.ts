@@ -26,13 +26,13 @@ export function convertingBackend (
   const toStored = async (value: Uint8Array): Promise<Uint8Array> =>
     bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject)
   /** Of values that are about to be written. */
-  const known = new WeakMap<Uint8Array, Uint8Array>()
+  const convertedBefore = new WeakMap<Uint8Array, Uint8Array>()
   return transformedBackend(inner, {
     read,
-    write: (_key, value) => known.get(value) ?? toStored(value),
+    write: (_key, value) => convertedBefore.get(value) ?? toStored(value),
     asRead: async (key, value) => {
       const storedValue = await toStored(value)
-      known.set(value, storedValue)
+      convertedBefore.set(value, storedValue)
       return ((await read([{ key, value: storedValue, createRevision: 0, modRevision: 0 }]))[0] as KeyValue).value
     },
     tooSlow: 'the conversion webhook is too slow for this watch'

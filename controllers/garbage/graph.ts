@@ -65,10 +65,10 @@ export class Graph {
   }
 
   put (type: CollectedType, key: string, state: ObjectState): Difference {
-    const known = this.#byType.get(type)?.get(key)
-    const replaced = known === undefined || known.uid === state.uid ? undefined : known
+    const nodeAtKey = this.#byType.get(type)?.get(key)
+    const replaced = nodeAtKey === undefined || nodeAtKey.uid === state.uid ? undefined : nodeAtKey
     if (replaced !== undefined) this.delete(type, key)
-    const before = replaced === undefined ? known : undefined
+    const before = replaced === undefined ? nodeAtKey : undefined
     const node = before ?? new GraphNode(type, key, state)
     const { owners: old, waitsForDependents: waited } = node
     node.take(state)

@@ -62,9 +62,9 @@ export class Types {
     for (const { apiVersion, resources } of kept.values()) {
       for (const resource of resources) {
         const name = `${apiVersion.split('/')[0] ?? ''}/${resource.plural}`
-        const known = byResource.get(name)
-        if (known === undefined) byResource.set(name, { apiVersions: [apiVersion], resource })
-        else known.apiVersions.push(apiVersion)
+        const listed = byResource.get(name)
+        if (listed === undefined) byResource.set(name, { apiVersions: [apiVersion], resource })
+        else listed.apiVersions.push(apiVersion)
       }
     }
     this.#remote = new Map([...byResource].map(([name, { apiVersions, resource }]) => {
@@ -84,9 +84,9 @@ export class Types {
     for (const store of this.#resources.served()) {
       if (store.type.virtual) continue
       const scope = store.keys.scope('')
-      const known = stores.get(scope)
-      if (known === undefined) stores.set(scope, [store])
-      else known.push(store)
+      const sameScope = stores.get(scope)
+      if (sameScope === undefined) stores.set(scope, [store])
+      else sameScope.push(store)
     }
     const known = new Map([...stores].map(([scope, served]) => {
       const before = this.#own?.known.get(scope)

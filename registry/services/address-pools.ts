@@ -21,9 +21,9 @@ export class AddressPools {
     const pools = new Map<string, Pool>()
     for (const range of ranges) {
       if (pools.has(range)) continue
-      const known = this.#pools.get(range)
-      const slots = known === undefined ? addressValues(range, true) : known.slots
-      if (slots.size > 0) pools.set(range, known ?? this.#make(slots as AddressValues))
+      const poolBefore = this.#pools.get(range)
+      const slots = poolBefore === undefined ? addressValues(range, true) : poolBefore.slots
+      if (slots.size > 0) pools.set(range, poolBefore ?? this.#make(slots as AddressValues))
     }
     this.#pools = pools
   }

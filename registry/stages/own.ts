@@ -39,10 +39,10 @@ const keptFields = oncePer((_type: Representation) => new Map<string, FieldSet>(
 
 /** Fields that this write cannot change: those of subresources or, for a subresource, those of the object. */
 export function fieldsKept ({ representation }: ResourceStore, subresource: string): FieldSet {
-  const known = keptFields(representation)
-  let fields = known.get(subresource)
+  const bySubresource = keptFields(representation)
+  let fields = bySubresource.get(subresource)
   if (fields === undefined) {
-    known.set(
+    bySubresource.set(
       subresource, fields = setOf(keptBy(representation, subresource).map(path => path.split('.').map(fieldElement)))
     )
   }

@@ -79,13 +79,13 @@ async function nextAfter<W extends Write> (
   const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
   if (mayExist && !(failure instanceof Repeat)) throw failure
   const indexOf = (wanted: Pick<Stage, 'name'>): number => stages.findIndex(stage => stage === wanted)
-  const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
-  for (let last = undo.at(-1); last !== undefined && indexOf(last.of) >= (known ?? 0); last = undo.at(-1)) {
+  const repeatAt = failure instanceof Repeat ? indexOf(failure.from) : undefined
+  for (let last = undo.at(-1); last !== undefined && indexOf(last.of) >= (repeatAt ?? 0); last = undo.at(-1)) {
     undo.pop()
     await last.revert()
   }
-  if (known === undefined && caller.isGone === true) throw failure
-  const next = known ?? indexOf((await recover(write, failure)).from)
+  if (repeatAt === undefined && caller.isGone === true) throw failure
+  const next = repeatAt ?? indexOf((await recover(write, failure)).from)
   if (next < 0) throw new TypeError('a write is repeated from a stage that it does not have')
   write.outcome = undefined
   return next

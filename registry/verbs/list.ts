@@ -32,10 +32,10 @@ export async function list (
     return await cachedPage({ store, cache, request }, cache.snapshot, state.from)
   }
   await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
-  const known = cache?.snapshotAt(state.revision)
+  const snapshot = cache?.snapshotAt(state.revision)
   if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   if (mayReadFrom !== undefined && !await mayReadFrom(state.revision)) throw tooOld(state.from)
-  return cache !== undefined && known !== undefined
-    ? await cachedPage({ store, cache, request }, known, state.from)
+  return cache !== undefined && snapshot !== undefined
+    ? await cachedPage({ store, cache, request }, snapshot, state.from)
     : await storedPage(store, request, state.revision, state.from)
 }

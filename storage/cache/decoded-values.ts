@@ -16,6 +16,8 @@ export function rememberDecoded (value: Uint8Array, type: object, entry: Entry):
 
 /** The entry of the same bytes in memory, at the same key and revision; it is shared. */
 export function decodedBefore (value: Uint8Array, type: object, key: string, revision: Revision): Entry | undefined {
-  const known = byValue.get(value)
-  return known?.type === type && known.entry.revision === revision && known.entry.key === key ? known.entry : undefined
+  const decoded = byValue.get(value)
+  if (decoded?.type !== type) return undefined
+  const { entry } = decoded
+  return entry.revision === revision && entry.key === key ? entry : undefined
 }

@@ -146,10 +146,10 @@ export class Entry {
     const form = this.#forms?.get(name)
     if (form === undefined) return this.#lately(name) as T | undefined ?? make(this)
     form.asked++
-    const known = this.#find(form)
-    if (known !== undefined) {
+    const keptForm = this.#find(form)
+    if (keptForm !== undefined) {
       form.hits++
-      return known.value as T // a form always has the same `make`
+      return keptForm.value as T // a form always has the same `make`
     }
     form.misses++
     const value = this.#lately(name) as T | undefined ?? make(this)
@@ -160,8 +160,8 @@ export class Entry {
 
   /** The same in steps, for a large object: `derive` finds what they make, even if there is no room to keep it. */
   * deriveInSteps<T> (name: string, steps: Steps<T>, size?: (made: T) => number): Steps<T> {
-    const known = this.known(name)
-    if (known !== undefined) return known as T // a form always has the same `make`
+    const made = this.known(name)
+    if (made !== undefined) return made as T // a form always has the same `make`
     const value = yield * steps
     lately.unshift({ entry: this, name, made: value })
     if (lately.length > MOST_LATELY) lately.pop()
@@ -176,11 +176,11 @@ export class Entry {
   /** The form if it is there. */
   known (name: string): unknown {
     const form = this.#forms?.get(name)
-    const known = form === undefined ? undefined : this.#find(form)
-    if (known === undefined) return this.#lately(name)
-    known.form.asked++
-    known.form.hits++
-    return known.value
+    const keptForm = form === undefined ? undefined : this.#find(form)
+    if (keptForm === undefined) return this.#lately(name)
+    keptForm.form.asked++
+    keptForm.form.hits++
+    return keptForm.value
   }
 
   #find (form: Form): Kept | undefined {

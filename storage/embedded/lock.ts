@@ -137,8 +137,8 @@ async function removeOld (base: string, mine: number): Promise<void> {
 }
 
 function inUse (directory: string, owner: string): StorageError {
-  const known = owner === '' ? '' : ` (process ${owner})`
-  return new InUseError(`the directory ${directory} is in use by another server${known}`)
+  const byProcess = owner === '' ? '' : ` (process ${owner})`
+  return new InUseError(`the directory ${directory} is in use by another server${byProcess}`)
 }
 
 const unusable = (what: string, error: unknown): Error =>

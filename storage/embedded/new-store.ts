@@ -122,8 +122,8 @@ class NewStore implements StoreWriter {
   }
 
   #lease (lease: Lease, changes: Change[]): number {
-    const known = this.#leases.get(lease)
-    if (known !== undefined) return known
+    const knownId = this.#leases.get(lease)
+    if (knownId !== undefined) return knownId
     const id = ++this.#lastLease
     this.#leases.set(lease, id)
     changes.push({ type: 'lease', lease: { id, ...lease } })

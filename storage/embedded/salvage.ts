@@ -101,16 +101,16 @@ class Survey {
   #version (recordKey: Buffer, stored: Buffer): void {
     const { kind, key, revision, created } = parseVersionKey(recordKey)
     this.revision = Math.max(this.revision, revision)
-    const known = this.keys.get(key) ?? { newest: 0, readable: 0, deleted: false }
-    if (revision > known.newest) {
-      known.newest = revision
-      known.deleted = created === 0
-      if (known.deleted) known.readable = 0 // what was before it is gone
+    const versions = this.keys.get(key) ?? { newest: 0, readable: 0, deleted: false }
+    if (revision > versions.newest) {
+      versions.newest = revision
+      versions.deleted = created === 0
+      if (versions.deleted) versions.readable = 0 // what was before it is gone
     }
-    if (created > 0 && revision > known.readable && valueOf(kind, recordKey, stored) !== undefined) {
-      known.readable = revision
+    if (created > 0 && revision > versions.readable && valueOf(kind, recordKey, stored) !== undefined) {
+      versions.readable = revision
     }
-    this.keys.set(key, known)
+    this.keys.set(key, versions)
   }
 }
 

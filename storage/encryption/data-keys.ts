@@ -38,8 +38,8 @@ export class DataKeys {
    * @returns what `open` does. Rejects with a KeyServiceError, or an Error where only this key or value is wrong.
    */
   open<T> (id: string, reader: KeyReader, open: (key: Uint8Array) => T): T | Promise<T> {
-    const known = this.#recent.get(id)
-    return known === undefined ? this.#openAnew(id, reader, open) : open(known)
+    const recentKey = this.#recent.get(id)
+    return recentKey === undefined ? this.#openAnew(id, reader, open) : open(recentKey)
   }
 
   async #openAnew<T> (id: string, reader: KeyReader, open: (key: Uint8Array) => T): Promise<T> {

@@ -89,9 +89,9 @@ export class CheckedConnection implements Calls {
   async #look (): Promise<void> {
     let mark = (await this.#connection.range({ key: this.#key })).kvs[0]
     for (;;) {
-      const known = formatOf(mark)
-      if (known === undefined || known.format > this.#known) throw this.#refuse(mark)
-      const { format, offset } = known
+      const marked = formatOf(mark)
+      if (marked === undefined || marked.format > this.#known) throw this.#refuse(mark)
+      const { format, offset } = marked
       if (format === this.#known) return this.#use(offset)
       try {
         const { succeeded, kv } = await this.#connection.txn({

@@ -132,8 +132,8 @@ class Reader {
 
   async #lease (id: string): Promise<Lease | 'ended' | undefined> {
     if (id === '0') return undefined
-    const known = this.#leases.get(id)
-    if (known !== undefined) return known
+    const cachedLease = this.#leases.get(id)
+    if (cachedLease !== undefined) return cachedLease
     const { TTL, grantedTTL } = await this.#connection
       .other<{ TTL: string, grantedTTL: string }>('Lease', 'leaseTimeToLive', { ID: id, keys: false }, TIMEOUT_MS)
     if (Number(TTL) <= 0) return 'ended'

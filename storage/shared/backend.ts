@@ -165,8 +165,8 @@ class SharedBackend implements Backend {
   compactedRevision (): Revision { return this.#compacted }
 
   revision (): Promise<Revision> {
-    const known = this.#closing === undefined ? this.#sharedRevision() : undefined
-    if (known !== undefined) return this.#watches.reached(known).then(() => known) // then watches know it too
+    const shared = this.#closing === undefined ? this.#sharedRevision() : undefined
+    if (shared !== undefined) return this.#watches.reached(shared).then(() => shared) // then watches know it too
     // Callers share a call that has not been sent yet.
     if (this.#pendingRevision === undefined) {
       const over = (): void => { if (this.#pendingRevision === pending) this.#pendingRevision = undefined }
