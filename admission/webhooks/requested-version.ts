@@ -42,9 +42,7 @@ export interface RequestedVersion {
 export function requestedVersionOf (
   request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry
 ): RequestedVersion {
-  const store = resources.find(request.group, request.resource)
-  const representation = store?.type.representations.find(candidate => candidate.group === spoken.group &&
-    candidate.version === spoken.version && candidate.plural === spoken.plural)
+  const { store, representation } = spokenIn(request, spoken, resources)
   if (store === undefined || representation === undefined) return ofOther(request, undefined)
   const view = request.subresource === ''
     ? undefined
@@ -53,6 +51,19 @@ export function requestedVersionOf (
   return request.kind === store.stored.kind
     ? ofVersion(store, representation, representation === request.requested)
     : ofOther(request, resources.operation(store.type, request.subresource))
+}
+
+/** Where a webhook converts between the versions of a type, each has a store of its own. */
+function spokenIn (
+  { group, resource }: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry
+): { readonly store: ResourceStore | undefined, readonly representation: Representation | undefined } {
+  const isSpoken = (candidate: Representation): boolean => candidate.group === spoken.group &&
+    candidate.version === spoken.version && candidate.plural === spoken.plural
+  const store = resources.find(group, resource)
+  const representation = store?.type.representations.find(isSpoken)
+  if (store === undefined || representation !== undefined) return { store, representation }
+  const own = resources.servedIn(spoken.group, spoken.version).find(served => isSpoken(served.representation))
+  return { store: own, representation: own?.representation }
 }
 
 /** @param isOwn whether the request has that version too */

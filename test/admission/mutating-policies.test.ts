@@ -263,6 +263,41 @@ t.test('other versions of an object are changed in that of the rule', async t =>
   t.match(made.json, { apiVersion: 'batch/v1beta1', metadata: { annotations: { seen: 'batch/v1' } } })
 })
 
+t.test('versions that a webhook converts are changed too, by policies and by webhooks, with their schema', async t => {
+  const server = await policed(t)
+  const converter = await hookServer(t, ({ request }) => ({
+    result: { status: 'Success' },
+    convertedObjects: request['objects'].map((object: Json) =>
+      ({ ...object, apiVersion: request['desiredAPIVersion'] }))
+  }))
+  const properties = { spec: { type: 'object', properties: { size: { type: 'integer' }, colour: { type: 'string' } } } }
+  await install(server, definition({
+    conversion: {
+      strategy: 'Webhook',
+      webhook: { clientConfig: { url: converter.url, caBundle }, conversionReviewVersions: ['v1'] }
+    },
+    versions: ['v1', 'v2'].map((name, at) =>
+      version(name, { storage: at === 0, schema: { openAPIV3Schema: { type: 'object', properties } } }))
+  }))
+  await server.bind(policy('p', [
+    apply('Object{spec: Object.spec{size: object.spec.size + 1, colour: object.apiVersion}}')
+  ], { matchConstraints: of(['widgets'], ['example.com']) }))
+  const hook = await hookServer(t, patching(
+    { op: 'add', path: '/metadata/annotations', value: { seen: 'yes' } }, { op: 'add', path: '/spec/odd', value: 1 }
+  ))
+  await configure(server, MUTATING, 'w', webhook('w.example.com', hook, {
+    rules: [{ operations: ['CREATE'], apiGroups: ['example.com'], apiVersions: ['v2'], resources: ['widgets'] }]
+  }))
+  const path = '/apis/example.com/v2/namespaces/default/widgets'
+  const { code, json, body } = await server.post(path, {
+    apiVersion: 'example.com/v2', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 }
+  })
+  t.equal(code, 201, body)
+  t.same(json['spec'], { size: 2, colour: 'example.com/v2' }, 'without what the schema does not have')
+  t.same(json['metadata'].annotations, { seen: 'yes' })
+  t.match((await server.patch(`${path}/w`, { metadata: { labels: { a: 'b' } } })).json, { spec: { size: 3 } })
+})
+
 t.test('a policy that says what it cannot is refused with its causes', async t => {
   const server = await policed(t)
   const causes = async (policy: Json): Promise<string[]> => {
