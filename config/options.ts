@@ -197,8 +197,8 @@ function proxyWarnings (
   values: Values, clients: AuthoritiesFile | undefined, proxies: AuthoritiesFile | undefined
 ): string[] {
   if (clients === undefined || proxies === undefined || values['requestheader-allowed-names'].length > 0) return []
-  const known = new Set(parseCertificates(clients.authorities.pem).map(({ fingerprint256 }) => fingerprint256))
-  if (!parseCertificates(proxies.authorities.pem).some(({ fingerprint256 }) => known.has(fingerprint256))) return []
+  const ofClients = new Set(parseCertificates(clients.authorities.pem).map(({ fingerprint256 }) => fingerprint256))
+  if (!parseCertificates(proxies.authorities.pem).some(({ fingerprint256 }) => ofClients.has(fingerprint256))) return []
   return [
     '--client-ca-file and --requestheader-client-ca-file have a CA in common and --requestheader-allowed-names is ' +
       'empty: every client with a certificate of it can act as any user'

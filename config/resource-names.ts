@@ -4,10 +4,10 @@ import { didYouMean } from './suggestions.js'
 
 /** Describes an unknown resource. @param nameOf how the option writes a resource */
 export function resourceProblem (name: string, nameOf: (group: string, plural: string) => string): string | undefined {
-  const known = types.map(({ group, plural }) => nameOf(group, plural))
-  if (known.includes(name)) return undefined
+  const names = types.map(({ group, plural }) => nameOf(group, plural))
+  if (names.includes(name)) return undefined
   return 'is no resource of this ' +
-    `version${didYouMean(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
+    `version${didYouMean(name, names) || `; leave it out or name one of ${names.sort().join(', ')}`}`
 }
 
 /** Describes a name that is neither a version (`apps/v1`, `v1`) nor a resource of one (`apps/v1/daemonsets`). */

@@ -42,7 +42,7 @@ const SUITES: Record<string, string> = {
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA'
 }
 
-const known = (name: string): string | undefined => Object.hasOwn(SUITES, name) ? SUITES[name] : undefined
+const suiteOf = (name: string): string | undefined => Object.hasOwn(SUITES, name) ? SUITES[name] : undefined
 
 /** TLS 1.3 suites name no key exchange. */
 export const belongsToTls13 = (name: string): boolean => !name.includes('_WITH_')
@@ -50,7 +50,7 @@ export const belongsToTls13 = (name: string): boolean => !name.includes('_WITH_'
 let available: ReadonlySet<string> | undefined
 
 export function cipherProblem (name: string): string | undefined {
-  const suite = known(name)
+  const suite = suiteOf(name)
   if (suite === undefined) {
     return 'is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'
   }
@@ -63,7 +63,7 @@ export function cipherProblem (name: string): string | undefined {
  */
 export function cipherString (names: readonly string[], version: TlsVersion | ''): string | undefined {
   const level = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
-  const suites = names.flatMap(name => known(name) ?? [])
+  const suites = names.flatMap(name => suiteOf(name) ?? [])
   if (suites.length === 0) return level.length === 0 ? undefined : ['DEFAULT', ...level].join(':')
   return [...suites, ...level].join(':')
 }

@@ -177,8 +177,8 @@ export default plugin()(async fastify => {
   fastify.setNotFoundHandler((request, reply) => {
     const { orch } = served(request)
     const { info } = orch
-    const known = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
-    const failure = unanswered(known)
+    const isServed = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
+    const failure = unanswered(isServed)
     orch.failure = failure
     return sendFailure(failure, request, reply, written(failure, request))
   })

@@ -27,9 +27,9 @@ const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix)
 
 /** Attaches listeners once per HTTP server. A host that handles `checkContinue` or `upgrade` itself keeps doing so. */
 function attach (server: Served, prefix: string): void {
-  const known = server[PREFIXES]
-  if (known !== undefined) {
-    known.add(prefix)
+  const attached = server[PREFIXES]
+  if (attached !== undefined) {
+    attached.add(prefix)
     return
   }
   const prefixes = server[PREFIXES] = new Set([prefix])

@@ -42,8 +42,8 @@ export default plugin()(async fastify => {
       .map(available => [available, [new Map(), new Map()]]))
   const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
-    const known = all?.get(header ?? '')
-    if (known !== undefined) return known ?? undefined
+    const earlier = all?.get(header ?? '')
+    if (earlier !== undefined) return earlier ?? undefined
     const choice = negotiate(header, available)
     const negotiated = choice === undefined || !pretty ? choice : { ...choice, pretty: true }
     if (all !== undefined && all.size < MAX_CACHED && (header ?? '').length < 1000) {

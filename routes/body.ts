@@ -45,8 +45,8 @@ function hasValidParameters ({ headers: { 'content-type': header = '' } }: VerbR
   if (!PARAMETERS.test(parameters)) return false
   const values = new Map<string, string>()
   for (const [, name = '', value = ''] of parameters.matchAll(PARAMETER)) {
-    const known = values.get(name.toLowerCase())
-    if (known !== undefined && known !== value) return false
+    const earlier = values.get(name.toLowerCase())
+    if (earlier !== undefined && earlier !== value) return false
     values.set(name.toLowerCase(), value)
   }
   return true

@@ -14,7 +14,7 @@ import { plugin } from '../plugins/shared/plugin.js'
 import { NEEDS, type RoutedServer } from './needs.js'
 
 /** A release that can be emulated, or one before it. */
-const known = (release: string | undefined): string | undefined =>
+const releaseOf = (release: string | undefined): string | undefined =>
   release !== undefined && SINCE.includes(release) ? release : undefined
 
 async function routes (fastify: RoutedServer): Promise<void> {
@@ -24,7 +24,8 @@ async function routes (fastify: RoutedServer): Promise<void> {
     const { apiVersion, plural, gate, deprecation: { removed } = {} } = representation
     const isAmong = (apis: ReadonlySet<string>): boolean => apis.has(apiVersion) || apis.has(`${apiVersion}/${plural}`)
     if (isAmong(disabledApis)) continue
-    if (isAmong(laterApis) || isServed({ gate, removed: known(removed) }, featureGates)) resources.serve(representation)
+    const isOffered = isAmong(laterApis) || isServed({ gate, removed: releaseOf(removed) }, featureGates)
+    if (isOffered) resources.serve(representation)
   }
   apiRoutes(fastify, dispatcher(fastify))
   await discovery(fastify)

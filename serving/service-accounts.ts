@@ -126,6 +126,6 @@ export function authorityOf (chain: string, others = ''): string | undefined {
   const last = parseCertificates(chain).at(-1)
   if (last === undefined) return undefined
   if (last.checkIssued(last)) return last.toString()
-  const known = others === '' ? [] : parseCertificates(others)
-  return known.find(candidate => last.checkIssued(candidate) && last.verify(candidate.publicKey))?.toString()
+  const authorities = others === '' ? [] : parseCertificates(others)
+  return authorities.find(candidate => last.checkIssued(candidate) && last.verify(candidate.publicKey))?.toString()
 }

@@ -68,9 +68,9 @@ export function watchForm (
 function encoderOf (view: StoredView, stream: Stream, chunked: boolean): WatchEncoder {
   const name = `${view.id} ${stream.id}`
   const key = chunked ? `${name} chunked` : name
-  const known = encoders(view.store)
-  let made = known.get(key)
-  if (made === undefined) known.set(key, made = madeEncoder(view, name, stream, chunked))
+  const ofStore = encoders(view.store)
+  let made = ofStore.get(key)
+  if (made === undefined) ofStore.set(key, made = madeEncoder(view, name, stream, chunked))
   return made.columns === undefined ? made : withColumns(made, made.columns, chunked)
 }
 

@@ -94,16 +94,16 @@ export class RemoteDocuments {
     if (!this.#known.changed) return this.#current
     this.#known.changed = false
     let left = MAX_TOTAL_BYTES
-    const known = this.#services().flatMap(service => {
+    const answered = this.#services().flatMap(service => {
       const value = this.#known.valueOf(service.name)
       return value === undefined ? [] : [{ service, ...value }]
     })
-    const specs = known.flatMap(({ spec }) => {
+    const specs = answered.flatMap(({ spec }) => {
       if (spec === undefined || spec.length > left) return []
       left -= spec.length
       return [spec]
     })
-    const paths = known.flatMap(({ service, url }) =>
+    const paths = answered.flatMap(({ service, url }) =>
       url === undefined ? [] : [[discoveryPath(service).slice(1), url] as const])
     this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current

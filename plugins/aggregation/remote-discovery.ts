@@ -100,8 +100,8 @@ export class RemoteDiscovery {
     if (remote === undefined) return []
     const { status, body } = await fetch(remote, '/apis', '')
     if (status === 200) {
-      const known = await runStepsWithinBudget(parseInPieces(body))
-      const { kind, items } = (known ?? {}) as { kind?: unknown, items?: unknown }
+      const document = await runStepsWithinBudget(parseInPieces(body))
+      const { kind, items } = (document ?? {}) as { kind?: unknown, items?: unknown }
       if (kind === 'APIGroupDiscoveryList') {
         return withGroups(resourcesIn(items, shownGroup(group), version), shownGroup)
       }

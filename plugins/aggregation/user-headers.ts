@@ -69,9 +69,9 @@ export function passedHeaders (
   const passedBy: string[] = []
   for (let at = 0; at < sent.length; at += 2) {
     const [name, value] = [sent[at] as string, sent[at + 1] as string] // names and values alternate
-    const known = name.toLowerCase()
-    if (known === 'via') passedBy.push(value)
-    if (!REPLACED.has(known) && !claimsIdentity(known)) headers.push(name, value)
+    const lower = name.toLowerCase()
+    if (lower === 'via') passedBy.push(value)
+    if (!REPLACED.has(lower) && !claimsIdentity(lower)) headers.push(name, value)
   }
   headers.push(
     'Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https',

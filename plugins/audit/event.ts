@@ -55,14 +55,14 @@ export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
   const { stage, level, at, outcome, request, response } = details
   // At level Metadata nothing of a refused body is recorded.
   const unquoted = level === 'Metadata' && outcome?.quotesBody === true
-  const known = stage === 'RequestReceived' || unquoted ? undefined : object
+  const named = stage === 'RequestReceived' || unquoted ? undefined : object
   const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
     (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) +
     (impersonationConstraint === undefined
       ? ''
       : `,"authenticationMetadata":{"impersonationConstraint":${quoted(impersonationConstraint)}}`) +
     `,${subject.how}` +
-    (info.isResourceRequest ? `,"objectRef":${known === undefined ? subject.objectRef : refJson(info, known)}` : '') +
+    (info.isResourceRequest ? `,"objectRef":${named === undefined ? subject.objectRef : refJson(info, named)}` : '') +
     (outcome === undefined ? '' : `,"responseStatus":${statusJson(unquoted ? bare(outcome) : outcome)}`)
   return {
     level,
@@ -138,8 +138,8 @@ const cut = (details: NonNullable<Status['details']>): typeof details => details
 const shared = new WeakMap<Readonly<Record<string, string>>, string>()
 
 function membersOf (map: Readonly<Record<string, string>>): string {
-  const known = shared.get(map)
-  if (known !== undefined) return known
+  const earlier = shared.get(map)
+  if (earlier !== undefined) return earlier
   let members = ''
   for (const key in map) members += `${members === '' ? '' : ','}${quotedCached(key)}:${quoted(map[key] ?? '')}`
   if (Object.isFrozen(map)) shared.set(map, members)

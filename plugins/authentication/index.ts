@@ -117,10 +117,10 @@ async function openChain (
   })
   runParts(fastify, 'authenticator', authenticators)
   // Tokens of service accounts say by themselves under which names they are.
-  const known = ownUser === undefined
+  const underOwnNames = ownUser === undefined
     ? authenticators
     : authenticators.map(each => each === ofAccounts ? each : external(each, ownUser))
-  const ask = chain(known, audiences)
+  const ask = chain(underOwnNames, audiences)
   return credentials => {
     const result = ask(credentials)
     return result instanceof Promise ? result.then(completeFound) : completeFound(result)

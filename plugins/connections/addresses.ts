@@ -30,8 +30,8 @@ function plain (address: string): string {
 /** False for loopback, link-local, unspecified, broadcast and multicast addresses. */
 function isProxyable (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
-  const known = isIP(address) === 6 ? plain(address) : address
-  return !FORBIDDEN.check(known, isIP(known) === 6 ? 'ipv6' : 'ipv4')
+  const unmapped = isIP(address) === 6 ? plain(address) : address
+  return !FORBIDDEN.check(unmapped, isIP(unmapped) === 6 ? 'ipv6' : 'ipv4')
 }
 
 const notProxyable = () => badRequest('address not allowed')

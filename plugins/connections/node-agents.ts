@@ -87,16 +87,16 @@ export class NodeAgents implements Lifecycle {
   async of (nodeName: string): Promise<NodeAgent> {
     const { status } = await find(this.#resources, 'nodes', '', nodeName)
     const addresses = status.addresses ?? []
-    const known = this.#types.map(type => addresses.find(address => address.type === type))
+    const preferred = this.#types.map(type => addresses.find(address => address.type === type))
       .find(address => address !== undefined)
-    if (known === undefined) {
+    if (preferred === undefined) {
       throw unexplained('no preferred addresses found; known addresses: ' +
         `[${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)
     }
     const port = status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0
     return {
-      host: known.address,
-      address: await resolveHost(known.address, this.#reach),
+      host: preferred.address,
+      address: await resolveHost(preferred.address, this.#reach),
       port: port > 0 ? port : DEFAULT_PORT,
       speaksWebSockets: this.#passesOn && status.declaredFeatures?.includes(WEB_SOCKETS) === true
     }

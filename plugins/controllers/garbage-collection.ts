@@ -118,9 +118,9 @@ function parsed (json: Buffer): unknown {
 /** In the order of discovery. */
 function discoverWith ({ orchAggregation: aggregation }: Server): Discover {
   return async () => {
-    const known = await aggregation.discovery()
+    const discovered = await aggregation.discovery()
     return [...aggregation.groups()].flatMap(([group, versions]) => versions.flatMap((version): RemoteVersion[] => {
-      const remote = known.of(group, version)
+      const remote = discovered.of(group, version)
       return remote === undefined
         ? []
         : [{

@@ -23,9 +23,9 @@ function registry (): Registry {
 
 /** Renders the text format of the metrics that are shown. */
 export async function processText (isShown: (name: string) => boolean): Promise<string> {
-  const known = registry()
-  const names = known.getMetricsAsArray().map(({ name }) => name).filter(isShown)
-  const texts = await Promise.all(names.map(name => known.getSingleMetricAsString(name)))
+  const metrics = registry()
+  const names = metrics.getMetricsAsArray().map(({ name }) => name).filter(isShown)
+  const texts = await Promise.all(names.map(name => metrics.getSingleMetricAsString(name)))
   // prom-client's spelling of NaN is invalid; it occurs before the first sample
   return texts.map(text => `${text}\n`).join('').replace(/ Nan$/gm, ' NaN')
 }

@@ -28,9 +28,9 @@ export async function encodeCpu (
   const byId = new Map(nodes.map(node => [node.id, node]))
   const frames = new Map<number, Frame>()
   const frameOf = (id: number): Frame | undefined => {
-    const known = frames.get(id)
+    const made = frames.get(id)
     const node = byId.get(id)
-    if (known !== undefined || node === undefined) return known
+    if (made !== undefined || node === undefined) return made
     const parent = parents.get(id)
     const frame: Frame = { callFrame: node.callFrame, parent: parent === undefined ? undefined : frameOf(parent) }
     frames.set(id, frame)
@@ -38,8 +38,8 @@ export async function encodeCpu (
   }
   const spent = new Map<number, [count: number, nanoseconds: number]>()
   samples.forEach((id, at) => {
-    const known = spent.get(id) ?? [0, 0]
-    spent.set(id, [known[0] + 1, known[1] + Math.max(0, timeDeltas[at] ?? 0) * 1000])
+    const before = spent.get(id) ?? [0, 0]
+    spent.set(id, [before[0] + 1, before[1] + Math.max(0, timeDeltas[at] ?? 0) * 1000])
   })
   const measured = [...spent].flatMap(([id, values]): Measured[] => {
     const frame = frameOf(id)

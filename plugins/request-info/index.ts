@@ -86,8 +86,8 @@ export default plugin<RequestInfoOptions>()(async (
         throw badRequest('the request target must be a path with an optional query')
       }
       const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, ownPath })
-      const known = selectors ? withSelectors(info, search) : info
-      request.orch = new Context(known, { search, naming, auditId, received }, reply.raw)
+      const wholeInfo = selectors ? withSelectors(info, search) : info
+      request.orch = new Context(wholeInfo, { search, naming, auditId, received }, reply.raw)
     } catch (error) {
       const info = pathRequest(path, request.method.toLowerCase())
       request.orch = new Context(info, { search, naming, auditId, received }, reply.raw)

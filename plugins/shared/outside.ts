@@ -73,12 +73,12 @@ const userAs = (own: RemoteUser, { user, key }: Naming): RemoteUser =>
 
 /** Cached per user object, because most are reused. */
 function authenticatedAs ({ ownUser, key }: Naming): NonNullable<Outside['authenticated']> {
-  const known = new WeakMap<UserInfo, UserInfo>()
+  const ownUsers = new WeakMap<UserInfo, UserInfo>()
   return <T extends UserInfo>(user: T, ownExtra: boolean) => {
-    let own = known.get(user) as T | undefined // of the same type
+    let own = ownUsers.get(user) as T | undefined // of the same type
     if (own !== undefined) return own
     const extra = ownExtra ? { ...user.extra } : extraAs(user.extra, key)
-    known.set(user, own = { ...user, username: ownUser(user.username), groups: user.groups.map(ownUser), extra })
+    ownUsers.set(user, own = { ...user, username: ownUser(user.username), groups: user.groups.map(ownUser), extra })
     return own
   }
 }

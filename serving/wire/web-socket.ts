@@ -79,9 +79,9 @@ function frameOf (bytes: Buffer): Frame | undefined {
   const code = first & 0x0f
   const short = second & 0x7f
   // Clients mask, no extension is in use, and control frames are short and whole.
-  const known = code <= BINARY || (code >= CLOSE && code <= PONG)
+  const isKnown = code <= BINARY || (code >= CLOSE && code <= PONG)
   const controlled = code < CONTROL || (first >= 0x80 && short <= MAX_CONTROL_LENGTH)
-  if ((first & 0x70) !== 0 || second < 0x80 || !known || !controlled) throw new Error('invalid frame')
+  if ((first & 0x70) !== 0 || second < 0x80 || !isKnown || !controlled) throw new Error('invalid frame')
   const lengthBytes = short === IN_64_BITS ? 8 : short === IN_16_BITS ? 2 : 0
   const headLength = 2 + lengthBytes + 4
   if (bytes.length < headLength) return undefined

@@ -49,9 +49,9 @@ export function requestHeaders (request: IncomingMessage, { uri, client }: Forwa
   const { rawHeaders } = request
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string] // names and values alternate
-    const known = name.toLowerCase()
-    if (known === 'x-forwarded-for') forwarded.push(value)
-    if (!left.has(known) && !name.startsWith(':')) headers.push(name, value)
+    const lower = name.toLowerCase()
+    if (lower === 'x-forwarded-for') forwarded.push(value)
+    if (!left.has(lower) && !name.startsWith(':')) headers.push(name, value)
   }
   if (client !== undefined) forwarded.push(client.replace(/^::ffff:(?=\d+\.)/, ''))
   if (forwarded.length > 0) headers.push('X-Forwarded-For', forwarded.join(', '))
