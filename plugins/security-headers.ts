@@ -1,8 +1,8 @@
 /**
  * Sets security headers on every response, errors included: no caching, and @fastify/helmet's headers. By default: no
  * type sniffing, no script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request,
- * so its hooks run once, at the start, which saves nearly half of their cost (benchmark: `npm run bench -- headers`,
- * 'security headers, by helmet for each answer'). As a plugin it would also set them where no hook can replace them.
+ * so its hooks run once, at the start, which saves nearly half of their cost. Benchmark: `npm run bench -- headers`,
+ * 'security headers, by helmet for each answer'. As a plugin it would also set them where no hook can replace them.
  * CORS is disabled unless origins are configured. Preflights carry no credentials and are answered before
  * authentication. Origins are matched by RE2, in linear time. As upstream, an expression matches anywhere in the origin
  * unless anchored.
