@@ -1,7 +1,7 @@
 /**
  * How a client sees what is not stored, under its names: objects, Statuses, documents, sentences and media types; and
- * how what it sends is read. What is stored has a view of its own for each type (`stored-view.ts`). Both are all that
- * knows of names in `answers/` and `routes/`; whoever is given a view asks it.
+ * how what it sends is read. What is stored has a view of its own for each type (`stored-view.ts`). Beside both
+ * only `routes/misnamed.ts` knows of names in `answers/` and `routes/`; whoever is given a view asks it.
  */
 import { toJson } from '../schemas/codec/json/encode.js'
 import { encodeProtobuf } from '../schemas/codec/protobuf/encode.js'

@@ -1,5 +1,6 @@
-// Who knows that anything has another name: imports a Naming or the public names, asks a Naming, or contains a public
-// name. All others get what they need ready, or a function of their own.
+// Who knows that anything has another name: imports a Naming or its public form, asks a Naming, or contains a public
+// name. All others get what they need ready, or a function of their own. And who uses one of the few public names that
+// count on every server.
 import { dirname, relative, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
@@ -20,15 +21,31 @@ export const KNOW_NAMES = [
   'schemas/public-names'
 ]
 
+/** Import a constant of `schemas/public-names.ts`: what stock clients, files and flags say to every server. */
+export const USE_CONSTANTS = [
+  'answers/stored-view', // the end of a watch's initial state
+  'config/checks/index', 'config/combinations', 'config/flags/audit', 'config/flags/features', 'config/flags/storage',
+  'host/given-body', // looks whether a body may have public names
+  'plugins/audit/event', 'plugins/authentication/sent-credentials', 'plugins/connections/web-sockets',
+  'plugins/registry/index', 'plugins/request-info/paths', 'plugins/shared/accept', 'plugins/storage/options',
+  'plugins/zpages',
+  'registry/apply/last-applied', // the annotation of client-side applies
+  'routes/body', // the media type of protobuf
+  'schemas/api/apiextensions/rules/approval', 'schemas/api/apiextensions/rules/formats',
+  'schemas/api/apiserver/authentication-rules', 'schemas/api/authentication/tokenrequests',
+  'schemas/api/core/rules/network-volumes', 'schemas/upstream-groups'
+]
+
+const CONSTANTS = ['schemas/public-names']
 const SOURCES = ['schemas/naming', 'schemas/compat']
 const PUBLIC = /(?:k8s|kubernetes)\\?\.io/
 
 const isIn = (file, places) => places.some(place => file === place || file.startsWith(`${place}/`))
 const mayKnow = file => isIn(file, EXEMPT) || KNOW_NAMES.includes(file)
 
-/** Whether an import of a file is one of names. Paths are relative to the root, without extension. */
-export const importsNames = (from, specifier) => specifier.startsWith('.') &&
-  isIn(relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, ''), SOURCES)
+/** Whether an import of a file is one of those. Paths are relative to the root, without extension. */
+const imports = (from, specifier, places) => specifier.startsWith('.') &&
+  isIn(relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, ''), places)
 
 export const names = {
   meta: { type: 'problem', schema: [] },
@@ -39,7 +56,9 @@ export const names = {
       context.report({ node, message: `only those listed in build/names.js know of names, and this ${does}` })
     }
     const imported = ({ source }) => {
-      if (typeof source?.value === 'string' && importsNames(from, source.value)) report(source, 'imports them')
+      if (typeof source?.value !== 'string') return
+      if (imports(from, source.value, SOURCES)) report(source, 'imports them')
+      if (!USE_CONSTANTS.includes(from) && imports(from, source.value, CONSTANTS)) report(source, 'uses public ones')
     }
     const asked = node => { report(node, 'asks a Naming') }
     const text = (node, value) => { if (PUBLIC.test(value)) report(node, 'contains a public one') }

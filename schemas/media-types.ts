@@ -2,11 +2,6 @@
 export const JSON_TYPE = 'application/json'
 export const YAML_TYPE = 'application/yaml'
 export const PROTOBUF_TYPE = 'application/vnd.orch.protobuf'
-/**
- * The public project's name of the same: some of its clients send it without negotiation. Sent only to clients that use
- * public names.
- */
-export const PUBLIC_PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
 /** Only of the front page. */
 export const HTML_TYPE = 'text/html'
 

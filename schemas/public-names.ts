@@ -19,6 +19,11 @@ export const PUBLIC_DEFINITIONS = {
   group: 'apiextensions.k8s.io', path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 } as const
 
+/**
+ * The media type of protobuf: some clients send it without negotiation. Sent only to clients that use public names.
+ */
+export const PUBLIC_PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
+
 /** kubectl sends it: the URL of token requests is in the core group, so kubectl never looks their group up. */
 export const PUBLIC_TOKEN_VERSION = 'authentication.k8s.io/v1'
 

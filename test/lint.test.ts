@@ -8,8 +8,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const { violation } = await import(`${root}build/layers.js`) as {
   violation: (from: string, specifier: string) => string | undefined
 }
-const { KNOW_NAMES } = await import(`${root}build/names.js`) as {
+const { KNOW_NAMES, USE_CONSTANTS } = await import(`${root}build/names.js`) as {
   KNOW_NAMES: readonly string[]
+  USE_CONSTANTS: readonly string[]
 }
 type Graph = ReadonlyMap<string, readonly string[]>
 const { cycle, imports } = await import(`${root}build/cycles.js`) as {
@@ -253,6 +254,11 @@ t.test('few files know of names, and the lint finds every other', async t => {
   }
 })
 
+t.test('who uses a public name that counts on every server is listed, and needs to be', async t => {
+  t.ok(USE_CONSTANTS.length <= 23, 'no more than before')
+  for (const file of USE_CONSTANTS) t.match(readFileSync(`${root}${file}.ts`, 'utf8'), /public-names\.js'/, file)
+})
+
 t.test('to import names, to ask a Naming and to contain a public name is to know of names', async t => {
   const forms = [
     "import type { Naming } from '../schemas/naming.js'\n\nexport type It = Naming",
@@ -263,6 +269,7 @@ t.test('to import names, to ask a Naming and to contain a public name is to know
     "const naming = { user: 'x' }\nconst { user } = naming\nexport const it = user",
     'export const it = ({ naming: names }: { naming: string }) => names',
     'export function it (of: { naming: string }) {\n  const names = of.naming\n  return names\n}',
+    "export { PUBLIC_DOMAINS } from '../schemas/public-names.js'",
     "export const it = 'authentication.k8s.io'",
     'export const it = /\\.kubernetes\\.io$/',
     'export const it = `\\n.k8s.io`'

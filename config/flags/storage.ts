@@ -1,5 +1,6 @@
 /** Storage flags. */
-import { PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PUBLIC_PROTOBUF_TYPE } from '../../schemas/public-names.js'
 import { STORAGE_MEDIA_TYPES } from '../../registry/stored-form.js'
 import { bool, choice, duration, int, list, path, readDuration, text } from '../flag.js'
 

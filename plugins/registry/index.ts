@@ -2,7 +2,8 @@
  * Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is
  * ready.
  */
-import { PROTOBUF_TYPE, PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { PUBLIC_PROTOBUF_TYPE } from '../../schemas/public-names.js'
 import { RELEASE_NAME } from '../../schemas/meta/release.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'

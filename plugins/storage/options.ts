@@ -1,5 +1,5 @@
 /** What a host says about its stores, and what other plugins get of them. */
-import type { PUBLIC_PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import type { PUBLIC_PROTOBUF_TYPE } from '../../schemas/public-names.js'
 import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../../storage/backend.js'
 import type { BackendOptions } from '../../storage/open.js'
