@@ -22,37 +22,36 @@ import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
 
 type FiniteAnswer = Exclude<Answer, WatchAnswer>
-type Handler = (request: ServedRequest, reply: FastifyReply) => undefined
-
-/** @returns a handler that sends what the verb answers */
-export function answering (tools: WatchTools): (verb: AnyVerb) => Handler {
-  return verb => handlerOf(verb, (request, reply, answer) =>
-    answer.kind === 'watch' ? sendWatch(request, reply, answer, tools) : sendAnswer(request, reply, answer))
-}
+type Send<T extends Answer> = (request: ServedRequest, reply: FastifyReply, answer: T) => Promise<void> | undefined
 
 /** Those that connect to other servers need all of the request. */
-type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
+export type AnyVerb = (request: ServedRequest) => ReturnType<Verb>
 
-/** The same for routes that no watch is asked of, such as of documents. */
-export function answered <T extends FiniteAnswer> (
-  answer: (request: ServedRequest) => T | Promise<T>
-): (request: FastifyRequest, reply: FastifyReply) => undefined {
-  const handler = handlerOf(answer, sendAnswer)
-  return (request, reply) => handler(served(request), reply)
+/** @returns a function that runs a verb and sends what it answers. It throws what the verb throws at once */
+export function answering (
+  tools: WatchTools
+): (request: ServedRequest, reply: FastifyReply, verb: AnyVerb) => undefined {
+  const send: Send<Answer> = (request, reply, answer) =>
+    answer.kind === 'watch' ? sendWatch(request, reply, answer, tools) : sendAnswer(request, reply, answer)
+  return (request, reply, verb) => sendWith(send, request, reply, verb(request))
 }
 
-function handlerOf<T extends Answer> (
-  verb: (request: ServedRequest) => T | Promise<T>,
-  send: (request: ServedRequest, reply: FastifyReply, answer: T) => Promise<void> | undefined
-): Handler {
-  return (request, reply) => {
-    const answer = verb(request)
-    const sent = answer instanceof Promise
-      ? answer.then(value => send(request, reply, value))
-      : send(request, reply, answer)
-    sent?.catch((error: unknown) => { fail(request, reply, error) })
-    return undefined
-  }
+/** The handler of a route that no watch is asked of, such as of a document. */
+export const answered = <T extends FiniteAnswer>(
+  answer: (request: ServedRequest) => T | Promise<T>
+): (request: FastifyRequest, reply: FastifyReply) => undefined => (arrived, reply) => {
+  const request = served(arrived)
+  return sendWith(sendAnswer, request, reply, answer(request))
+}
+
+function sendWith<T extends Answer> (
+  send: Send<T>, request: ServedRequest, reply: FastifyReply, answer: T | Promise<T>
+): undefined {
+  const sent = answer instanceof Promise
+    ? answer.then(value => send(request, reply, value))
+    : send(request, reply, answer)
+  sent?.catch((error: unknown) => { fail(request, reply, error) })
+  return undefined
 }
 
 /** A promise where bytes take a while to make. */

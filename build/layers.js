@@ -43,7 +43,7 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   host: [
-    ...UP_TO_CONTROLLERS, 'answers', 'routes/handlers', 'plugins/errors', 'plugins/request-info',
+    ...UP_TO_CONTROLLERS, 'answers', 'routes/verb-tables', 'plugins/errors', 'plugins/request-info',
     'plugins/shared/plugin', 'plugins/storage-version-barrier'
   ],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],

@@ -1,6 +1,6 @@
 /**
- * The handlers of a served resource. It knows which requests the resource can have at all, and refuses the others
- * with 404 and 405. The dispatcher and the not-found handler refuse paths without a resource, the handlers of virtual
+ * The verbs of a served resource. It knows which requests the resource can have at all, and refuses the others
+ * with 404 and 405. The dispatcher and the not-found handler refuse paths without a resource, the verbs of virtual
  * resources refuse watches.
  */
 import type { RequestInfo } from '../auth/request-info.js'
@@ -26,29 +26,29 @@ export const hasPath = (
   ? namespace !== '' || name === '' || selected === true
   : namespace === '' || namespace === name
 
-export class VerbTable<Handler> {
+export class VerbTable<Verb> {
   readonly #store: ResourceStore
-  readonly #handlers: ReadonlyMap<string, Partial<Record<string, Handler>>>
+  readonly #verbs: ReadonlyMap<string, Partial<Record<string, Verb>>>
 
-  /** @param handlers by subresource, '' for the object itself, then by verb */
-  constructor (store: ResourceStore, handlers: ReadonlyMap<string, Partial<Record<string, Handler>>>) {
+  /** @param verbs by subresource, '' for the object itself, then by verb */
+  constructor (store: ResourceStore, verbs: ReadonlyMap<string, Partial<Record<string, Verb>>>) {
     this.#store = store
-    this.#handlers = handlers
+    this.#verbs = verbs
   }
 
   /** @throws StatusError 404 for a path that the resource does not have, 405 for a verb */
-  of (info: RequestInfo, method: string): Handler {
+  of (info: RequestInfo, method: string): Verb {
     const { namespace, subresource, verb, rest } = info
     const { namespaced } = this.#store.type
     if (!hasPath(this.#store, info)) throw noSuchPath()
     if (namespaced && namespace !== '' && dnsLabel(namespace).length > 0) {
       throw notFound({ group: '', resource: 'namespaces' }, namespace)
     }
-    const handlers = this.#handlers.get(subresource)
-    if (handlers === undefined) throw noSuchPath()
-    const handler = handlers[verb === 'options' ? 'get' : verb]
-    if (handler === undefined || !this.#allows(info) || (rest === undefined && isProbe(method))) throw unanswered(true)
-    return handler
+    const verbs = this.#verbs.get(subresource)
+    if (verbs === undefined) throw noSuchPath()
+    const found = verbs[verb === 'options' ? 'get' : verb]
+    if (found === undefined || !this.#allows(info) || (rest === undefined && isProbe(method))) throw unanswered(true)
+    return found
   }
 
   /**

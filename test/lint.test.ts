@@ -189,7 +189,7 @@ t.test('permitted imports pass', async t => {
     ['testing/server.ts', '../app.js'],
     ['testing/server.ts', '../host/client.js'],
     ['app.ts', './host/index.js'],
-    ['host/requests.ts', '../routes/handlers.js'],
+    ['host/requests.ts', '../routes/verb-tables.js'],
     ['host/informer.ts', '../controllers/informer.js'],
     ['testing/dev/run.ts', '../../config/command-line.js'],
     ['cli.ts', './testing/dev/run.js'],

@@ -10,17 +10,15 @@ export const ADMIT: Stage = {
   run: async ({ store, admitted }) => { await store.admission.mutate(admitted) }
 }
 
-/** The same of a new object, whose owners stay readable. */
+/** The same of a new object. */
 export const ADMIT_NEW: Stage<CreateWrite> = {
   ...ADMIT,
   run: async write => {
-    const { store, admitted, applied, object: { metadata: { managedFields } } } = write
-    write.foreignChanges = await store.admission.mutate(admitted, applied === undefined)
-    restoreOwners(write, managedFields)
+    write.foreignChanges = await write.store.admission.mutate(write.admitted, write.applied === undefined)
   }
 }
 
-/** The same of a changed one. */
+/** The same of a changed one, whose owners stay readable. */
 export const ADMIT_CHANGED: Stage<ChangeWrite> = {
   ...ADMIT,
   run: async write => {

@@ -100,6 +100,7 @@ export function * ownNew (write: CreateWrite): WaitingSteps<void> {
  */
 export function * ownAdmitted (write: CreateWrite): WaitingSteps<void> {
   const { store, foreignChanges } = write
+  restoreOwners(write, write.managedFields)
   const completed = (copy: Record<string, unknown>): ApiObject => {
     const object = copy as unknown as ApiObject // as admission got it
     applyDefaults(store.conversion.written.message, object, store.gates)

@@ -1,4 +1,4 @@
-/** Maps the verbs of a resource and its subresources to handlers. */
+/** The verbs of a resource and its subresources. */
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
 import type { Subresource } from '../schemas/subresource.js'
@@ -6,7 +6,8 @@ import { isServed } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import { oncePer } from '../schemas/once-per.js'
 import type { Verb } from '../answers/answer.js'
-import { answering } from '../answers/send.js'
+import type { ServedRequest } from '../answers/request-context.js'
+import type { AnyVerb } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
 import { getSourceVerb, getVerb } from './verbs/get.js'
@@ -16,11 +17,8 @@ import { patchVerb } from './verbs/patch.js'
 import { patchViewVerb, readViewVerb, updateViewVerb } from './verbs/view.js'
 import { watchVerb } from './verbs/watch.js'
 import { createVerb, updateVerb } from './verbs/write.js'
-import { observeWatches } from '../answers/watch/metrics.js'
 import type { RoutedServer } from './needs.js'
 
-/** Sends the answer. */
-export type Handler = ReturnType<ReturnType<typeof answering>>
 type Verbs = Readonly<Record<string, Verb>>
 
 /** PATCH serves both patch and apply, distinguished by media type. */
@@ -100,30 +98,25 @@ class VerbTables {
 }
 
 /**
- * The verbs themselves, for requests of this process; those of connections answer that they are not offered. A store's
- * table is made when the first request comes: most resources get none.
+ * For requests of this process; verbs of connections answer that they are not offered. A store's table is made when the
+ * first request comes: most resources get none.
  */
 export function verbTables (fastify: VerbServer): (store: ResourceStore) => VerbTable<Verb> {
   const verbs = new VerbTables(fastify)
   return oncePer(store => new VerbTable(store, verbs.of(store)))
 }
 
-/** Verbs whose answers are sent; tables are made as those of `verbTables`. */
-export function handlerTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<Handler> {
-  const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings, orchConnections: connections } = fastify
-  const answered = answering({
-    closing: () => shutdown.signal, grace: () => shutdown.watchGrace,
-    bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics, settings.featureGates)
-  })
+/** The same with those of connections. */
+export function connectingVerbTables (fastify: RoutedServer): (store: ResourceStore) => VerbTable<AnyVerb> {
+  const { orchConnections: connections } = fastify
   const verbs = new VerbTables(fastify)
   return oncePer(store => {
-    const handlers = new Map([...verbs.of(store)].map(([name, all]) =>
-      [name, Object.fromEntries(Object.entries(all).map(([verb, run]) => [verb, answered(run)]))] as const))
+    const all = new Map<string, Readonly<Record<string, AnyVerb>>>(verbs.of(store))
     for (const { name, verbs } of servedBelow(store).filter(connects)) {
       const connect = connections.get(`${store.representation.plural}/${name}`)
       if (connect === undefined) continue
-      handlers.set(name, Object.fromEntries(verbs.map(verb => [verb, answered(request => connect(store, request))])))
+      all.set(name, Object.fromEntries(verbs.map(verb => [verb, (request: ServedRequest) => connect(store, request)])))
     }
-    return new VerbTable(store, handlers)
+    return new VerbTable(store, all)
   })
 }
