@@ -7,7 +7,7 @@ import type { ApiObject } from '../../schemas/meta/api-object.js'
 import { Matching } from './matching.js'
 import { parametersOf } from './parameters.js'
 import type { Binding, Policy } from './policy.js'
-import type { PolicyTools } from './variables.js'
+import type { PolicyTools, RequestVariables } from './variables.js'
 
 export interface Bound<P, B> { readonly policy: P, readonly bindings: readonly B[] }
 
@@ -62,11 +62,13 @@ export interface Invocation<P, B> {
 
 /**
  * The policies that are for a request, once for each binding and parameter.
- * @param misconfigured receives what is wrong with parameters
+ * @param variables are prepared for the versions that rules match
+ * @param misconfigured receives what is wrong with parameters, or that the object cannot be converted
  * @throws StatusError 404 if the namespace does not exist
  */
 export function * invocationsOf<P extends Policy, B extends Binding> (
-  all: ReadonlyArray<Bound<P, B>>, request: AdmissionRequest, tools: PolicyTools,
+  all: ReadonlyArray<Bound<P, B>>, request: AdmissionRequest,
+  { tools, variables }: { readonly tools: PolicyTools, readonly variables: RequestVariables },
   misconfigured: (policy: P, binding: B, message: string) => void
 ): WaitingSteps<Array<Invocation<P, B>>> {
   const matching = new Matching(request, tools.resources)
@@ -77,6 +79,13 @@ export function * invocationsOf<P extends Policy, B extends Binding> (
     for (const binding of bindings) {
       const { resources } = binding
       if (resources !== undefined && (yield * waitFor(matching.of(resources))) === undefined) continue
+      const preparing = variables.prepare(requested)?.then(() => undefined, (error: Error) => error)
+      const failure = preparing === undefined ? undefined : yield * waitFor(preparing)
+      if (failure !== undefined) {
+        const why = `failed to convert object version: ${failure.message}`
+        misconfigured(policy, binding, `failed to configure binding: ${why}`)
+        continue
+      }
       if (policy.paramKind === undefined) {
         invocations.push({ policy, binding, requested, param: undefined })
         continue

@@ -10,6 +10,7 @@ import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/adm
 import { refusal } from '../refusal.js'
 import { BoundPolicies, invocationsOf, type Bound, type Invocation } from './bound.js'
 import { conditionsHold, EvaluationError, madeBy } from './evaluation.js'
+import { unconverted } from '../webhooks/refusals.js'
 import { isExempt } from './matching.js'
 import { mutate, type Change } from './mutations.js'
 import type { CheckError } from './observer.js'
@@ -73,7 +74,8 @@ class Round {
 
   async run (all: readonly BoundPolicy[], progress: Progress): Promise<void> {
     const [request, pass] = [this.#request, this.#pass]
-    const invocations = await runStepsWithinBudget(invocationsOf(all, request, this.#tools, (policy, binding, why) => {
+    const of = { tools: this.#tools, variables: this.#variables }
+    const invocations = await runStepsWithinBudget(invocationsOf(all, request, of, (policy, binding, why) => {
       this.#fail(policy, binding, why, 'Forbidden')
     }))
     const mayRepeat = invocations.some(({ policy }) => policy.reinvoked)
@@ -82,6 +84,8 @@ class Round {
     for (const invocation of invocations) {
       const { policy } = invocation
       const key = keyOf(invocation)
+      const preparing = this.#variables.prepare(invocation.requested) // others may have changed the object
+      if (preparing !== undefined) await preparing.catch(unconverted)
       if (!await this.#isMeant(invocation)) continue
       if (pass.round === 1 && !progress.again.has(key)) continue
       for (const mutation of policy.mutations) await this.#mutate(invocation, mutation)

@@ -49,7 +49,7 @@ export async function mutate (
     await endOfTurn()
     const after = configured(version, live, made, names)
     await endOfTurn()
-    put(version, object, after, names)
+    await put(version, object, after, names)
     if (isChanged) return true
     await endOfTurn()
     return compare(shapesOf(message, gates).whole, before, typed(object)) !== UNCHANGED
@@ -61,7 +61,7 @@ export async function mutate (
   const after = applies ? configured(version, document, made, names) : await patched(document, made)
   if (after === undefined) return false
   await endOfTurn()
-  put(version, object, after, names)
+  await put(version, object, after, names)
   if (isChanged) return true
   await endOfTurn()
   return json(object) !== before
@@ -72,12 +72,13 @@ async function endOfTurn (): Promise<void> {
 }
 
 /** @throws StatusError 500 */
-function put (
+async function put (
   version: RequestedVersion, object: Record<string, unknown>, after: unknown, names: AdmissionNames
-): void {
+): Promise<void> {
   let unknown: readonly string[]
   try {
-    unknown = version.put(object, after, names.decode)
+    const putting = version.put(object, after, names.decode)
+    unknown = putting instanceof Promise ? await putting : putting
   } catch (error) {
     if (!isDecodeError(error)) throw error
     throw internal(error.message, error)

@@ -33,7 +33,7 @@ export function validatingPolicies (tools: PolicyTools): AdmissionPlugin {
   ): WaitingSteps<void> {
     const run = new Run(request, tools.observePolicies)
     const variables = new RequestVariables(request, tools)
-    const invocations = yield * invocationsOf(all, request, tools, (policy, binding, message) => {
+    const invocations = yield * invocationsOf(all, request, { tools, variables }, (policy, binding, message) => {
       run.misconfigured(policy, binding, message)
     })
     for (const invocation of invocations) yield * run.invoke(invocation, yield * waitFor(variables.of(invocation)))

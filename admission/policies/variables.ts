@@ -14,7 +14,8 @@ import { reasonOf } from '../../storage/errors.js'
 import type { AdmissionTools } from '../options.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { ReviewWriter } from '../webhooks/review.js'
-import { requestedVersionOf, type RequestedVersion } from '../webhooks/requested-version.js'
+import type { RequestedVersion } from '../webhooks/requested-version.js'
+import { RequestedVersions } from '../webhooks/requested-versions.js'
 import type { RequestedKind } from '../webhooks/hook-set.js'
 import { isOfNamespaces, namespaceOf } from '../webhooks/selectors.js'
 
@@ -31,7 +32,7 @@ const NO_VARIABLES = new DeferredFields(new Map())
 export class RequestVariables {
   readonly #request: AdmissionRequest
   readonly #tools: PolicyTools
-  readonly #versions = new Map<RequestedKind, RequestedVersion>()
+  readonly #versions: RequestedVersions
   readonly #made = new Map<RequestedKind, Values>()
   readonly #texts = new Map<RequestedKind, string>()
   readonly #answers = new Map<string, Answered | Promise<Answered>>()
@@ -41,6 +42,7 @@ export class RequestVariables {
   constructor (request: AdmissionRequest, tools: PolicyTools) {
     this.#request = request
     this.#tools = tools
+    this.#versions = new RequestedVersions(request, tools.resources)
   }
 
   /** All but the policy's own variables; each is made when an expression first reads it. */
@@ -99,13 +101,10 @@ export class RequestVariables {
     return rest
   }
 
-  version (spoken: RequestedKind): RequestedVersion {
-    let version = this.#versions.get(spoken)
-    if (version === undefined) {
-      this.#versions.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources))
-    }
-    return version
-  }
+  version (spoken: RequestedKind): RequestedVersion { return this.#versions.of(spoken) }
+
+  /** To be waited for, if defined, before values of that version are read. Rejects with the error of a conversion. */
+  prepare (spoken: RequestedKind): Promise<void> | undefined { return this.#versions.prepare(spoken) }
 
   /** Undefined for requests in no namespace, and for namespaces themselves. */
   async #namespaceObject (): Promise<ApiObject | undefined> {

@@ -66,12 +66,13 @@ export class HookSet {
 export function equivalents (
   { group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry
 ): RequestedKind[] {
-  const { type } = resources.find(group, resource) ?? {}
-  return type?.representations.filter(representation =>
+  const { type, siblings } = resources.find(group, resource) ?? {}
+  const representations = siblings?.representations ?? type?.representations ?? []
+  return representations.filter(representation =>
     !(representation.group === requested.group && representation.version === requested.version &&
       representation.plural === requested.plural) &&
     resources.lookup({
       group: representation.group, version: representation.version, resource: representation.plural
     }) !== undefined &&
-    (subresource === '' || representation.subresources.some(({ name }) => name === subresource))) ?? []
+    (subresource === '' || representation.subresources.some(({ name }) => name === subresource)))
 }

@@ -9,13 +9,13 @@ import { oncePer } from '../../schemas/once-per.js'
 import { JSON_PATCH } from './answer.js'
 import { callWebhook } from './call-webhook.js'
 import { hookConfigurations } from './configurations.js'
-import { requestedVersionOf, type RequestedVersion } from './requested-version.js'
-import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
+import { RequestedVersions } from './requested-versions.js'
+import type { HookSet, Invocation } from './hook-set.js'
 import { isMeant } from './meant.js'
 import { outcomeOf } from './outcome.js'
 import { applyHookPatch } from './patch.js'
 import { ReviewWriter } from './review.js'
-import { timedOut } from './refusals.js'
+import { timedOut, unconverted } from './refusals.js'
 import { isExempt, type HookTools } from './tools.js'
 
 const PATCH = 'patch.webhook.admission.orch.io/'
@@ -49,7 +49,7 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
     const matching = set.matching(request, tools.resources)
     const mayRepeat = matching.some(({ hook }) => hook.reinvoked)
     if (matching.length === 0 || (pass.round === 1 && !mayRepeat)) return
-    const versions = new RequestedVersions(request, tools)
+    const versions = new RequestedVersions(request, tools.resources)
     const own = versions.of(request.requested)
     const now = (): string => request.object === undefined || !mayRepeat ? '' : own.json(request.object)
     const progress = progressOf(pass)
@@ -88,6 +88,8 @@ export function mutatingWebhooks (tools: HookTools, policies: PolicyTools): Admi
 async function callHook (
   tools: HookTools, { hook, index, requested }: Invocation, { request, pass, writer, versions }: Round
 ): Promise<boolean> {
+  const preparing = versions.prepare(requested)
+  if (preparing !== undefined) await preparing.catch(unconverted)
   const version = versions.of(requested)
   const { name, configuration } = hook
   const place = `round_${pass.round}_index_${index}`
@@ -125,23 +127,3 @@ function scheduleReinvocation ({ invoked, toReinvoke }: Progress): void {
 }
 
 const exactly = (_key: string, value: unknown): unknown => typeof value === 'bigint' ? String(value) : value
-
-/** Caches the object's conversions to the versions that hooks require. */
-export class RequestedVersions {
-  readonly #request: AdmissionRequest
-  readonly #tools: HookTools
-  readonly #made = new Map<RequestedKind, RequestedVersion>()
-
-  constructor (request: AdmissionRequest, tools: HookTools) {
-    this.#request = request
-    this.#tools = tools
-  }
-
-  of (spoken: RequestedKind): RequestedVersion {
-    let version = this.#made.get(spoken)
-    if (version === undefined) {
-      this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources))
-    }
-    return version
-  }
-}

@@ -36,12 +36,13 @@ export async function applyHookPatch (
     throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MAX_QUOTED))}`, 400)
   }
   const before = version.json(object)
+  let done: (() => void) | undefined
+  let putting: unknown
   try {
     const { value: document } = await runSteps(parseInSteps(Buffer.from(before), UNBOUNDED), before.length)
     const patched = await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(patch)))
-    const done = pass.beforeForeign(object)
-    version.put(object, patched)
-    done?.()
+    done = pass.beforeForeign(object)
+    putting = version.put(object, patched)
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
     const describe = (why: string): string =>
@@ -51,6 +52,8 @@ export async function applyHookPatch (
       describe(error.message), new Error(describe(isStatusError(error) ? error.message : withoutValue(error)))
     )
   }
+  if (putting instanceof Promise) await putting
+  done?.()
   return { patch, changed: version.json(object) !== before }
 }
 

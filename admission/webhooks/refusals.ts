@@ -1,6 +1,8 @@
 /** Statuses of requests that webhooks refuse or whose calls fail, in upstream's words. */
 import type { AdmissionResponse } from '../../schemas/api/admission/v1.js'
-import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { StatusError, badRequest, isStatusError, type StatusReason } from '../../schemas/status.js'
+import { withoutValue } from './target.js'
 
 const MAX_TEXT = 4000
 const MAX_CAUSES = 100
@@ -42,6 +44,14 @@ export const internal = (message: string, cause?: unknown): StatusError =>
   new StatusError('InternalError', `Internal error occurred: ${message}`, {
     cause, details: { causes: [{ message: message.slice(0, MAX_TEXT) }] }
   })
+
+/** Whatever the failure policy, as upstream. @throws StatusError 500 for an error of a conversion between versions */
+export function unconverted (error: unknown): never {
+  if (isStatusError(error)) throw internal(error.message, error)
+  // Logged without the value, which may be a secret.
+  if (isDecodeError(error)) throw internal(error.message, new Error(withoutValue(error)))
+  throw error
+}
 
 export const timedOut = (): StatusError =>
   new StatusError('Timeout', 'Timeout: request did not complete within requested timeout')

@@ -1,6 +1,6 @@
 /**
- * Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or
- * unchanged for other kinds.
+ * Converts the object of a request to what a webhook or policy requires, and back: another version, the view of a
+ * subresource, or unchanged for other kinds.
  */
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
@@ -21,7 +21,8 @@ export interface Kind { readonly group: string, readonly version: string, readon
 
 type Members = Record<string, unknown>
 
-export interface RequestedVersion {
+/** A version to which this server converts. */
+export interface DirectVersion {
   readonly kind: Kind
   readonly json: (object: Members) => string
   /** The object in that version; undefined for other kinds. */
@@ -38,10 +39,20 @@ export interface RequestedVersion {
   readonly put: (object: Members, changed: unknown, decoding?: Decode) => readonly string[]
 }
 
+export interface RequestedVersion extends Omit<DirectVersion, 'put'> {
+  /** A promise if a webhook converts back, which rejects with a StatusError 500 if it fails. */
+  readonly put: (...given: Parameters<DirectVersion['put']>) => readonly string[] | Promise<readonly string[]>
+  /**
+   * To be called before objects are shown, and again after they were changed in another version. Undefined if no
+   * webhook converts. Rejects with a StatusError or DecodeError if it fails.
+   */
+  readonly prepare?: (objects: readonly Members[]) => Promise<void>
+}
+
 /** @param spoken the version that the hook's rules matched */
-export function requestedVersionOf (
+export function directVersionOf (
   request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry
-): RequestedVersion {
+): DirectVersion {
   const { store, representation } = spokenIn(request, spoken, resources)
   if (store === undefined || representation === undefined) return ofOther(request, undefined)
   const view = request.subresource === ''
@@ -69,7 +80,7 @@ function spokenIn (
 /** @param isOwn whether the request has that version too */
 function ofVersion (
   { stored, gates }: ResourceStore, representation: Representation, isOwn: boolean
-): RequestedVersion {
+): DirectVersion {
   const { group, version, kind, message, conversion } = representation
   const omits = gates.enabled('UnsetTimesAreOmitted')
   const shown = (object: Members): ApiObject => {
@@ -102,7 +113,7 @@ function read (
   return decoded
 }
 
-function ofView (view: SubresourceView): RequestedVersion {
+function ofView (view: SubresourceView): DirectVersion {
   const { message } = view
   const shown = (object: Members): ApiObject => view.read(object as unknown as ApiObject) // of the subresource's type
   const { type } = message[Facts]
@@ -121,7 +132,7 @@ function ofView (view: SubresourceView): RequestedVersion {
 }
 
 /** Evictions, bindings and connect options have their own kind and a single version. */
-function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperation | undefined): RequestedVersion {
+function ofOther ({ kind, object }: AdmissionRequest, operation: VirtualOperation | undefined): DirectVersion {
   const { apiVersion = 'v1', kind: own = kind } = (object ?? {}) as { apiVersion?: string, kind?: string }
   const slash = apiVersion.indexOf('/')
   const { message: first, otherMessages = [] } = operation ?? {}

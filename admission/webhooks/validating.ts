@@ -8,9 +8,9 @@ import { callWebhook } from './call-webhook.js'
 import { hookConfigurations } from './configurations.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { isMeant } from './meant.js'
-import { RequestedVersions } from './mutating.js'
 import { outcomeOf } from './outcome.js'
-import { timedOut } from './refusals.js'
+import { timedOut, unconverted } from './refusals.js'
+import { RequestedVersions } from './requested-versions.js'
 import { ReviewWriter } from './review.js'
 import { isExempt, type HookTools } from './tools.js'
 
@@ -30,7 +30,11 @@ export function validatingWebhooks (tools: HookTools, policies: PolicyTools): Ad
     }
     if (selected.length === 0) return
     if (request.signal.aborted) throw timedOut()
-    const versions = new RequestedVersions(request, tools)
+    const versions = new RequestedVersions(request, tools.resources)
+    for (const { requested } of selected) {
+      const preparing = versions.prepare(requested)
+      if (preparing !== undefined) await preparing.catch(unconverted)
+    }
     const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     const written = new Map<RequestedKind, string>()
     const objectsIn = (spoken: RequestedKind): string => {
