@@ -28,7 +28,10 @@ export const DECODING: ReadonlyArray<Stage<SentWrite>> = [
   {
     name: 'convert and default',
     when: ({ given }) => given.sent !== undefined,
-    run: function * (write) { write.object = yield * write.store.conversion.fromSent(write.given.value) }
+    run: write => {
+      write.object = write.given.value
+      return convertAndDefault(write)
+    }
   }
 ]
 
