@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { HookCaller } from '../../../admission/webhooks/target.js'
+import { OWN_ADMISSION_NAMES } from '../../../admission/names.js'
 import { outside } from '../../../plugins/shared/outside.js'
 
 const USER = {
@@ -10,7 +11,8 @@ const USER = {
 t.test('without public names others are told what is here, and nothing is made for that', async t => {
   const own = outside(false)
   const { otherGroup, authenticated, accessReview, auditEvent, admission } = own
-  t.same([otherGroup, authenticated, accessReview, auditEvent, admission], Array(5).fill(undefined))
+  t.same([otherGroup, authenticated, accessReview, auditEvent], Array(4).fill(undefined))
+  t.equal(admission, OWN_ADMISSION_NAMES)
   t.equal(own.user(USER), USER)
   const caller = {} as HookCaller // not called
   t.equal(own.reviews(caller), caller)
