@@ -1,6 +1,6 @@
 /**
- * How clients, who write the expressions of policies, and the reviewer of images name what admission shows them. Under
- * own names they see what is stored.
+ * The names under which admission shows objects to the expressions of policies, which clients write, and to the webhook
+ * that reviews images. Where clients use own names, these see what is stored.
  */
 import type { Asked } from '../expressions/authorizer.js'
 import { ResourceAttributes } from '../schemas/api/authorization/accessreviews.js'
@@ -18,15 +18,15 @@ export interface AdmissionNames {
   readonly labelDomains: { readonly system: readonly string[], readonly nodes: readonly string[] }
   /** The spec of an ImageReview. */
   readonly images: <T extends ImageSpec>(own: T) => T
-  /** JSON of an object, parsed as its clients have it. */
+  /** Parses the JSON of a stored object into what its clients see, under their names. */
   readonly object: (own: string) => unknown
   /** An AdmissionReview, as JSON. */
   readonly review: (own: string) => string
-  /** What an expression asks the authorizer, from either side to the other. */
+  /** Renames what an expression asks the authorizer: own names to the clients', or back. */
   readonly asked: (asked: Asked) => Asked
-  /** By whose members clients' objects are merged. */
+  /** The message with the members that the clients' JSON has, for merging. */
   readonly message: <T>(own: Message<T>) => Message<T>
-  /** An object that is read as clients write it; takes over the given one. @throws DecodeError */
+  /** Decodes an object under clients' names, and renames it in place. @throws DecodeError */
   readonly decode: Decode
 }
 

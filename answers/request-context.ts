@@ -134,8 +134,10 @@ type Serving = FastifyInstance & Required<Pick<FastifyInstance, 'orchAuthorizati
 export type ServedRequest = FastifyRequest & { orch: RequestContext, server: Serving }
 
 /**
- * For handlers, and hooks that run after request info. The server's decorators need no check: it has no request before
- * all of its plugins have registered (`loadedServer` of `plugins/shared/plugin.ts` is for code outside requests).
+ * The request as handlers see it, and hooks that run after request info. @throws Error before that
+ *
+ * It does not check the server's decorators, because no request arrives before all plugins have registered. Code
+ * outside requests calls `loadedServer` (`plugins/shared/plugin.ts`), which does.
  */
 export function served (request: FastifyRequest): ServedRequest {
   if (request.orch === undefined) throw new Error(`${request.method} ${request.url} is handled before request info`)

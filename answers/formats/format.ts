@@ -41,7 +41,7 @@ export interface TextForm extends WholeForm {
   readonly item: (value: object) => Uint8Array
 }
 
-/** How stored objects are seen, and by whom. */
+/** The view through which a client sees stored objects, and who the client is. */
 export interface ShownEntry {
   readonly view: StoredView
   readonly asker: () => Asker
@@ -121,6 +121,6 @@ export interface Events {
   readonly failure: (status: Status) => Buffer
 }
 
-/** For whom a thread works. */
+/** The client on whose behalf a worker thread writes. */
 export const askerOf = ({ user, signal }: Pick<RequestContext, 'user' | 'signal'>): Asker =>
   ({ tenant: user?.username ?? '', signal })

@@ -101,10 +101,10 @@ export const headOf = (tabular: Tabular | undefined, metadata: object, version: 
   return { kind: 'Table', apiVersion: version, metadata, columnDefinitions }
 }
 
-/** What a row has beside its object: cells and the head of its Table. */
+/** Estimated bytes of the JSON of a row without its object: its cells, and a share of the head of its Table. */
 const CELL_BYTES = 400
 
-/** Bytes of a row, nearly. */
+/** Estimated bytes of the JSON of a row. */
 export function sizeOfRow (view: StoredView, entry: Entry, include: IncludeObject): number {
   if (include === 'None') return CELL_BYTES
   const isMetadata = include === 'Metadata' && view.isReady(entry, { protobuf: false, metadata: true })

@@ -156,19 +156,23 @@ async function measured (count: number, { scale, found, slower }: Measuring): Pr
   rows.push(requestsOf(tally, 'up'))
   const [leases, statuses, seen] = [tally.leases.take(), tally.statuses.take(), tally.seen.splice(0)]
   tally.patches.length = 0
-  show('pods come, a minute', `s of CPU${at}`, { ours: aMinute(rising) })
-  show('pods come, each', `ms of CPU${at}`, { ours: [rising.cpu / total] })
+  show('a minute in which pods are created', `s of CPU${at}`, { ours: aMinute(rising) })
+  show('each pod created', `ms of CPU${at}`, { ours: [rising.cpu / total] })
   const beside = (kind: keyof typeof leases): Rounds => ({
     ours: p99(leases[kind]), ...alone[kind].length > 0 ? { limit: p99(alone[kind]), most: BESIDE_IDLE } : {}
   })
-  show('pods come, p99 of a lease renewal, beside idle', `ms${at}`, beside('answers'))
-  show("pods come, p99 of a lease renewal's event, beside idle", `ms${at}`, beside('events'))
-  show('pods come, p99 of a status patch', `ms${at}`, { ours: p99(statuses.answers), bound: MOST.patch * slower })
-  show("pods come, p99 of a status patch's event", `ms${at}`, { ours: p99(statuses.events) })
-  show('pods come, p99 of a binding until its node sees it', `ms${at}`, { ours: p99(seen) })
+  show('while pods are created, p99 of a lease renewal, compared with an idle cluster', `ms${at}`, beside('answers'))
+  show(
+    "while pods are created, p99 of a lease renewal's event, compared with an idle cluster", `ms${at}`, beside('events')
+  )
+  show('while pods are created, p99 of a status patch', `ms${at}`, {
+    ours: p99(statuses.answers), bound: MOST.patch * slower
+  })
+  show("while pods are created, p99 of a status patch's event", `ms${at}`, { ours: p99(statuses.events) })
+  show('while pods are created, p99 of a binding until its node sees it', `ms${at}`, { ours: p99(seen) })
   const falling = await used(() => control.down(rate))
   rows.push(requestsOf(tally, 'down'))
-  show('pods go, each', `ms of CPU${at}`, { ours: [falling.cpu / total] })
+  show('each pod deleted', `ms of CPU${at}`, { ours: [falling.cpu / total] })
   await check()
   out.print(table([`${count.toLocaleString('en')} nodes`, 'Requests', 'Of which'], rows))
   if (tally.refusals > 0) out.print(`${tally.refusals} requests were refused for a while`)

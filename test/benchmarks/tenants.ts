@@ -54,7 +54,7 @@ export async function tenants (scale: Scale): Promise<void> {
   }
   for (const [what, all] of [
     ['requests that a user of one namespace may send', shapes],
-    ['requests whose work grows beyond what was sent', some(GROWING)]
+    ['requests that grow while they are decoded', some(GROWING)]
   ] as const) {
     const found: Array<readonly [name: string, turns: readonly number[]]> = []
     for (const shape of all) found.push([shape.name, await measure(shape)])
@@ -69,7 +69,7 @@ export async function tenants (scale: Scale): Promise<void> {
   await probed.stop() // it takes one core all the time
   const others = Math.min(CROWD, scale.watchers)
   report({
-    work: 'a YAML body of another user beside ten of 2.9 MB of comments', unit: 'ms',
+    work: 'the YAML body of one user, while another sends ten of 2.9 MB of comments', unit: 'ms',
     ours: await besideComments(quiet, rounds, others), bound: MAX_WAIT_MS * slower
   })
   for (const [flags, by, most] of [
